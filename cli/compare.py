@@ -13,6 +13,7 @@ from .declaring.commands import command
 from .declaring.options import cluster_options
 from .declaring.paramtypes import CONFIGURATION
 from .declaring.paths import takes_paths
+from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .declaring.options import ClusterChoice
@@ -44,10 +45,11 @@ def _configurations(command: F) -> F:
     "--show", type=click.IntRange(min=0), default=50, show_default=True, help="table, markdown: list this many decisions that differ."
 )
 @click.option("--output", metavar="FILE", help="Write the comparison there, whole or not at all, instead of to standard output.")
+@takes_report
 @click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
 def compare(
     paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, form: str, show: int, output: str | None,
-    verbose: bool, **texts: str | None,
+    report: str | None, verbose: bool, **texts: str | None,
 ) -> None:  # fmt: skip
     """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
 
@@ -65,8 +67,8 @@ def compare(
     Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here. Most of them look at a share of the
     nodes only; percentage=100 on both sides leaves the rules alone to differ.
 
-    -o html writes a single page that needs no other files, with pictures and with both tables of each decision that differs; -o csv has a
-    line for each decision that differs.
+    -o html writes a single page that needs no other files: who loses a place and for what, why decisions differ, with pictures and with
+    both tables of each decision; --report FILE writes it besides the usual output. -o csv has a line for each decision that differs.
 
     Exit status 0: all decisions are the same, 1: some are not, 2: bad input.
 
@@ -76,5 +78,5 @@ def compare(
     """
     from .running.compare import Wish, run_comparison
 
-    wish = Wish(paths, mode, newer_labels, cluster, form, show, output, verbose)
+    wish = Wish(paths, mode, newer_labels, cluster, form, show, output, report, verbose)
     run_comparison(wish, {name: text for name, text in texts.items() if text is not None})

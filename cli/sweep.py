@@ -10,8 +10,9 @@ import click
 
 from .declaring.commands import command
 from .declaring.paramtypes import FILE, FileName, Whole
+from .declaring.reportoption import takes_report
 
-FORMS = ("table", "csv", "json")
+FORMS = ("table", "csv", "json", "html")
 
 
 @command(short_help="Which configuration is best? Many, in one table.", reads_folders=False)
@@ -20,11 +21,12 @@ FORMS = ("table", "csv", "json")
 @click.option("--jobs", "-j", type=Whole(1), metavar="N", help="Run in so many processes.  [default: one a core]")
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules, as for simulate: a Catalogue, or plugins.")
-@click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write the records.")
+@click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write the records; html: a page.")
 @click.option(
     "--output", type=FileName(allow_dash=False), metavar="FOLDER",
     help="Write results.csv, results.parquet and sweep.json there, and each finished run at once; what is there is not run again.",
 )  # fmt: skip
+@takes_report
 def sweep(file: Path, **asked: Any) -> None:
     """Run each combination of what FILE lists, and write one table: a row a run.
 
@@ -50,6 +52,7 @@ def sweep(file: Path, **asked: Any) -> None:
     \b
     kubeclassic sweep sweep.yaml
     kubeclassic sweep sweep.yaml --output results/ --jobs 8
+    kubeclassic sweep sweep.yaml --report sweep.html
     kubeclassic sweep sweep.yaml --search -o json
     kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
     """

@@ -96,6 +96,14 @@ class NodeUses:
             yield table.names[row], row, table.requested[:, row].tolist(), int(table.pod_count[row])
 
 
+def pods_on_nodes(engine: Engine) -> dict[str, list[str]]:
+    """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without pods are left out."""
+    engine.snapshot.refresh()
+    table = engine.table
+    rows = np.flatnonzero(table.has_node).tolist()
+    return {table.names[row]: [entry.pod.key for entry in table.pods[row]] for row in rows if table.pods[row]}
+
+
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes without it are left out."""
     engine.snapshot.refresh()

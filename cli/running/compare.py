@@ -15,14 +15,19 @@ from ...simulation.scenario import Scenario
 from ..console.output import warn, writing
 from ..console.progress import following
 from ..declaring.options import ClusterChoice, environments_max_pd_vols
+from ..declaring.reportoption import HTML
 from ..engines.configurations import Wanted
 from ..report.comparison.forms import comparison_csv, comparison_markdown
+from ..report.comparison.nodes import comparison_map
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
+from ..report.page.about import About
+from ..report.page.markup import code, sentence
 from ..report.tables import width_of
 from .cluster import contest
 from .documents import DOCUMENT_FORMS, write_document
 from .notices import tell_notices
+from .reporting import about, write_page, write_report
 
 Record = dict[str, Any]
 
@@ -38,6 +43,7 @@ class Wish:
     form: str
     show: int
     output: str | None
+    report: str | None
     verbose: bool
 
 
@@ -48,9 +54,24 @@ def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
     given = contest(wish.paths, wish.cluster, wanted)
     scenario = _told(given.scenario, wish, any(one.runs_profiles for one in given.wanted))
     found = compare(scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts=texts, following=following)
+    record = found.record()
+
+    def page() -> str:
+        return comparison_html(record, _about(scenario, wish, record), comparison_map(found, record))
+
     with writing(wish.output) as stream:
-        _write(found.record(), wish, stream)
+        if wish.form == HTML:
+            write_page(page(), stream)
+        else:
+            _write(record, wish, stream)
+    write_report(wish.report, page)
     sys.exit(0 if found.same else 1)
+
+
+def _about(scenario: Scenario, wish: Wish, record: Record) -> About:
+    configurations = record["configurations"]
+    rules = [sentence(f"{one['name']}: ", code(one["text"])) for one in configurations]
+    return about(scenario, (*wish.paths, *wish.cluster.pods), releases=[one["release"] for one in configurations], rules=rules)
 
 
 def _told(scenario: Scenario, wish: Wish, profiles: bool) -> Scenario:
@@ -74,5 +95,4 @@ FORMS: dict[str, Callable[[Record, int, int | None], str]] = {
     "table": comparison_text,
     "csv": lambda record, show, width: comparison_csv(record),
     "markdown": lambda record, show, width: comparison_markdown(record, show),
-    "html": lambda record, show, width: comparison_html(record),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,13 @@ from ...simulation.functions.sweep import sweep as run_sweep
 from ...simulation.sweep.table import as_csv
 from ..console.output import note, warn
 from ..console.progress import counting
+from ..declaring.reportoption import HTML
 from ..engines.userrules import catalogue_of, plugins_of
 from ..report.documents import write_rows
-from ..report.sweep import summary_line, sweep_tables
+from ..report.sweep.page import sweep_html
+from ..report.sweep.text import summary_line, sweep_tables
 from ..report.tables import write_tables
+from .reporting import about, write_page, write_report
 
 WORTH_A_BAR = 2
 SEVERAL = 1_000_000
@@ -37,6 +40,7 @@ class Asked:
     rules: tuple[str, ...] = ()
     form: str = "table"
     output: Path | None = None
+    report: str | None = None
 
 
 def run(file: Path, asked: Asked) -> int:
@@ -46,7 +50,13 @@ def run(file: Path, asked: Asked) -> int:
             file, output=asked.output, jobs=asked.jobs or _cores(), dask=asked.dask, search=asked.search, **_rules(asked.rules),
             on_progress=lambda done, total: show(done * SEVERAL // max(total, 1), f"{done}/{total}"),
         )  # fmt: skip
-    _write(found, asked.form)
+
+    def page() -> str:
+        releases = [row["release"] for row in found.rows if row.get("release")]
+        return sweep_html(found.record(), about(None, [file], releases=releases, rules=asked.rules, warnings=found.notes))
+
+    _write(found, asked.form, page)
+    write_report(asked.report, page)
     for line in found.notes:
         warn(line)
     note(summary_line(found))
@@ -75,8 +85,10 @@ def _is_catalogue(place: str) -> bool:
     return True
 
 
-def _write(found: SweepResult, form: str) -> None:
-    if form == "json":
+def _write(found: SweepResult, form: str, page: Callable[[], str]) -> None:
+    if form == HTML:
+        write_page(page(), sys.stdout)
+    elif form == "json":
         write_rows(found.record(), sys.stdout)
     elif form == "csv":
         sys.stdout.write(as_csv(found.columns, found.rows))

@@ -53,11 +53,12 @@ class Leaning:
         self.points += points
         self.most += most
 
-    def text(self, beside: str) -> str:
-        """How the node scores beside *beside*."""
+    def text(self) -> str:
+        """How the node scores beside the other one; scores beyond what rules are meant to give are said without that limit."""
         if not self.points:
-            return f"the same as {beside}"
-        return f"{abs(self.points)} of {self.most} {'above' if self.points > 0 else 'below'} {beside}"
+            return "the same"
+        points = f"{abs(self.points):,} of {self.most:,}" if abs(self.points) <= self.most else f"{abs(self.points):,}"
+        return f"{points} points {'higher' if self.points > 0 else 'lower'}"
 
 
 @attrs.frozen
@@ -132,6 +133,12 @@ def _tipped(first: Judged, second: Judged) -> Cause:
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
         return Cause(SCORE, None, second.contestant.name, other)
-    told = after.get(rule, none).text(one), before.get(rule, none).text("it")
-    text = f"scores {other} {told[0]} in {second.contestant.name}, {told[1]} in {first.contestant.name}"
-    return Cause(SCORE, rule, second.contestant.name, other, text)
+    sides = {second.contestant.name: after.get(rule), first.contestant.name: before.get(rule)}
+    return Cause(SCORE, rule, second.contestant.name, other, _score_text(other, one, sides))
+
+
+def _score_text(node: str, beside: str, sides: Mapping[str, Leaning | None]) -> str:
+    """How *node* scores beside the other one on each side; a side without a leaning has no such rule."""
+    told = ", ".join(f"{leaning.text()} in {name}" for name, leaning in sides.items() if leaning is not None)
+    without = "".join(f"; {name} has no such rule" for name, leaning in sides.items() if leaning is None)
+    return f"scores {node} beside {beside}: {told}{without}"

@@ -23,6 +23,7 @@ from .agreement import SAME, Agreement, decided
 from .causes import SCORE, Cause, Judged, find_cause
 from .contestants import Contestant
 from .correlation import Correlation
+from .losses import losses
 from .modes import LOCKED, MODES
 from .rowmaps import RowMap
 
@@ -112,20 +113,33 @@ class Comparison:
         gated = [key for key in pairs if first[key].is_gated != second[key].is_gated]
         held = {key: pairs[key] for key in gated if pairs[key] != (None, None)}
         unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1] and key not in held}
+        lost = {key: hosts[0] for key, hosts in unlike.items() if hosts[0] is not None and hosts[1] is None}
+        gained = {key: hosts[1] for key, hosts in unlike.items() if hosts[0] is None and hosts[1] is not None}
         return {
             "first": self.contestants[0].name,
             "second": contestant.name,
             "alike": len(pairs) - len(unlike) - len(held),
             "elsewhere": [_moved(key, hosts) for key, hosts in unlike.items() if None not in hosts],
-            "firstAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[1] is None],
-            "secondAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[0] is None],
+            "firstAlone": [_moved(key, (host, None)) for key, host in lost.items()],
+            "secondAlone": [_moved(key, (None, host)) for key, host in gained.items()],
             "heldBack": [_moved(key, hosts) for key, hosts in held.items()],
+            "lost": self._losses(lost, contestant, contestant),
+            "gained": self._losses(gained, self.contestants[0], contestant),
             "firstDifference": self._first_difference(contestant.name),
             "differingCycles": sum(contestant.name in difference.causes for difference in self.differences),
             "agreement": self.agreements[contestant.name].record(),
             "causes": self._causes(contestant.name),
             "correlation": self.correlations[contestant.name].record(),
         }
+
+    def _losses(self, hosts: Mapping[str, str], loser: Contestant, second: Contestant) -> dict[str, Any]:
+        """Why *loser* has no node for the pods that are on *hosts* for the other one."""
+        why = {
+            found.pod: (found.causes[second.name], found.judged[loser.name].decision.error or "")
+            for found in self.differences
+            if second.name in found.causes
+        }
+        return losses(hosts.items(), why, loser.name, loser.simulation.evicted).record()
 
     def _first_difference(self, name: str) -> dict[str, Any] | None:
         """The first cycle in which both decide on the same state and not the same; in mode free all later ones may follow from it."""

@@ -32,6 +32,15 @@ def is_objective(name: object) -> bool:
     return name in NAMES or (bool(resource) and " " not in resource and what in OF_A_RESOURCE)
 
 
+def more_is_better(name: str) -> bool | None:
+    """Which way of an objective most people call better; None for what is neither.
+
+    >>> more_is_better("placed"), more_is_better("cpu fragmentation"), more_is_better("pods")
+    (True, False, None)
+    """
+    return None if name == "pods" else name == "placed" or name.endswith(" used")
+
+
 def known_names() -> tuple[str, ...]:
     """Names to suggest for a wrong one."""
     return (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods") for what in OF_A_RESOURCE))

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PACKAGES = ("playwright", "axe_playwright_python")
 NOT_OUTGOING = ("file:", "data:", "blob:", "about:")
 REQUIRED = os.environ.get("KUBECLASSIC_BROWSER") == "required"
-LONGEST = 15_000
+READY = "html[data-ready], html:not(:has(#theme))"
+"""A page of ours marks itself when its parts are set up; others have no button for light and dark."""
+WINDOW: ViewportSize = {"width": 1280, "height": 800}
+LONGEST = 30_000
 """Milliseconds that a page may take to show something."""
-ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--font-render-hinting=none")
+ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none")
 """Root, and most containers, have no sandbox; the pages are our own."""
 
 
@@ -46,15 +49,18 @@ class Chromium:
         self._driver = sync_playwright().start()
         self._loop = asyncio.get_running_loop()
         self.browser: Browser = self._driver.chromium.launch(executable_path=executable(), args=ARGUMENTS)
+        self.visits = Visits(self.browser)
         self._put_aside()
 
     @contextmanager
-    def in_use(self) -> Iterator[Browser]:
-        """The browser; outside of the block other tests of this process may run loops of their own."""
+    def in_use(self) -> Iterator[Visits]:
+        """What opens pages; outside of the block other tests of this process may run loops of their own."""
         asyncio._set_running_loop(self._loop)
+        self.visits.begin()
         try:
-            yield self.browser
+            yield self.visits
         finally:
+            self.visits.end()
             self._put_aside()
 
     def stop(self) -> None:
@@ -70,26 +76,55 @@ class Chromium:
 
 
 class Visits:
-    """Opens pages, each in a context of its own, and remembers what went wrong in them."""
+    """Opens pages, and remembers what went wrong in them."""
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
+        self._kept: tuple[Page, str] | None = None
+        self._own: list[Page] = []
         self.faults: list[str] = []
 
     def __call__(self, url: str, *, within: tuple[str, ...] = NOT_OUTGOING, **options: Any) -> Page:
-        """The page at *url*; *within*: how the addresses of all its requests begin. *options*: those of a context, such as ``viewport``."""
+        """The page at *url* in a context of its own, with those *options*, such as ``viewport``.
+
+        *within*: how the addresses of all its requests begin.
+        """
+        page = self._watched(within, options)
+        self._own.append(page)
+        page.goto(url)
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector(READY, state="attached")
+        return page
+
+    def look(self, url: str) -> Page:
+        """The page at *url* for tests that leave it as it was, which is opened once for all that follow each other."""
+        if self._kept is None:
+            self._kept = self._watched(NOT_OUTGOING, {}), ""
+        page, now = self._kept
+        page.set_viewport_size(WINDOW)
+        page.emulate_media(media="null", color_scheme="light")
+        if now != url:
+            page.goto(url)
+            page.wait_for_selector(READY, state="attached")
+            self._kept = page, url
+        return page
+
+    def begin(self) -> None:
+        """A new test: nothing went wrong yet."""
+        self.faults.clear()
+
+    def end(self) -> None:
+        """Close every page but the one that is kept."""
+        while self._own:
+            self._own.pop().context.close()
+
+    def _watched(self, within: tuple[str, ...], options: dict[str, Any]) -> Page:
         page = self._browser.new_context(**options).new_page()
         page.set_default_timeout(LONGEST)
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.faults.append(f"error in the page: {error}"))
         page.on("request", lambda request: self._on_request(request, within))
-        page.goto(url)
         return page
-
-    def close(self) -> None:
-        """Close every page."""
-        for context in self._browser.contexts:
-            context.close()
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning", "assert"):

@@ -24,12 +24,8 @@ def chromium() -> Iterator[Chromium]:
 @pytest.fixture
 def visit(chromium: Chromium) -> Iterator[Visits]:
     """Opens pages; the test fails if a page logs an error, throws one, or asks for anything that is not in the page."""
-    with chromium.in_use() as browser:
-        visits = Visits(browser)
-        try:
-            yield visits
-        finally:
-            visits.close()
+    with chromium.in_use() as visits:
+        yield visits
         assert visits.faults == []
 
 

@@ -63,11 +63,12 @@ def brightness(page: Page) -> tuple[float, float]:
     return behind, text
 
 
-def serious_faults(page: Page) -> list[str]:
-    """What axe-core finds that keeps people from using *page*."""
+def serious_faults(page: Page, *, colours_alone: bool = False) -> list[str]:
+    """What axe-core finds that keeps people from using *page*; *colours_alone*: whether texts stand out, and nothing else."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    chosen = {"runOnly": ["color-contrast"]} if colours_alone else {}
+    found: list[dict[str, Any]] = Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
     return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found if one["impact"] in SERIOUS]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,14 +43,22 @@ class Subject:
 
 
 def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
-    """*line*: its words, where ``examples/...`` is a path of the repository."""
-    words = tuple(str(ROOT / word) if word.startswith("examples/") else word for word in line.replace("_ ", "\0").split())
-    return Subject(name, tuple(word.replace("\0", " ") for word in words), frozenset(parts.split()), status)
+    """The page of a command *line*, in which ``examples/...`` is a path of the repository."""
+    words = (str(ROOT / word) if word.startswith("examples/") else word for word in shlex.split(line))
+    return Subject(name, tuple(words), parts.split(), status)
 
 
-SIDES = ("--a", "release=1.16", "--b", "release=1.27")
-EXAMPLES = (Subject("compare", ("compare", str(ROOT / "examples/cluster"), *SIDES), frozenset(), 1),)
-LARGE = (Subject("compare-openb", ("compare", OPENB, *SIDES), frozenset(), 1),)
+EXAMPLES = (
+    _subject("capacity", "capacity examples/cluster --pod examples/capacity/small-pod.yaml", "table map"),
+    _subject("curve", "capacity examples/cluster --curve cpu=500m..4:8,memory=1Gi..8Gi:4:log", "table chart"),
+    _subject("drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"),
+    _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table chart"),
+    _subject("search", "sweep examples/sweep.yaml --search --jobs 1", "table chart"),
+)
+LARGE = (
+    _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
+    _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare", "table map"),
+)
 ALL = (*EXAMPLES, *LARGE)
 
 
@@ -73,8 +83,11 @@ class Workshop:
             if not file.exists():
                 given = {OPENB: str(self._openb(shared))} if shared is not None else {}
                 words = [given.get(word, word) for word in subject.arguments]
-                status = run([*words, "-o", form, "--output", str(file)])
+                scratch = file.with_suffix(".part")
+                with scratch.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
+                    status = run([*words, "-o", form])
                 assert status == subject.status, f"{' '.join(words)}: exit status {status}"
+                scratch.rename(file)
         return file
 
     def _openb(self, shared: Path) -> Path:

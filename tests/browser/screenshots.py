@@ -30,13 +30,11 @@ def main(folder: Path, names: list[str]) -> None:
     wanted = [subject for subject in there if not names or subject.name in names]
     files = {subject: Workshop(folder).page(subject, conftest.SHARED) for subject in wanted}
     chromium = Chromium()
-    with chromium.in_use() as browser:
-        visits = Visits(browser)
-        for subject, file in files.items():
+    for subject, file in files.items():
+        with chromium.in_use() as visits:
             _take(subject, file, visits, folder)
-            visits.close()
+            sys.stderr.write("".join(f"{subject}: {fault}\n" for fault in visits.faults))
     chromium.stop()
-    sys.stderr.write("".join(f"{fault}\n" for fault in visits.faults))
 
 
 def _take(subject: Subject, file: Path, visits: Visits, folder: Path) -> None:

@@ -7,13 +7,16 @@ import re
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.engines.configurations import KEYS, Wanted
 from kubeclassic.cli.report.comparison.page import comparison_html
+from kubeclassic.cli.report.comparison.verdict import verdict
 from kubeclassic.exceptions import UnknownNameError
+from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -106,39 +109,7 @@ class TestConfigurations:
         assert len(KEYS) == 11
 
 
-def told(html: str) -> dict[str, str]:
-    """Place in ``-o json`` -> what the page says of it; a place that stands twice says the same."""
-    found: dict[str, str] = {}
-    for path, text in re.findall(r'<span data-json="([^"]*)">([^<]*)</span>', html):
-        assert found.setdefault(unescape(path), unescape(text)) == unescape(text)
-    return found
-
-
-def at(record: Any, path: str) -> Any:
-    """What stands at *path* of a record: names and places with dots between, ``length`` for how many."""
-    for step in path.split("."):
-        if step == "length":
-            return len(record)
-        record = record[int(step)] if isinstance(record, list) else record[step.replace("%2E", ".")]
-    return record
-
-
-def as_told(path: str, value: Any) -> str:
-    """A number as the page writes it: counts with commas, shares in percent, correlations to three places."""
-    if path.endswith(".correlation"):
-        return "one gives all nodes the same score" if value is None else f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f} %"
-
-
-def data_of(html: str) -> dict[str, Any]:
-    """The data behind the list of pods, with texts in place of their places."""
-    (written,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, flags=re.DOTALL)
-    found: dict[str, Any] = json.loads(written)
-    return found
-
-
 HEADLINES = ("pods", "cycles")
-OF_EACH = ("summary.placed", "summary.unschedulable", "summary.evicted")
 OF_AGREEMENT = ("cycles", "same", "amongBest", "different", "equalForBoth", "equalForSecondAlone", "sameFeasible", "sameBest", "bestWithin")
 OF_PODS = ("alike", "elsewhere.length", "firstAlone.length", "secondAlone.length")
 
@@ -157,95 +128,117 @@ class TestPage:
     """The page of ``-o html`` against ``-o json`` of the same comparison."""
 
     def test_every_number(self, both: tuple[dict[str, Any], str]) -> None:
-        """Each number of the page is the one that stands at its place in ``-o json``."""
+        """Each number of the page is the one that stands at its place in ``-o json``, and none lacks its place."""
         record, html = both
-        found = told(html)
-        assert {path: as_told(path, at(record, path)) for path in found} == found
+        assert_told(html, record)
 
     def test_the_headlines_are_there(self, both: tuple[dict[str, Any], str]) -> None:
         """Counts of pods and decisions, verdicts, causes, correlations, use, imbalance and fragmentation all stand in the page."""
         record, html = both
-        wanted = [*HEADLINES, *(f"configurations.{place}.{path}" for place in range(3) for path in OF_EACH)]
+        wanted = [*HEADLINES, *(f"configurations.{place}.summary.placed" for place in range(3))]
         ending = 1 if record["mode"] == "locked" else 3
         for place, against in enumerate(record["against"]):
             wanted += [f"against.{place}.agreement.{path}" for path in OF_AGREEMENT]
-            wanted += [f"against.{place}.{path}" for path in OF_PODS] if ending == 3 else []
+            wanted += [f"against.{place}.{path}" for path in OF_PODS]
             wanted += [f"against.{place}.causes.{number}.cycles" for number in range(len(against["causes"]))]
-            swaying = [number for number, line in enumerate(against["correlation"]) if any(line["deviations"])]
-            wanted += [f"against.{place}.correlation.{number}.correlation" for number in swaying]
-        for place, configuration in enumerate(record["configurations"][:ending]):
+            telling = [number for number, line in enumerate(against["correlation"]) if any(line["deviations"])]
+            wanted += [f"against.{place}.correlation.{number}.correlation" for number in telling]
+        for place, configuration in enumerate(record["configurations"] if ending == 3 else ()):
             for number, usage in enumerate(configuration["summary"]["resources"]):
-                if any(other["summary"]["resources"][number]["requested"] for other in record["configurations"][:ending]):
-                    path = f"configurations.{place}.summary.resources.{number}"
-                    wanted += [f"{path}.use", f"{path}.imbalance.standardDeviation"]
-                    fragments = usage["resource"].replace(".", "%2E")
-                    wanted += [f"configurations.{place}.fragmentation.{fragments}"] if usage["resource"] != "pods" else []
-        assert set(wanted) <= told(html).keys()
-        count = f"{len(record['differences'])} of {record['cycles']} decisions differ"
-        first = f"The first difference: {record['differences'][0]['pod']}"
-        assert f"<h1>{count if ending == 1 else first}</h1>" in html
-        assert count in html
+                if any(other["summary"]["resources"][number]["requested"] for other in record["configurations"]):
+                    path, resource = f"configurations.{place}.summary.resources.{number}", usage["resource"].replace(".", "%2E")
+                    wanted += [f"{path}.use", f"{path}.imbalance.standardDeviation", f"configurations.{place}.nodesByUse.{resource}.0"]
+                    wanted += [f"configurations.{place}.fragmentation.{resource}"] if resource != "pods" else []
+        assert set(wanted) <= {mark.path for mark in numbers_of_page(html)}
+        assert f'<h1 class="verdict">{verdict(record)}</h1>' in html
 
     def test_the_pictures(self, both: tuple[dict[str, Any], str]) -> None:
-        """Columns say how many nodes are how full, one picture a resource that is asked for."""
+        """Columns have a series for each configuration, in mode locked too: there of what each decides, else of how full nodes are."""
         record, html = both
-        ending = record["configurations"][: 1 if record["mode"] == "locked" else 3]
-        used = [u["resource"] for u in ending[0]["summary"]["resources"] if u["requested"]]
-        wanted = [f"{count:,}" for resource in used for one in ending for count in one["nodesByUse"][resource]]
-        assert re.findall(r"<title>([\d,]+) nodes from \d+ to \d+ %</title>", html) == wanted
-        assert html.count("<svg") == html.count("</svg>") == len(used)
+        used = [u["resource"] for u in record["configurations"][0]["summary"]["resources"] if u["requested"]]
+        pictures = re.findall(r'<figure class="chart">.*?</figure>', html, flags=re.DOTALL)
+        assert len(pictures) == (1 if record["mode"] == "locked" else len(used))
+        for picture in pictures:
+            legend = picture[: picture.index("<svg")]
+            assert [f"{name} (" in legend for name in "abc"] == [True] * 3
+            assert {mark.path.split(".")[1] for mark in numbers_of_page(picture)} == {"0", "1", "2"}
 
     def test_the_pods(self, both: tuple[dict[str, Any], str]) -> None:
         """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of its decisions."""
         record, html = both
-        data = data_of(html)
-        text = data["strings"]
+        data, rows = data_of_page(html)["pods-data"], table_of_page(html, "pods")
         ends = [configuration["hosts"] for configuration in record["configurations"]]
         differing = {difference["pod"] for difference in record["differences"]}
         wanted = [pod for pod in ends[0] if pod in differing or len({hosts[pod] for hosts in ends}) > 1]
-        assert [text[pod[0]] for pod in data["pods"]] == wanted
-        for pod, hosts, *_ in data["pods"]:
-            assert [None if text[host].startswith("<none>") else text[host] for host in hosts] == [one[text[pod]] for one in ends]
-        for difference, (cycle, _, why, judged) in zip(record["differences"], data["cycles"], strict=True):
-            assert (cycle, len(why)) == (difference["cycle"], len(difference["causes"]))
-            for side, _, _, _, nodes in judged:
-                theirs = difference["decisions"][data["names"][side]]["nodes"]
-                assert [(text[node], total) for node, _, _, _, total in nodes] == [(node["node"], node["total"]) for node in theirs]
-                for (_, _, place, scores, _), node in zip(nodes, theirs, strict=True):
-                    weighed = [] if place < 0 else zip(data["rules"][place], scores, strict=True)
-                    assert {text[rule]: (score, weight) for (rule, weight), score in weighed} == {
-                        rule: (score["score"], score["weight"]) for rule, score in node["scores"].items()
-                    }
+        assert [row["pod"] for row in rows] == wanted
+        for row in rows:
+            hosts = list(row.values())[1:4]
+            assert [None if host.startswith("<none>") else host for host in hosts] == [one[row["pod"]] for one in ends]
+        for row, cycles in zip(rows, data["details"], strict=True):
+            theirs = [difference for difference in record["differences"] if difference["pod"] == row["pod"]]
+            assert len(cycles or []) == len(theirs)
+            for cycle, difference in zip(cycles or [], theirs, strict=True):
+                _check_details(cycle, difference, data["shared"], [one["name"] for one in record["configurations"]])
 
-    def test_outcomes_and_causes_can_be_chosen(self, both: tuple[dict[str, Any], str]) -> None:
-        """The filters offer each outcome and each cause that any pod of the list has, and no other."""
+    def test_outcomes_and_causes_have_one_name(self, both: tuple[dict[str, Any], str]) -> None:
+        """What the list can be filtered by is what the bars and the table of causes have, under the same names."""
         _, html = both
-        data = data_of(html)
-        for name, field in (("outcome", 2), ("cause", 3)):
-            (select,) = re.findall(rf'<select id="{name}".*?</select>', html)
-            offered = {int(value) for value in re.findall(r'<option value="(\d+)">', select)}
-            assert offered == {place for pod in data["pods"] for place in pod[field]}
+        rows = table_of_page(html, "pods")
+        outcomes = {outcome.split(": ", 1)[1] for row in rows for outcome in row["outcome"]}
+        assert outcomes <= set(OUTCOMES)
+        assert all(f"{outcome} <b>" in html for outcome in outcomes - {"on the same node"})
+        links = {parse_qs(unescape(link))["is-cause"][0] for link in re.findall(r'href="#pods[?]([^"]*)"', html)}
+        assert links == {cause for row in rows for cause in row["cause"]}
+
+
+OUTCOMES = (
+    "among the best", "different", "held back", "on another node", "on the same node", "placed by a alone", "placed by b alone",
+    "placed by c alone",
+)  # fmt: skip
+
+
+def _check_details(cycle: list[Any], difference: dict[str, Any], shared: dict[str, Any], names: list[str]) -> None:
+    """The details of a cycle have the nodes, totals and weighed scores of the record."""
+    text = shared["texts"]
+    assert text[cycle[0]].startswith(f"Cycle {difference['cycle']}")
+    for side, _, _, _, nodes in cycle[2]:
+        theirs = difference["decisions"][names[side]]["nodes"]
+        assert [(text[node], total) for node, _, _, _, total in nodes] == [(node["node"], node["total"]) for node in theirs]
+        for (_, _, place, scores, _), node in zip(nodes, theirs, strict=True):
+            weighed = zip(shared["rules"][place], scores, strict=True)
+            wanted = {rule: (score["score"], score["weight"]) for rule, score in node["scores"].items()}
+            assert {text[rule]: (score, weight) for (rule, weight), score in weighed} == wanted
 
 
 class TestForms:
     def test_html_stands_by_itself(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The page names nothing that could be fetched, forbids the browser to fetch, and escapes what users name."""
+        """The page says of what it speaks and how to repeat it, with what users name escaped."""
         html = answered(capsys, "--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
-        assert not re.search(r"https?:|src=|href=|@import|url\(|fetch\(|XMLHttp|<link", html)
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
         assert "tie-break=&#x27;first&#x27;" in html
+        assert re.search(r"11 nodes, \d+ pods run, 22 pods wait", html)
+        assert "kubeclassic " in html
+        assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
+
+    def test_report(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        """--report writes the page besides the usual output; in mode free its map has a side for each configuration."""
+        file = tmp_path / "page.html"
+        assert "more decisions differ" in answered(capsys, *OTHER, "--report", str(file), "--mode", "free")
+        sides = data_of_page(file.read_text())["map-data"]["sides"]
+        assert [side["title"] for side in sides] == ["a (1.16)", "b (1.27)"]
+        assert sum(len(pods) for pods in sides[0]["pods"]) > 0
 
     def test_text_in_the_data_cannot_end_it(self, tmp_path: Path) -> None:
         """A name with a tag in it stays data."""
         page = comparison_html(_renamed(json.loads(_written(tmp_path)), "general-a1", "</script><b>"))
         assert "</script><b>" not in page
-        assert "</script><b>" in data_of(page)["strings"]
+        assert any("</script><b>" in row["a (1.16)"] + row["b (1.27)"] for row in table_of_page(page, "pods"))
 
     def test_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A page without differences says so."""
         html = answered(capsys, "--a", "release=1.15", "--b", "release=1.15", "-o", "html")
-        assert "<h1>All decisions are the same</h1>" in html
-        assert data_of(html)["pods"] == []
+        assert re.sub("<[^>]*>", "", re.findall("<h1.*?</h1>", html)[0]) == "All 22 decisions are the same"
+        assert "pods-data" not in data_of_page(html)
 
     def test_a_table_is_cut(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A table lists as many differences as asked for, says how many are left, and counts all."""

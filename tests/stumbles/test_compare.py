@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +80,15 @@ class TestTheMode:
         assert json.loads(capsys.readouterr().out)["mode"] == LOCKED
 
     def test_free_mode_names_the_first_difference(self) -> None:
-        """In mode free the headline is the first pod on which the two differ, and says that later ones can follow from it."""
+        """In mode free the verdict is followed by the first pod on which the two differ, as later ones can follow from it."""
         record = falling_out(FREE)
         assert len(record["differences"]) == 2
         lines = comparison_text(record).splitlines()
-        assert lines[0] == "free: 2 pods, 2 cycles; the first decision that differs:"
-        assert lines[1].startswith("  default/p (cycle 0): b in a, a in b; different: ")
-        assert lines[2].startswith("1 more decision differs; as each side has its own cluster, that can follow from the first.")
-        assert "<h1>The first difference: default/p</h1>" in comparison_html(record)
+        assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
+        assert lines[1] == "free: 2 pods, 2 cycles; the first decision that differs:"
+        assert lines[2].startswith("  default/p (cycle 0): b in a, a in b; different: ")
+        assert lines[3].startswith("1 more decision differs; as each side has its own cluster, that can follow from the first.")
+        assert "default/p (cycle 0): b in a, a in b; different: " in unescape(comparison_html(record))
         assert record["against"][0]["firstDifference"]["pod"] == record["differences"][0]["pod"]
 
 
@@ -103,7 +105,7 @@ class TestWhy:
     def test_weighted_beside_weighted(self) -> None:
         """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
         (first, _) = falling_out(LOCKED)["differences"]
-        assert first["causes"]["b"]["text"] == "scores a 25 of 50 above b in b, 5 of 10 below it in a"
+        assert first["causes"]["b"]["text"] == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
 
     def test_a_gated_pod_is_an_outcome_and_no_error(self) -> None:
         """A pod that one side holds back for its gates is counted as held back: not as an error, and not as placed by the other alone."""
@@ -117,7 +119,8 @@ class TestWhy:
         assert "held back       0   1" in text
         assert "<held back>" in text
         assert "error" not in text
-        assert "held back by one of them" in comparison_html(record)
+        assert "1 pod is held back by 1.16 or 1.27, and placed by the other one" in text
+        assert "held back" in comparison_html(record)
 
     def test_the_reasons_of_one_node_are_asked_for_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """To tell why one node does not fit, the reasons of the other nodes are not made."""

@@ -98,18 +98,20 @@ def _line(record: Record) -> Chart:
 def _lines(record: Record) -> Chart:
     """Over the first resource, a line for each size of the second one, or for some of them."""
     down, across = record["axes"]
-    width, chosen = len(across["values"]), _some(range(len(across["values"])))
-    series = [
-        Series(
-            f"{short_name(across['resource'])} {rounded(across['resource'], across['values'][place])}{unit_of(across['resource'])}",
-            [record["points"][row * width + place]["fits"] for row in range(len(down["values"]))], "", at,
-        )
-        for at, place in enumerate(chosen)
-    ]  # fmt: skip
+    chosen = _some(range(len(across["values"])))
+    series = [_line_of(record, place, at) for at, place in enumerate(chosen)]
     return Chart(
         title="Pods that fit", description=f"over a pod's {short_name(down['resource'])}, by its {short_name(across['resource'])}",
         kind="lines", labels=_scaled(down), series=series, across=_title(down), up="pods that fit", wide=True,
     )  # fmt: skip
+
+
+def _line_of(record: Record, place: int, colour: int) -> Series:
+    """How many fit of the sizes with the second resource's size at *place*."""
+    across = record["axes"][1]
+    points = range(place, len(record["points"]), len(across["values"]))
+    name = f"{short_name(across['resource'])} {rounded(across['resource'], across['values'][place])}{unit_of(across['resource'])}"
+    return Series(name, [record["points"][at]["fits"] for at in points], "", colour, [f"points.{at}.fits" for at in points])
 
 
 def _some(places: Sequence[int]) -> list[int]:

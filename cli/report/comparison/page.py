@@ -1,20 +1,26 @@
-"""A comparison as one page that needs no other files: numbers, pictures, and a list of pods."""
+"""A comparison as one page: the verdict, who loses, why, which pods, the nodes, the scores, and how the clusters end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
-from ....simulation.compare.causes import KINDS
+from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.modes import LOCKED
-from ..html import Markup, data_script, dot, number, page, table, told, track
-from .differences import COLOURS, MOST, PodList, colour_of
-from .pictures import Part, correlations, endings, stack
+from ..page.about import About
+from ..page.clustermap import ClusterMap
+from ..page.document import Page, page_html
+from ..page.markup import Markup, Text, code, element, named, number, sentence, told
+from ..page.parts import BAD, Section, card, colour_of, dot, fact, facts, folded, note, plain_table, section, soft, stack, tag, track
+from ..page.tables import Column, DataTable
+from .outcomes import AMONG_BEST_MEANS, COLOURS, decision_parts, pod_parts
+from .pictures import correlations, endings
+from .podlist import MOST, NAME, PodList, cause_name
 from .text import correlation_table, first_line, hints, use_table
+from .verdict import label, phrase, side_name, verdict
 
 Record = dict[str, Any]
-SAME, NEAR, FAR, HELD = "var(--same)", "var(--near)", "var(--far)", "var(--held)"
 MODES = {
     "free": (
         "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
@@ -24,189 +30,163 @@ MODES = {
 }
 
 
-def comparison_html(record: Record) -> str:
-    """``Comparison.record()`` as a page."""
-    names = " and ".join(c["name"] for c in record["configurations"])
-    return page(f"kubeclassic compare: {names}", _sections(record), "compare.css", "compare.js")
+def comparison_html(record: Record, about: About | None = None, nodes: ClusterMap | None = None) -> str:
+    """``Comparison.record()`` as a page; *nodes*: the clusters as they end."""
+    names = " and ".join(label(record, at) for at in range(len(record["configurations"])))
+    sections = comparison_sections(record, nodes)
+    return page_html(Page(f"kubeclassic compare: {names}", verdict(record), about or About(), sections, lead(record)))
 
 
-def _sections(record: Record) -> Iterator[str]:
-    pods = PodList(record)
-    data = pods.data()
-    yield from _head(record)
-    for at, against in enumerate(record["against"]):
-        yield from _against(record, at, against, pods)
-    yield from _endings(record)
-    yield from _list(record, pods, data)
+def comparison_sections(record: Record, nodes: ClusterMap | None = None) -> list[Section]:
+    """All that stands under the verdict."""
+    found = [section("Who loses, who gains", *_losses(record), name="losses"), section("Why decisions differ", *_why(record), name="why")]
+    found.append(section("Which pods, and why", *_list(record), name="list"))
+    if nodes is not None:
+        found.append(section("Nodes in the end", nodes.html(), name="nodes"))
+    found.append(section("How scores go together", *_scores(record), name="scores"))
+    title = "What each decides" if record["mode"] == LOCKED else "Use, imbalance and fragmentation in the end"
+    found.append(section(title, *_endings(record), name="end"))
+    return found
 
 
 # --- the head -------------------------------------------------------------------------------------------------------
 
 
-def _head(record: Record) -> Iterator[str]:
-    differing, first = len(record["differences"]), record["configurations"][0]["name"]
-    yield f"<h1>{escape(_headline(record))}</h1>"
-    if differing and record["mode"] != LOCKED:
-        yield from _first_differences(record)
+def lead(record: Record) -> Markup:
+    """What stands right under the verdict: the mode, the configurations, and where pods are."""
     pods, cycles = told("pods", number(record["pods"])), told("cycles", number(record["cycles"]))
-    yield f'<p class="soft">{pods} pods, {cycles} cycles, mode {record["mode"]}. {escape(MODES[record["mode"]].format(first=first))}</p>'
-    yield f'<ul class="sides">{"".join(_side(at, c) for at, c in enumerate(record["configurations"]))}</ul>'
-    cards = [_placed(at, c) for at, c in enumerate(record["configurations"])]
-    if len(record["against"]) == 1:
-        (against,) = record["against"]
-        parts = _decision_parts(0, against) if record["mode"] == LOCKED else _pod_parts(0, against)[:2]
-        cards += [_number(colour, told(path, number(count)), escape(_of(record, name))) for name, count, colour, path in parts]
-    yield f'<div class="numbers">{"".join(cards)}</div>'
+    mode = MODES[record["mode"]].format(first=label(record, 0))
+    told_mode = soft(pods, " pods, ", cycles, f" cycles, mode {record['mode']}. ", named(mode))
+    sides = element("ul", *(_side(at, one) for at, one in enumerate(record["configurations"])), class_="legend")
+    return sentence(told_mode, sides, facts(*(_placed(record, at) for at in range(len(record["configurations"])))))
 
 
-def _headline(record: Record) -> str:
-    """In mode free the first pod that tells the two apart, as all later differences can follow from it."""
-    found = record["differences"]
-    if not found:
-        return "All decisions are the same"
-    if record["mode"] == LOCKED:
-        return f"{number(len(found))} of {number(record['cycles'])} decisions differ"
-    return f"The first difference: {found[0]['pod']}"
+def _side(at: int, configuration: Record) -> Markup:
+    text = sentence(" ", code(configuration["text"])) if configuration["text"] else Markup("")
+    return element("li", dot(colour_of(at)), element("b", configuration["name"]), f" {configuration['release']}", text)
 
 
-def _first_differences(record: Record) -> Iterator[str]:
-    for against in record["against"]:
-        if against["firstDifference"]:
-            yield f"<p>{escape(first_line(against))}</p>"
-    differing = f"{number(len(record['differences']))} of {number(record['cycles'])} decisions differ in all"
-    yield f'<p class="soft">{differing}; those after the first can follow from it. --mode locked leaves such differences out.</p>'
+def _placed(record: Record, at: int) -> Markup:
+    summary, path = record["configurations"][at]["summary"], f"configurations.{at}.summary"
+    rest = {"unschedulable": "without a node", "evicted": "evicted", "gated": "held back"}
+    parts = [sentence("; ", told(f"{path}.{key}", number(summary[key])), f" {text}") for key, text in rest.items() if summary[key]]
+    placed = told(f"{path}.placed", number(summary["placed"]))
+    return fact(placed, sentence("placed under ", named(side_name(record, at)), *parts), colour_of(at))
 
 
-def _side(at: int, configuration: Record) -> str:
-    asked = f" <code>{escape(configuration['text'])}</code>" if configuration["text"] else ""
-    return f"<li>{dot(colour_of(at))}<b>{escape(configuration['name'])}</b> {escape(configuration['release'])}{asked}</li>"
+# --- who loses ------------------------------------------------------------------------------------------------------
 
 
-def _placed(at: int, configuration: Record) -> str:
-    summary, path = configuration["summary"], f"configurations.{at}.summary"
-    rest = ", ".join(f"{told(f'{path}.{key}', number(summary[key]))} {key}" for key in ("unschedulable", "evicted"))
-    rest += f", {told(f'{path}.gated', number(summary['gated']))} held back" if summary["gated"] else ""
-    text = f"placed by {escape(configuration['name'])}; {rest}"
-    return _number(colour_of(at), told(f"{path}.placed", number(summary["placed"])), text)
+def _losses(record: Record) -> Iterator[Text]:
+    for at, against in enumerate(record["against"]):
+        yield card(_title(record, at), stack("pods", pod_parts(at, against)))
+    rows = list(_lost_rows(record))
+    if not rows:
+        yield soft("No pod loses its place, and none gains one.")
+        return
+    colours = {"loses": BAD, "gains": "var(--good)"}
+    columns = (
+        Column("pod", "name"), Column("change", "tag", filter=True, colours=colours), Column("under", "name", filter=True),
+        Column("for", "name", filter=True), Column("node under the other", "name"), Column("what is said"),
+    )  # fmt: skip
+    yield DataTable("lost", columns, rows, noun="pod").html()
 
 
-def _of(record: Record, name: str) -> str:
-    return f"decisions: {name}" if record["mode"] == LOCKED else f"pods {name}"
+def _title(record: Record, at: int) -> Markup:
+    return sentence(named(side_name(record, at + 1)), " against ", named(side_name(record, 0)))
 
 
-def _number(colour: str, value: str, text: str) -> str:
-    return f'<div class="number" style="--k:{colour}"><b>{value}</b><span>{text}</span></div>'
+def _lost_rows(record: Record) -> Iterator[list[Any]]:
+    """Each pod that has a node under one configuration only: first those that lose theirs."""
+    for key, word in (("lost", "loses"), ("gained", "gains")):
+        for at, against in enumerate(record["against"]):
+            under = side_name(record, at + 1)
+            for loss in against[key]["pods"]:
+                yield [loss["pod"], word, under, phrase(loss["reason"], 1), loss["node"], loss["text"]]
 
 
-# --- one configuration against the first ----------------------------------------------------------------------------
+# --- why ------------------------------------------------------------------------------------------------------------
 
 
-def _against(record: Record, at: int, against: Record, pods: PodList) -> Iterator[str]:
-    first, second = escape(against["first"]), escape(against["second"])
-    yield f"<h2>{second} against {first}</h2>"
-    yield '<div class="card">'
-    if record["mode"] != LOCKED:
-        yield "<h3>Where pods end</h3>" + stack("pods", _pod_parts(at, against))
-    yield "<h3>What is decided</h3>" + stack("decisions", _decision_parts(at, against))
-    yield f'<p class="soft">{_sets(at, against)}</p></div>'
-    yield from (f'<p class="card">{escape(hint)}.</p>' for hint in hints(against))
+def _why(record: Record) -> Iterator[Text]:
+    if record["differences"] and record["mode"] != LOCKED:
+        yield from _first_differences(record)
+    for at, against in enumerate(record["against"]):
+        yield card(_title(record, at), *_decided(record, at, against))
+        yield from (note(f"{hint}.") for hint in hints(against))
+
+
+def _first_differences(record: Record) -> Iterator[Text]:
+    firsts = [element("li", named(first_line(against).strip())) for against in record["against"] if against["firstDifference"]]
+    count, cycles = told("differences.length", number(len(record["differences"]))), told("cycles", number(record["cycles"]))
+    yield element("p", count, " of ", cycles, " decisions differ. The first one that does; those after it can follow from it:")
+    yield element("ul", *firsts)
+    yield soft(code("--mode locked"), " leaves out differences that follow from others.")
+
+
+def _decided(record: Record, at: int, against: Record) -> Iterator[Text]:
+    yield stack("decisions", decision_parts(at, against))
+    yield soft(named(AMONG_BEST_MEANS.format(first=label(record, 0))), " ", _sets(record, at, against))
     if against["causes"]:
-        yield '<div class="card"><h3>Why decisions differ</h3>' + _causes(at, against, pods) + "</div>"
-    yield '<div class="card"><h3>Do the scores correlate?</h3>'
-    yield '<p class="soft">Over the nodes that both score in a cycle. Spread: the standard deviation of a score, times its weight.</p>'
-    yield from correlations(at, against)
-    yield f"<details><summary>All rules</summary>{table(*correlation_table(against))}</details></div>"
+        yield _causes(record, at, against)
 
 
-def _pod_parts(at: int, against: Record) -> list[Part]:
-    path, first, second = f"against.{at}", against["first"], against["second"]
-    return [
-        ("on the same node", against["alike"], SAME, f"{path}.alike"),
-        ("elsewhere", len(against["elsewhere"]), NEAR, f"{path}.elsewhere.length"),
-        (f"placed by {first} alone", len(against["firstAlone"]), colour_of(0), f"{path}.firstAlone.length"),
-        (f"placed by {second} alone", len(against["secondAlone"]), colour_of(at + 1), f"{path}.secondAlone.length"),
-        *([("held back by one of them", len(against["heldBack"]), HELD, f"{path}.heldBack.length")] if against["heldBack"] else []),
-    ]
-
-
-def _decision_parts(at: int, against: Record) -> list[Part]:
-    path, found = f"against.{at}.agreement", against["agreement"]
-    return [
-        ("the same", found["same"], SAME, f"{path}.same"),
-        (f"another node, which {against['first']} scores as high as its own", found["amongBest"], NEAR, f"{path}.amongBest"),
-        ("different", found["different"], FAR, f"{path}.different"),
-        *([("held back by one of them", found["heldBack"], HELD, f"{path}.heldBack")] if found["heldBack"] else []),
-    ]
-
-
-def _sets(at: int, against: Record) -> str:
+def _sets(record: Record, at: int, against: Record) -> Markup:
     """What does not depend on the tie-break."""
     path, found = f"against.{at}.agreement", against["agreement"]
-    first, second = escape(against["first"]), escape(against["second"])
+    first, second = named(label(record, 0)), named(label(record, at + 1))
     counts = {key: told(f"{path}.{key}", number(count)) for key, count in found.items()}
-    return (
-        f"Of {counts['cycles']} decisions of both, the same nodes fit in {counts['sameFeasible']} and the same ones are best in"
-        f" {counts['sameBest']}; with any tie-break {second} takes one of {first}'s best in {counts['bestWithin']}."
-        f" {second}, too, gives both nodes the same score in {counts['equalForBoth']} of the second kind,"
-        f" and it alone does so in {counts['equalForSecondAlone']} of the third."
-    )
+    return sentence(
+        "Of ", counts["cycles"], " decisions of both, the same nodes fit in ", counts["sameFeasible"], " and the same ones are best in ",
+        counts["sameBest"], "; with any tie-break ", second, " takes one of the best nodes of ", first, " in ", counts["bestWithin"], ". ",
+        second, " gives both nodes the same score in ", counts["equalForBoth"], " of those among the best, and in ",
+        counts["equalForSecondAlone"], " of those that are different.",
+    )  # fmt: skip
 
 
-def _causes(at: int, against: Record, pods: PodList) -> str:
-    most, rows = max(cause["cycles"] for cause in against["causes"]), list[list[object]]()
-    before = sum(len(other["causes"]) for other in pods.record["against"][:at])
+def _causes(record: Record, at: int, against: Record) -> Markup:
+    most = max(cause["cycles"] for cause in against["causes"])
+    rows: list[list[object]] = []
     for place, cause in enumerate(against["causes"]):
-        count = Markup(told(f"against.{at}.causes.{place}.cycles", number(cause["cycles"])))
-        colour = COLOURS[cause["verdict"]]
-        bar = Markup(track(cause["cycles"] / most, colour))
-        what = f"{cause['rule'] or cause['kind']}{' in ' + cause['side'] if cause['side'] else ''}"
-        button = Markup(f'<button type="button" data-cause="{before + place}">show</button>')
-        verdict = Markup(f'<span class="tag" style="--k:{colour}">{escape(cause["verdict"])}</span>')
-        rows.append([count, bar, verdict, what, KINDS[cause["kind"]], button])
-    return table(["decisions", "", "outcome", "rule", "meaning", ""], rows)
+        count = told(f"against.{at}.causes.{place}.cycles", number(cause["cycles"]))
+        colour, name = COLOURS[cause["verdict"]], cause_name(record, against["second"], cause)
+        link = element("a", "show the pods", href=f"#{NAME}?{urlencode({'is-cause': name})}")
+        side = f" in {cause['side']}" if cause["side"] and cause["kind"] != SCORE else ""
+        rule = named(f"{cause['rule'] or cause['kind']}{side}")
+        rows.append([count, track(cause["cycles"] / most, colour), tag(cause["verdict"], colour), rule, KINDS[cause["kind"]], link])
+    return plain_table(["decisions", "", "outcome", "rule", "meaning", "pods"], rows, caption="Causes, the most frequent first")
 
 
-# --- how the clusters end, and the pods -----------------------------------------------------------------------------
+# --- the pods, the scores, the end ----------------------------------------------------------------------------------
 
 
-def _endings(record: Record) -> Iterator[str]:
-    yield "<h2>Use, imbalance and fragmentation in the end</h2>"
-    if record["mode"] == LOCKED:
-        yield f'<p class="soft">All have the same state, that of {escape(record["configurations"][0]["name"])}.</p>'
-    yield from endings(record)
-    yield f"<details><summary>All resources</summary>{table(*use_table(record))}</details>"
-
-
-def _list(record: Record, pods: PodList, data: Record) -> Iterator[str]:
-    yield '<h2 id="list">Which pods, and why</h2>'
-    if not data["pods"]:
-        yield '<p class="soft">Every decision is the same.</p>'
-    outcomes = [(str(found["place"]), found["name"]) for found in pods.outcomes.values()]
-    causes = [(str(at), text) for at, text in enumerate(_cause_names(record))]
-    yield '<div class="card"><div class="filter">'
-    yield '<input id="query" type="search" placeholder="pod, node or rule" aria-label="pod, node or rule">'
-    yield _select("outcome", "every outcome", outcomes) + _select("cause", "every cause", causes) + "</div>"
-    names = "".join(f"<th>{dot(colour_of(at))}{escape(c['name'])}</th>" for at, c in enumerate(record["configurations"]))
-    head = f"<thead><tr><th>pod</th>{names}<th>outcome</th><th>why</th></tr></thead>"
-    yield f'<div class="scroll"><table>{head}<tbody id="rows"></tbody></table></div>'
-    buttons = "".join(f'<button type="button" id="{name}">{name}</button>' for name in ("first", "before", "next", "last"))
-    yield f'<div class="pager"><span id="told"></span>{buttons}</div>'
-    yield '<p class="soft">Click on a pod to see how each configuration judged the nodes in question.</p>'
+def _list(record: Record) -> Iterator[Text]:
+    table = PodList(record).table()
+    if not table.rows:
+        yield soft("Every decision is the same, and every pod ends on the same node.")
+        return
+    yield soft("Open a pod to see how each configuration judged the nodes in question, rule by rule.")
     if len(record["differences"]) > MOST:
-        yield f'<p class="soft">Both tables are here for the first {number(MOST)} decisions that differ; -o json has them all.</p>'
-    yield "<noscript><p>The list needs JavaScript; -o json and -o table have the same.</p></noscript></div>"
-    yield data_script("data", data)
+        yield soft("The judged nodes are here for the first ", named(number(MOST)), " decisions that differ; -o json has them all.")
+    yield table.html()
 
 
-def _cause_names(record: Record) -> Iterator[str]:
-    """What each cause is called, in the order of the tables."""
-    for against in record["against"]:
-        whose = f"{against['second']}: " if len(record["against"]) > 1 else ""
-        for cause in against["causes"]:
-            side = f" in {cause['side']}" if cause["side"] else ""
-            yield f"{whose}{cause['verdict']}, {cause['rule'] or cause['kind']}{side}"
+def _scores(record: Record) -> Iterator[Text]:
+    yield soft("Over the nodes that both score in a cycle. Spread: the standard deviation of a score, times its weight.")
+    for at, against in enumerate(record["against"]):
+        rules = folded("All rules", plain_table(*_quiet(correlation_table(against))))
+        yield card(_title(record, at), *correlations(at, against), rules)
 
 
-def _select(name: str, every: str, choices: list[tuple[str, str]]) -> str:
-    options = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in [("", every), *choices])
-    return f'<select id="{name}" aria-label="{name}">{options}</select>'
+def _quiet(found: tuple[Sequence[str], Sequence[Sequence[object]]]) -> tuple[Sequence[str], list[list[object]]]:
+    """The cells of a table whose numbers stand marked elsewhere on the page."""
+    headers, rows = found
+    return headers, [[named("-" if cell is None else str(cell)) for cell in row] for row in rows]
+
+
+def _endings(record: Record) -> Iterator[Text]:
+    yield from endings(record)
+    table = folded("All resources", plain_table(*_quiet(use_table(record))))
+    if record["mode"] == LOCKED:
+        yield soft("There is one cluster, as the decisions of ", named(label(record, 0)), " alone take effect.")
+    yield card("", table)

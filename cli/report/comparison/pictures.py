@@ -1,133 +1,140 @@
-"""The pictures of a comparison: bars of decisions, meters and columns of use at the end, correlations of scores."""
+"""The pictures of a comparison: use at the end, what each decides, and how scores go together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any
 
 from ....simulation.compare.modes import LOCKED
-from ..html import Markup, dot, number, share, table, told, track
-from .differences import colour_of
+from ..page.charts import Chart, Series
+from ..page.markup import Markup, Text, element, joined, named, sentence, share, step, told
+from ..page.parts import BAD, card, colour_of, dot, grid, plain_table, soft, track
 from .text import MEANINGS, ending_configurations, resources
+from .verdict import side_name
 
 Record = dict[str, Any]
-Part = tuple[str, int, str, str]
-"""Name, count, colour, and the path of the count in ``-o json``."""
 MEASURES = {"use": "use", "standardDeviation": "imbalance", "fragmentation": "fragmentation"}
 """Measure in ``-o json`` -> what it is called."""
-
-
-def stack(label: str, parts: Sequence[Part]) -> str:
-    """Counts side by side as one bar, with a legend."""
-    total = max(sum(count for _, count, _, _ in parts), 1)
-    pieces = "".join(f'<i style="flex:{count};--k:{colour}" title="{escape(name)}"></i>' for name, count, colour, _ in parts if count)
-    lines = "".join(
-        f"<li>{dot(colour)}{escape(name)} <b>{told(path, number(count))}</b> {share(count / total)}</li>"
-        for name, count, colour, path in parts
-    )
-    return f'<div class="stack" role="img" aria-label="{escape(label)}">{pieces}</div><ul class="legend">{lines}</ul>'
+ENDS = {"placed": "placed", "unschedulable": "without a node", "gated": "held back", "evicted": "evicted"}
+"""Count in the summary -> what it is called."""
 
 
 # --- how the clusters end -------------------------------------------------------------------------------------------
 
 
-def endings(record: Record) -> Iterator[str]:
-    """A card for each resource in use."""
+def endings(record: Record) -> Iterator[Markup]:
+    """A card for each resource in use; in mode locked, where there is one cluster, what each configuration decides instead."""
+    if record["mode"] == LOCKED:
+        yield card("", decided(record).html())
+        return
     configurations = ending_configurations(record)
-    idle = [name for name in resources(record) if not any(usage["requested"] for _, usage in _usages(configurations, name))]
-    cards = [_card(record, configurations, name) for name in resources(record) if name not in idle]
-    yield f'<div class="grid">{"".join(cards)}</div>'
+    idle = [name for name in resources(record) if not any(usage["requested"] for _, _, usage in _usages(configurations, name))]
+    yield grid(*(_card(record, configurations, name) for name in resources(record) if name not in idle))
     if idle:
-        yield f'<p class="soft">Not requested by any pod: {escape(", ".join(idle))}.</p>'
+        yield soft("Not requested by any pod: ", named(", ".join(idle)), ".")
 
 
-def _usages(configurations: Sequence[Record], resource: str) -> list[tuple[int, Record]]:
-    """(Place among the configurations' resources, usage) of each configuration that has *resource*."""
+def decided(record: Record) -> Chart:
+    """How many pods each configuration places, leaves without a node, holds back and evicts."""
+    configurations = record["configurations"]
+    found = {key: text for key, text in ENDS.items() if any(one["summary"][key] for one in configurations)}
+    series = [
+        Series(side_name(record, at), [one["summary"][key] for key in found], [f"configurations.{at}.summary.{key}" for key in found], at)
+        for at, one in enumerate(configurations)
+    ]
+    description = "how many pods each configuration finds a node for"
+    return Chart(title="Pods", description=description, labels=list(found.values()), series=series, up="pods", wide=True)
+
+
+def _usages(configurations: Sequence[Record], resource: str) -> list[tuple[int, int, Record]]:
+    """(Place of the configuration, place among its resources, usage) of each configuration that has *resource*."""
     return [
-        (at, usage)
-        for configuration in configurations
+        (which, at, usage)
+        for which, configuration in enumerate(configurations)
         for at, usage in enumerate(configuration["summary"]["resources"])
         if usage["resource"] == resource
     ]
 
 
-def _card(record: Record, configurations: Sequence[Record], resource: str) -> str:
-    meters = "".join(
-        f'<span class="what">{escape(f"{word}: {MEANINGS[word]}")}</span>' + "".join(_meters(record, configurations, resource, measure))
+def _card(record: Record, configurations: Sequence[Record], resource: str) -> Markup:
+    lines = [
+        sentence(element("span", f"{word}: {MEANINGS[word]}", class_="what"), *_meters(record, configurations, resource, measure))
         for measure, word in MEASURES.items()
-        if measure != "fragmentation" or any(resource in c["fragmentation"] for c in configurations)
-    )
-    columns = [(at, c["nodesByUse"][resource]) for at, c in enumerate(configurations) if resource in c["nodesByUse"]]
-    return f'<div class="card"><h3>{escape(resource)}</h3><div class="meters">{meters}</div>{_columns(columns)}</div>'
+        if measure != "fragmentation" or any(resource in one["fragmentation"] for one in configurations)
+    ]
+    return card(resource, element("div", *lines, class_="meters"), _by_use(record, configurations, resource).html())
 
 
-def _meters(record: Record, configurations: Sequence[Record], resource: str, measure: str) -> Iterator[str]:
-    for at, configuration in enumerate(configurations):
-        places = _usages([configuration], resource)
-        path = f"configurations.{at}."
+def _by_use(record: Record, configurations: Sequence[Record], resource: str) -> Chart:
+    series = [
+        Series(side_name(record, at), one["nodesByUse"][resource], f"configurations.{at}.nodesByUse.{step(resource)}", at)
+        for at, one in enumerate(configurations)
+        if resource in one["nodesByUse"]
+    ]
+    tenths = [f"{10 * tenth} %" for tenth in range(10)]
+    across = f"{resource} in use, from"
+    return Chart(title="Nodes", description=f"by the share of {resource} in use", labels=tenths, series=series, across=across, up="nodes")
+
+
+def _meters(record: Record, configurations: Sequence[Record], resource: str, measure: str) -> Iterator[Markup]:
+    for at, place, usage in _usages(configurations, resource):
+        path = f"configurations.{at}.summary.resources.{place}"
         if measure == "fragmentation":
-            value, path = configuration["fragmentation"].get(resource, 0.0), f"{path}fragmentation.{resource.replace('.', '%2E')}"
+            value, path = configurations[at]["fragmentation"].get(resource, 0.0), f"configurations.{at}.fragmentation.{step(resource)}"
+        elif measure == "use":
+            value, path = usage["use"], f"{path}.use"
         else:
-            ((place, usage),) = places
-            value = usage["use"] if measure == "use" else usage["imbalance"][measure]
-            path += f"summary.resources.{place}." + ("use" if measure == "use" else f"imbalance.{measure}")
-        name = "all" if record["mode"] == LOCKED else configuration["name"]
-        yield f"<span>{dot(colour_of(at))}{escape(name)}</span>{track(value, colour_of(at))}<b>{told(path, share(value))}</b>"
-
-
-def _columns(counts: Sequence[tuple[int, list[int]]]) -> str:
-    """How many nodes are how full: a group of columns for each tenth."""
-    most = max((count for _, found in counts for count in found), default=0)
-    if not most:
-        return ""
-    pieces, wide = [], 30 / max(len(counts), 1)
-    for place, (at, found) in enumerate(counts):
-        for tenth, count in enumerate(found):
-            height, left = 84 * count / most, 6 + 36 * tenth + wide * place
-            title = f"{number(count)} nodes from {10 * tenth} to {10 * tenth + 10} %"
-            size = f'width="{wide - 1.5:.1f}" height="{height:.1f}"'
-            shape = f'<rect x="{left:.1f}" y="{100 - height:.1f}" {size} style="fill:{colour_of(at)}">'
-            pieces.append(f"{shape}<title>{title}</title></rect>")
-    marks = "".join(f'<text x="{6 + 36 * tenth}" y="114">{10 * tenth} %</text>' for tenth in (0, 5)) + '<text x="340" y="114">100 %</text>'
-    axis = f'<line x1="4" y1="100.5" x2="368" y2="100.5"/>{marks}<text x="6" y="11">{number(most)} nodes</text>'
-    picture = f'<svg viewBox="0 0 374 118" role="img" aria-label="nodes by use">{axis}{"".join(pieces)}</svg>'
-    return f"<figure>{picture}<figcaption>nodes by the share of their capacity in use</figcaption></figure>"
+            value, path = usage["imbalance"][measure], f"{path}.imbalance.{measure}"
+        name = element("span", dot(colour_of(at)), side_name(record, at))
+        yield sentence(name, track(value, colour_of(at)), element("b", told(path, share(value))))
 
 
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
-def correlations(at: int, against: Record) -> Iterator[str]:
-    """How well the scores of each rule correlate, and which rules never score nodes differently."""
-    rows: list[Sequence[object]] = []
-    silent: list[str] = []
-    for place, found in enumerate(against["correlation"]):
-        if not any(found["deviations"]):
-            silent.append(found["rule"])
-            continue
-        rows.append(_correlation(f"against.{at}.correlation.{place}", found, against))
-    headers = ["score of", "-1 to 1", "correlation", *(f"spread in {against[side]}" for side in ("first", "second"))]
-    yield table(headers, rows)
+def correlations(at: int, against: Record) -> Iterator[Markup]:
+    """How well the scores of each rule go together, and which rules never tell nodes apart."""
+    lines = list(enumerate(against["correlation"]))
+    telling = [(place, found) for place, found in lines if any(found["deviations"])]
+    spreads = [sentence(dot(colour), f"spread in {against[side]}") for side, colour in _sides(at)]
+    headers: list[Text] = ["score of", "-1 to 1", "correlation", *spreads]
+    yield plain_table(headers, [_correlation(at, place, found, against) for place, found in telling], caption="How scores go together")
+    silent = [(found["rule"], _lacking(found, against)) for _, found in lines if not any(found["deviations"])]
     if silent:
-        yield f'<p class="soft">These rules gave all nodes the same score in both: {escape(", ".join(silent))}.</p>'
+        told_rules = joined(sentence(named(rule), f" ({lacking})" if lacking else "") for rule, lacking in silent)
+        yield soft("These rules gave all nodes the same score: ", told_rules, ".")
 
 
-def _correlation(path: str, found: Record, against: Record) -> list[object]:
-    value = found["correlation"]
-    bar = "" if value is None else _from_the_middle(value)
-    text = "one gives all nodes the same score" if value is None else f"{value:.3f}"
-    spreads = [Markup(told(f"{path}.deviations.{side}", share(found["deviations"][side]))) for side in (0, 1)]
-    return [_named(found, against), Markup(bar), Markup(told(f"{path}.correlation", text)), *spreads]
+def _sides(at: int) -> list[tuple[str, str]]:
+    return [("first", colour_of(0)), ("second", colour_of(at + 1))]
+
+
+def _lacking(found: Record, against: Record) -> str:
+    """Which side has no rule about it."""
+    return ", ".join(f"{against[side]} has no such rule" for side in ("first", "second") if not found[side] and found["rule"] != "total")
+
+
+def _correlation(at: int, place: int, found: Record, against: Record) -> list[Text]:
+    path, value = f"against.{at}.correlation.{place}", found["correlation"]
+    bar = _from_the_middle(value) if value is not None else Markup("-")
+    text = f"{value:.3f}" if value is not None else _lacking(found, against) or "one gives all nodes the same score"
+    spreads = [_spread(path, found, against, side, colour) for side, (_, colour) in enumerate(_sides(at))]
+    return [_named(found, against), bar, told(f"{path}.correlation", text), *spreads]
+
+
+def _spread(path: str, found: Record, against: Record, side: int, colour: str) -> Markup:
+    if not found[("first", "second")[side]] and found["rule"] != "total":
+        return Markup("no such rule")
+    value = found["deviations"][side]
+    return sentence(told(f"{path}.deviations.{side}", share(value)), track(2 * value, colour))
 
 
 def _named(found: Record, against: Record) -> Markup:
     """What the score is about, and the rules that give it where they are called otherwise."""
     rules = [(against[side], " + ".join(found[side])) for side in ("first", "second") if found[side] not in ([], [found["rule"]])]
-    lines = "".join(f"<br><small>{escape(names)} in {escape(side)}</small>" for side, names in rules)
-    return Markup(escape(found["rule"]) + lines)
+    return sentence(named(found["rule"]), *(element("small", f" {names} in {side}", class_="line") for side, names in rules))
 
 
-def _from_the_middle(value: float) -> str:
-    colour = "var(--c0)" if value >= 0 else "var(--far)"
+def _from_the_middle(value: float) -> Markup:
+    colour = colour_of(0) if value >= 0 else BAD
     return track(abs(value) / 2, colour, left=min(0.5, 0.5 + value / 2), middle=True)

@@ -12,6 +12,8 @@ from ..tables import Table
 from ..text import NO_HOST, Figure
 from ..units import percent
 from ..words import count_doing, count_of
+from .outcomes import OTHER_NODE
+from .verdict import plain, verdict
 
 Record = dict[str, Any]
 GATED_HOST = "<held back>"
@@ -61,6 +63,7 @@ def left_out(record: Record, most: int | None) -> Iterator[str]:
 
 def headline(record: Record) -> Iterator[str]:
     """The outcome: how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
+    yield f"{plain(verdict(record))}."
     count, cycles = len(record["differences"]), record["cycles"]
     tried = f"{record['mode']}: {count_of(record['pods'], 'pod')}, {count_of(cycles, 'cycle')}"
     if not count:
@@ -97,7 +100,7 @@ def against_line(against: Record) -> str:
     first, second = against["first"], against["second"]
     alone = f"{len(against['firstAlone'])} placed by {first} alone, {len(against['secondAlone'])} by {second} alone"
     alone += f", {len(against['heldBack'])} held back by one of them" if against["heldBack"] else ""
-    return f"{first} and {second}: {count_of(against['alike'], 'pod')} on the same node, {len(against['elsewhere'])} on another, {alone}"
+    return f"{first} and {second}: {count_of(against['alike'], 'pod')} end the same, {len(against['elsewhere'])} {OTHER_NODE}, {alone}"
 
 
 def agreement_lines(against: Record) -> Iterator[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
 import attrs
 
-from .markup import Markup, Text, element, number, sentence, told
+from .markup import Markup, Text, element, named, number, sentence, told
 from .parts import colour_of, dot, folded, plain_table
 
 HOW_TO = "pip install 'kubeclassic[report]' draws this as a picture."
@@ -20,7 +20,7 @@ DOTS = 72
 TEXT = 12.5
 """The size of all text in pixels; pictures are never shown smaller than they are."""
 FLATTENS = 12
-"""A column that is so many times as high as the typical one is drawn on a scale that grows tenfold from mark to mark."""
+"""Where a column is so many times as high as the next or the typical one, the scale grows tenfold from mark to mark."""
 _INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
 """Colours that matplotlib is told -> what the page has in their place."""
 _SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}
@@ -32,15 +32,21 @@ class Series:
 
     name: str
     values: Sequence[float | None]
-    path: str = ""
-    """Of the list of values in ``-o json``; ``{}`` in it stands for the place, else the place is added."""
+    path: str | Sequence[str] = ""
+    """Of the list of values in ``-o json``, ``{}`` in it standing for the place; or the path of each value."""
     at: int = 0
     """Which of the page's colours for series."""
+    paths: Sequence[str] = ()
+    """The path of each value, where *path* cannot say it."""
 
     def told(self, place: int, text: str) -> Text:
         """*text*, marked with the path of the value at *place*."""
+        if self.paths:
+            return told(self.paths[place], text)
         if not self.path:
             return text
+        if not isinstance(self.path, str):
+            return told(self.path[place], text)
         return told(self.path.replace("{}", str(place)) if "{}" in self.path else f"{self.path}.{place}", text)
 
 
@@ -82,7 +88,7 @@ class Chart:
 
     def _table(self) -> Markup:
         heads = [self.across, *(one.name or self.up for one in self.series)]
-        rows = [[str(label), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
+        rows = [[named(str(label)), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
         return plain_table(heads, rows, caption=self.title)
 
     def _told(self, one: Series, place: int) -> Markup:
@@ -95,17 +101,7 @@ class Chart:
     # --- the picture ------------------------------------------------------------------------------------------------
 
     def _svg(self) -> str:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-
-        size = (720, 260) if self.wide else (300, 200)
-        with mpl.rc_context(_settings()):
-            figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
-            pane = figure.subplots()
-            self._draw(pane)
-            stream = StringIO()
-            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}, transparent=True)
-        return _for_page(stream.getvalue(), size, f"{self.title}: {self.description}")
+        return picture(self._draw, (720, 260) if self.wide else (300, 200), f"{self.title}: {self.description}")
 
     def _draw(self, pane: Any) -> None:
         if self.kind == "columns":
@@ -124,10 +120,10 @@ class Chart:
         width = 0.84 / max(len(self.series), 1)
         for which, one in enumerate(self.series):
             lefts = [place - 0.42 + width * which for place in range(len(one.values))]
-            pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=_ink(one.at))
+            pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=ink(one.at))
         step = max(1, -(-len(self.labels) // (12 if self.wide else 5)))
         pane.set_xticks(range(0, len(self.labels), step), [str(label) for label in self.labels[::step]])
-        if flattens([value for one in self.series for value in one.values if value]):
+        if flattens([max(one.values[place] or 0 for one in self.series) for place in range(len(self.labels))]):
             pane.set_yscale("symlog", linthresh=1)
             pane.set_ylim(0, None)
         elif not self.percent:
@@ -137,21 +133,35 @@ class Chart:
         for one in self.series:
             places = [place for place, value in enumerate(one.values) if value is not None]
             across, up = [self.labels[place] for place in places], [one.values[place] for place in places]
-            pane.plot(across, up, color=_ink(one.at), linewidth=1.8, drawstyle="steps-post" if self.kind == "steps" else "default")
+            pane.plot(across, up, color=ink(one.at), linewidth=1.8, drawstyle="steps-post" if self.kind == "steps" else "default")
         pane.set_ylim(0, None)
+
+
+def picture(draw: Callable[[Any], None], size: tuple[int, int], description: str) -> str:
+    """What *draw* draws into axes of matplotlib, as an SVG element of the page; *size* in pixels."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_settings()):
+        figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
+        draw(figure.subplots())
+        stream = StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}, transparent=True)
+    return _for_page(stream.getvalue(), size, description)
 
 
 def flattens(values: Sequence[float]) -> bool:
     """Whether the highest of *values* would make the others too low to be seen.
 
-    >>> flattens([1511, 4, 3, 5]), flattens([10, 8, 3])
-    (True, False)
+    >>> flattens([1511, 4, 3, 5]), flattens([1511, 0, 9]), flattens([10, 8, 3]), flattens([7])
+    (True, True, False, False)
     """
-    ordered = sorted(values)
-    return len(ordered) > 2 and ordered[-1] > FLATTENS * ordered[len(ordered) // 2]
+    highest, *others = sorted(filter(None, values), reverse=True) or [0]
+    return bool(others) and highest > FLATTENS * min(others[0], others[len(others) // 2])
 
 
-def _ink(at: int) -> str:
+def ink(at: int) -> str:
+    """What matplotlib is told for the page's colour of a series."""
     return list(_SERIES)[at % len(_SERIES)]
 
 
@@ -171,7 +181,7 @@ def _for_page(svg: str, size: tuple[int, int], description: str) -> str:
     inside = re.sub(r'<g id="[^"]*"', "<g", inside)
     inside = re.sub(r" *\n *", " ", re.sub(r" font-family: [^;]*;", "", inside))
     own = f"{zlib.crc32(description.encode()):08x}"
-    inside = re.sub(r'id="|url\(#', lambda found: found[0] + own, inside)
+    inside = re.sub(r'id="|url\(#|href="#', lambda found: found[0] + own, inside)
     for colour, ours in {**_INKS, **_SERIES}.items():
         inside = inside.replace(colour, ours)
     box, least = f"0 0 {size[0]} {size[1]}", f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"

@@ -49,10 +49,10 @@ def _yes(answer: Answer) -> Iterator[str]:
     yield f"Add {answer.named(answer.found.best)}{cost}: {pods} to place, and each finds a node."
     for sentence in answer.fewer:
         yield f"With one fewer, {sentence}"
-    yield _proof(answer)
+    yield proof(answer)
 
 
-def _proof(answer: Answer) -> str:
+def proof(answer: Answer) -> str:
     found, simulated = answer.found, f"({count_of(answer.found.simulated, 'simulation')} in all)"
     if found.is_proven:
         what = "no mix that costs less does" if len(answer.kinds) > 1 else "no smaller number does"

@@ -118,7 +118,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
     )  # fmt: skip
     _tell(given.scenario, given.engine, wanted)
     if wanted.add_node:
-        return add_nodes(given, question, _new_nodes(wanted), cluster)
+        return add_nodes([*paths, *wanted.templates], given, question, _new_nodes(wanted), cluster)
     if axes:
         return draw_curve([*paths, *wanted.templates], given, question, axes, _forms(wanted))
     return _count(paths, given, question, wanted)
@@ -127,7 +127,8 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
 def _new_nodes(wanted: Asked) -> NewNodes:
     return NewNodes(
         given=wanted.add_node, costs=wanted.cost, most_nodes=wanted.most_nodes, most_trials=wanted.most_trials,
-        preemption=wanted.preemption, form=wanted.form, output=wanted.output, headers=not wanted.no_headers, wide=wanted.verbose,
+        preemption=wanted.preemption, form=wanted.form, output=wanted.output, report=wanted.report,
+        headers=not wanted.no_headers, wide=wanted.verbose,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -18,12 +18,16 @@ from ....simulation.newnodes.kinds import LIKE, kinds_of, read_costs
 from ...console.output import writing
 from ...console.progress import counting
 from ...declaring.options import ClusterChoice
+from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
+from ...engines.telling import rules_told
 from ...report.listing import write_csv
 from ...report.questions.newnodes import write_text
+from ...report.questions.newnodespage import new_nodes_html
 from ..cluster import Opened, keeps_priorities
 from ..documents import DOCUMENT_FORMS, write_document
 from ..notices import tell_notices
+from ..reporting import about, write_page, write_report
 
 KIND = "NewNodes"
 
@@ -39,12 +43,13 @@ class NewNodes:
     preemption: bool = False
     form: str = "table"
     output: str | None = None
+    report: str | None = None
     headers: bool = True
     wide: bool = False
 
 
-def add_nodes(opened: Opened, question: Question, wanted: NewNodes, cluster: ClusterChoice) -> int:
-    """Search, and write the answer; the exit status."""
+def add_nodes(paths: Sequence[Path], opened: Opened, question: Question, wanted: NewNodes, cluster: ClusterChoice) -> int:
+    """Search, and write the answer; the exit status. *paths*: all that was read, but for new nodes."""
     scenario, defaults = opened.scenario, not cluster.no_defaults
     daemons = DaemonPods.of(scenario, defaults=defaults, priorities=keeps_priorities(opened.configuration))
     kinds = kinds_of(list(_given(wanted.given, cluster, opened.setup)), scenario.objects, read_costs(wanted.costs), daemons)
@@ -54,8 +59,14 @@ def add_nodes(opened: Opened, question: Question, wanted: NewNodes, cluster: Clu
             question, kinds, lambda: opened.setup.engine(opened.configuration, scenario.config_maps), most_nodes=wanted.most_nodes,
             most_trials=wanted.most_trials, preemption=wanted.preemption, on_progress=lambda done: progress(done * pods, f"{done}"),
         )  # fmt: skip
+
+    def page() -> str:
+        files = (Path(text) for text in wanted.given if not text.startswith(LIKE))
+        return new_nodes_html(answer, about(scenario, [*paths, *files], releases=[answer.release], rules=rules_told(opened.setup)))
+
     with writing(wanted.output) as stream:
-        _write(answer, wanted, stream)
+        _write(answer, wanted, stream, page)
+    write_report(wanted.report, page)
     return 0 if answer.is_yes else 1
 
 
@@ -72,8 +83,10 @@ def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iter
         yield text, loaded
 
 
-def _write(answer: Answer, wanted: NewNodes, stream: IO[str]) -> None:
-    if wanted.form in DOCUMENT_FORMS:
+def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[], str]) -> None:
+    if wanted.form == HTML:
+        write_page(page(), stream)
+    elif wanted.form in DOCUMENT_FORMS:
         write_document(wanted.form, KIND, answer.record(), stream)
     elif wanted.form == "csv":
         write_csv(answer.added(), stream, headers=wanted.headers)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.cli.report.comparison.differences import PodList
+from kubeclassic.cli.report.comparison.podlist import PodList
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod
+from tests.support.pages import data_of_page, table_of_page
 
 ROOM = "preemption: neither finds a node, and they make room differently"
 TIE = "tie: both nodes have the same score in both, and the tie-break chose another one"
@@ -21,17 +22,13 @@ def listed(objects: tuple[KubeObject, ...], made: dict[str, Engine], mode: str =
     """Pod -> what its row says, in words."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
-    data = PodList(compare(scenario, made, mode=mode).record()).data()
-    text = data["strings"]
-    return {
-        text[name]: {
-            "hosts": [text[host] for host in hosts],
-            "outcomes": [data["outcomes"][place]["name"] for place in outcomes],
-            "why": [text[place] for place in why],
-            "cycles": [data["cycles"][place][0] for place in cycles],
-        }
-        for name, hosts, outcomes, _, why, cycles in data["pods"]
-    }
+    html = PodList(compare(scenario, made, mode=mode).record()).table().html()
+    data, found = data_of_page(html)["pods-data"], dict[str, dict[str, Any]]()
+    for row, details in zip(table_of_page(html, "pods"), data["details"], strict=True):
+        pod, *hosts, outcomes, _, why = row.values()
+        cycles = [data["shared"]["texts"][cycle[0]].split(":")[0] for cycle in details or []]
+        found[pod] = {"hosts": hosts, "outcomes": outcomes, "why": why, "cycles": cycles}
+    return found
 
 
 def preempting() -> dict[str, Engine]:
@@ -45,7 +42,7 @@ class TestRows:
         there = pod("low", on="n", requests={"cpu": 4}, priority=1)
         found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
         assert found == {
-            "default/high": {"hosts": ["n", "<none>"], "outcomes": ["placed by a alone"], "why": [ROOM], "cycles": [0]},
+            "default/high": {"hosts": ["n", "<none>"], "outcomes": ["placed by a alone"], "why": ROOM, "cycles": ["Cycle 0"]},
         }
 
     def test_who_has_to_leave(self) -> None:
@@ -54,7 +51,7 @@ class TestRows:
         assert found["default/low"] == {
             "hosts": ["<none>", "n"],
             "outcomes": ["placed by b alone"],
-            "why": ["a evicts it to make room for default/high"],
+            "why": "a evicts it to make room for default/high",
             "cycles": [],
         }
 
@@ -64,11 +61,11 @@ class TestRows:
         rules = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.15", {}), "c": engine_for("1.16", {"policy": rules})}
         (row,) = listed(objects, made).values()
-        assert (row["hosts"], row["outcomes"]) == (["m", "m", "n"], ["c: elsewhere"])
-        assert row["why"] == ["GeneralPredicates in a against n: node(s) didn't match node selector"]
+        assert (row["hosts"], row["outcomes"]) == (["m", "m", "n"], ["c: on another node"])
+        assert row["why"] == "GeneralPredicates in a against n: node(s) didn't match node selector"
 
     def test_locked(self) -> None:
         """In locked mode the outcome is the verdict, as the first side stays where it is."""
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
         (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
-        assert row == {"hosts": ["n", "m"], "outcomes": ["among the best"], "why": [TIE], "cycles": [0]}
+        assert row == {"hosts": ["n", "m"], "outcomes": ["among the best"], "why": TIE, "cycles": ["Cycle 0"]}

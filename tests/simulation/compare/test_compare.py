@@ -290,7 +290,7 @@ class TestCauses:
         one, other = (self.policy(["PodFitsResources"], [name]) for name in ("LeastRequestedPriority", "MostRequestedPriority"))
         found = self.cause(scenario, {"a": one, "b": other})
         assert (found["kind"], found["rule"], found["side"], found["node"]) == (SCORE, "NodeResourcesFit", "b", "a")
-        assert found["text"] == "scores a 2 of 10 above b in b, 3 of 10 below it in a"
+        assert found["text"] == "scores a beside b: 2 of 10 points higher in b, 3 of 10 points lower in a"
 
     def test_a_score_under_a_name_of_its_own(self) -> None:
         """A priority that a Policy makes by arguments is set beside the plugin that took its place."""

@@ -108,7 +108,7 @@ class TestCheck:
         assert verdicts(found) == [(DIFFERENT, "a", "c")]
         cause = found.differences[0].causes[PROFILE]
         assert (cause.kind, cause.rule) == (SCORE, "NodeResourcesFit")
-        assert cause.text == "scores c 270 of 9000 above a in profile, 1 of 10 above it in policy"
+        assert cause.text == "scores c beside a: 270 of 9,000 points higher in profile, 1 of 10 points higher in policy"
 
     def test_another_of_the_best(self) -> None:
         """Where the old release's coarser scores hold both nodes equal the decision is among the best: neither the same nor different."""

@@ -2,7 +2,7 @@
 // Long lists: what is looked at is in the page, in blocks of rows; the rest is data. The address holds what was asked for.
 (() => {
   const { make, start, format, details } = kubeclassic;
-  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000;
+  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000, WIDEST = 2600;
 
   /** Pairs of a name and a text. */
   details.facts = (pairs) => make("table", { class: "facts-of" }, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
@@ -147,7 +147,7 @@
       if (this.data.details) wanted[0] += 4;
       const sum = wanted.reduce((one, other) => one + other, 0);
       this.body.prepend(make("colgroup", {}, wanted.map((width) => make("col", { style: `width:${(100 * width) / sum}%` }))));
-      this.body.style.minWidth = `${Math.round(Math.min(sum * CHARACTER, 1260))}px`;
+      this.body.style.minWidth = `${Math.round(Math.min(sum * CHARACTER, WIDEST))}px`;
     }
 
     show() {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...simulation.functions.sweep import SweepResult
-from ...simulation.sweep.table import cell
-from .tables import Table
-from .text import Cell, Figure
-from .words import count_of
+from ....simulation.functions.sweep import SweepResult
+from ....simulation.sweep.table import cell
+from ..tables import Table
+from ..text import Cell, Figure
+from ..words import count_of
 
 DIGITS = 4
 
@@ -35,7 +35,7 @@ def _together(row: Mapping[str, Any]) -> dict[str, Any]:
             told[name] = value
         elif value is not None:
             low, high = row[f"{name} low"], row[f"{name} high"]
-            told[name] = Figure(_short(value)) if low == high else f"{_short(value)} ({_short(low)} to {_short(high)})"
+            told[name] = Figure(short(value)) if low == high else f"{short(value)} ({short(low)} to {short(high)})"
     return told
 
 
@@ -44,17 +44,28 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _shown(value: Any) -> Cell:
-    found: Cell = Figure(_short(value)) if isinstance(value, float) else cell(value)
+    found: Cell = Figure(short(value)) if isinstance(value, float) else cell(value)
     return found
 
 
-def _short(value: float) -> str:
-    """*value* with four digits after the point, at most.
+def short(value: float) -> str:
+    """A measure with four digits after the point, at most.
 
-    >>> _short(0.123456), _short(3.0), _short(12)
+    >>> short(0.123456), short(3.0), short(12)
     ('0.1235', '3', '12')
     """
     return f"{value:.{DIGITS}f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def brief(value: float) -> str:
+    """A measure as a sentence says it: two digits after the point from 10 on.
+
+    >>> brief(20.3333), brief(0.095087), brief(1511)
+    ('20.33', '0.0951', '1,511')
+    """
+    if isinstance(value, float) and abs(value) < 10:
+        return short(value)
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def summary_line(found: SweepResult) -> str:

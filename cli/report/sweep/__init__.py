@@ -1,0 +1,1 @@
+"""Sweeps for people: tables and a page."""

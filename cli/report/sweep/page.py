@@ -1,0 +1,198 @@
+"""A sweep as a page: which configuration is best in what, means with intervals, objectives against each other, every run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ....simulation.sweep.table import cell
+from ..page.about import About
+from ..page.document import Page, page_html
+from ..page.markup import Markup, Text, element, joined, named, number, sentence, step, told
+from ..page.parts import BAD, GOOD, Section, card, fact, facts, grid, note, plain_table, section, soft
+from ..page.plots import Interval, Intervals, Scatter, Spot
+from ..page.tables import Column, DataTable
+from ..words import count_of
+from .configurations import Best, Configuration, best_of, configurations, unbeaten
+from .searchpage import search_sections, search_verdict
+from .text import brief
+
+Record = Mapping[str, Any]
+MOST_PICTURES, MOST_LINES, MOST_PAIRS, MOST_NAMED, MOST_ROWS = 8, 24, 3, 2, 100
+
+
+def sweep_html(record: Record, about: About) -> str:
+    """``SweepResult.record()`` as a page."""
+    found = configurations(record) if record["search"] is None else []
+    sections = [*_failed(record), *(search_sections(record) if record["search"] is not None else _compared(record, found)), _runs(record)]
+    said = search_verdict(record) if record["search"] is not None else verdict(record, found)
+    return page_html(Page("kubeclassic sweep", said, about, sections, lead=_lead(record, found)))
+
+
+# --- the outcome ----------------------------------------------------------------------------------------------------
+
+
+def verdict(record: Record, found: Sequence[Configuration]) -> Markup:
+    """Which configuration is best, and in what, in one sentence."""
+    if not found:
+        return sentence("All ", told("runs.length", number(len(record["runs"]))), " runs failed.")
+    groups: dict[tuple[str, ...], list[Best]] = defaultdict(list)
+    for one in best_of(found, record["objectives"]):
+        groups[tuple(each.name for each in one.best)].append(one)
+    if not groups:
+        return (
+            sentence(_several(found), " come to the same.")
+            if len(found) > 1
+            else sentence("One configuration: nothing to compare it with.")
+        )
+    (names, first), *others = list(groups.items())[:MOST_PAIRS]
+    said = sentence(_winners(names), " is best in " if len(names) == 1 else " are best in ", _won(first))
+    return sentence(joined([said, *(sentence(_winners(each), " in ", _won(won)) for each, won in others)], "; "), ".")
+
+
+def _several(found: Sequence[Configuration]) -> Markup:
+    path = found[0].path.rpartition(".")[0]
+    return sentence(told(f"{path}.length", number(len(found))) if path == "confidence" else _derived(len(found)), " configurations")
+
+
+def _derived(count: int) -> Markup:
+    return element("span", number(count), class_="derived")
+
+
+def _winners(names: Sequence[str]) -> Markup:
+    more = len(names) - MOST_NAMED
+    shown = [named(f"“{name}”") for name in names[: MOST_NAMED if more > 0 else None]]
+    return joined([*shown, *([sentence(_derived(more), " more")] if more > 0 else [])], " and ")
+
+
+def _won(won: Sequence[Best]) -> Markup:
+    return joined((sentence(named(one.objective), " (", value_told(one.best[0], one.objective), ")") for one in won), " and ")
+
+
+def value_told(one: Configuration, name: str) -> Markup:
+    """A value of a configuration, marked with its place."""
+    value = one.value(name)
+    return sentence("-") if value is None else told(f"{one.path}.{step(name)}", brief(value))
+
+
+def _lead(record: Record, found: Sequence[Configuration]) -> Markup:
+    cards = [fact(told("runs.length", number(len(record["runs"]))), "runs")]
+    if found:
+        cards.append(fact(_derived(len(found)), "configurations"))
+    if record["search"] is not None:
+        cards.append(fact(told("search.trials.length", number(len(record["search"]["trials"]))), "trials"))
+        cards.append(fact(told("search.front.length", number(len(record["search"]["front"]))), "trials that no other one beats", GOOD))
+    cards.append(fact(told("objectives.length", number(len(record["objectives"]))), "objectives"))
+    return facts(*cards, *([fact(told("failed", number(record["failed"])), "runs failed", BAD)] if record["failed"] else []))
+
+
+def _failed(record: Record) -> Iterator[Section]:
+    """Runs that came to nothing, before all that did not."""
+    if record["failed"]:
+        settings = record["settings"]
+        rows = [[row["run"], *(_text(row[key]) for key in settings), row["error"]] for row in record["runs"] if row["error"]]
+        columns = (Column("run", "count"), *(Column(key) for key in settings), Column("error"))
+        yield section(
+            "Runs that failed", note("They are in no mean and in no picture."), DataTable("failed", columns, rows, noun="run").html()
+        )
+
+
+# --- configurations against each other ------------------------------------------------------------------------------
+
+
+def _compared(record: Record, found: Sequence[Configuration]) -> Iterator[Section]:
+    best = best_of(found, record["objectives"])
+    if best:
+        same = [name for name in record["objectives"] if name not in {one.objective for one in best}]
+        alike = soft("All are alike in ", joined(map(named, same), ", "), ".") if same and len(found) > 1 else ""
+        yield section("Which is best in what", card("", _best_table(best)), alike)
+    differing = [one.objective for one in best][:MOST_PICTURES]
+    if differing and len(found) <= MOST_LINES:
+        lead = "A dot is the mean over seeds, its line the 95 % interval." if record["confidence"] else "A dot for each configuration."
+        yield section("Each objective", grid(*(card("", _intervals(name, found, record).html()) for name in differing)), lead=lead)
+    if len(differing) > 1 and len(found) > 1:
+        pairs = [(differing[0], other) for other in differing[1 : MOST_PAIRS + 1]]
+        cards = (card("", _scatter(pair, found).html()) for pair in pairs)
+        lead = "The line joins those that no other one beats in these two objectives."
+        yield section("Objectives against each other", grid(*cards), lead=lead)
+    if record["confidence"]:
+        yield section("Means over seeds", _means(record, found), lead="In brackets the ends of the 95 % interval.")
+
+
+def _best_table(best: Sequence[Best]) -> Markup:
+    rows = [
+        [
+            named(one.objective), "more" if one.more else "less", value_told(one.best[0], one.objective),
+            _winners([each.name for each in one.best]), value_told(one.worst[0], one.objective),
+            _winners([each.name for each in one.worst]),
+        ]
+        for one in best
+    ]  # fmt: skip
+    return plain_table(["objective", "better is", "best", "of", "worst", "of"], rows, "Best and worst in each objective")
+
+
+def _intervals(name: str, found: Sequence[Configuration], record: Record) -> Intervals:
+    rows = []
+    for one in found:
+        value = one.value(name)
+        if value is not None:
+            low, high = (one.row.get(f"{name} {end}", value) for end in ("low", "high"))
+            rows.append(Interval(one.name, value, low, high, _ends(one, name)))
+    what = "means and their 95 % intervals" if record["confidence"] else "of each configuration"
+    return Intervals(title=name, description=what, rows=rows, across=name)
+
+
+def _ends(one: Configuration, name: str) -> list[Text]:
+    keys = [key if key in one.row else name for key in (name, f"{name} low", f"{name} high")]
+    return [value_told(one, key) for key in keys]
+
+
+def _scatter(pair: tuple[str, str], found: Sequence[Configuration]) -> Scatter:
+    across, up = pair
+    there = [one for one in found if one.value(across) is not None and one.value(up) is not None]
+    front = {one.name for one in unbeaten(there, pair)}
+    spots = [Spot("", one.value(across) or 0, one.value(up) or 0, int(one.name not in front)) for one in there]
+    rows = [[named(one.name), value_told(one, across), value_told(one, up), "no" if one.name in front else "yes"] for one in there]
+    numbers = plain_table(["configuration", across, up, "beaten"], rows, f"{across} and {up}")
+    title, description = f"{across} and {up}", f"{count_of(len(there), 'configuration')}, a dot each"
+    groups = ("beaten by no other", "beaten by another")
+    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, joined=0, numbers=numbers)
+
+
+def _means(record: Record, found: Sequence[Configuration]) -> Markup:
+    objectives = record["objectives"]
+    if len(found) > MOST_ROWS:
+        columns = [Column("configuration", "name"), Column("seeds", "count"), *(Column(name, "count") for name in objectives)]
+        means = [[one.name, one.row["seeds"], *map(one.value, objectives)] for one in found]
+        return DataTable("means", columns, means, noun="configuration").html()
+    rows = [
+        [named(one.name), told(f"{one.path}.seeds", number(one.row["seeds"])), *(_mean(one, name) for name in objectives)] for one in found
+    ]
+    return card("", plain_table(["configuration", "seeds", *objectives], rows, "Means over seeds"))
+
+
+def _mean(one: Configuration, name: str) -> Markup:
+    low, high = f"{name} low", f"{name} high"
+    if one.value(name) is None or one.value(low) == one.value(high):
+        return value_told(one, name)
+    return sentence(value_told(one, name), " (", value_told(one, low), " to ", value_told(one, high), ")")
+
+
+# --- every run ------------------------------------------------------------------------------------------------------
+
+
+def _runs(record: Record) -> Section:
+    settings, objectives = record["settings"], record["objectives"]
+    columns = [Column("run", "count"), *map(_setting, settings), *(Column(name, "count") for name in objectives)]
+    rows = [[row["run"], *(_text(row[key]) for key in settings), *(row[name] for name in objectives)] for row in record["runs"]]
+    return section("Every run", DataTable("runs", columns, rows, noun="run").html())
+
+
+def _setting(key: str) -> Column:
+    return Column(key.removeprefix("weights."), "name", filter=not key.startswith("weights.") and key != "trial")
+
+
+def _text(value: Any) -> str | None:
+    """A setting as a cell."""
+    return None if value is None else str(cell(value))

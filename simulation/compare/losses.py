@@ -1,0 +1,126 @@
+"""Which pods find a node under one of two schedulers only, and for what the other one has none for them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from .causes import ERROR, GATED, PREDICATE, SAMPLING, Cause
+
+EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
+INSUFFICIENT = re.compile(r"Insufficient (?P<resource>.+)")
+REASONS = (
+    (r"topology spread", "spread constraint"),
+    (r"anti-affinity", "pod anti-affinity"),
+    (r"pod affinity", "pod affinity"),
+    (r"service affinity", "service affinity"),
+    (r"taint", "taints"),
+    (r"unschedulable|cordoned", "cordoned nodes"),
+    (r"ports", "host ports"),
+    (r"volume|disk(?! pressure)|pvc|free storage", "volumes"),
+    (r"pressure|not ready|unavailable network", "node conditions"),
+    (r"node affinity|node selector", "node affinity"),
+    (r"hostname|node name", "node name"),
+    (r"requested labels", "node labels"),
+)
+"""What upstream's reason has in it -> what it is about, the first that fits."""
+_COUNTED = re.compile(r"(?:^|, )(?P<nodes>\d+) (?P<reason>.*?)(?=, \d+ |$)")
+_BODY = re.compile(r"nodes are available: (?P<reasons>.*?)\.?(?: preemption: .*)?$", re.DOTALL)
+
+
+@attrs.frozen
+class Loss:
+    """A pod that finds a node under one scheduler, and none under the other."""
+
+    pod: str
+    node: str
+    """Where the one puts it."""
+    reason: str
+    """In a word or two what keeps the other one from doing the same: ``cpu``, ``spread constraint``, ``taints``."""
+    text: str
+    """What the other one says."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return attrs.asdict(self)
+
+
+@attrs.frozen
+class Losses:
+    """All such pods, in the order in which they were given."""
+
+    pods: tuple[Loss, ...]
+
+    @property
+    def reasons(self) -> list[tuple[str, int]]:
+        """Reason and number of pods, the most frequent first."""
+        return Counter(loss.reason for loss in self.pods).most_common()
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        reasons = [{"reason": reason, "pods": pods} for reason, pods in self.reasons]
+        return {"pods": [loss.record() for loss in self.pods], "reasons": reasons}
+
+
+Told = tuple[Cause, str]
+"""Why two decisions differ, and the error of the one that found no node."""
+
+
+def losses(moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str, evicted: Mapping[str, str]) -> Losses:
+    """Why *loser* has no node for pods that the other one puts on nodes; *moved*: pods, with these nodes.
+
+    *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and for whom.
+    """
+    return Losses(tuple(_loss(pod, node, why.get(pod), loser, evicted.get(pod)) for pod, node in moved))
+
+
+def _loss(pod: str, node: str, why: Told | None, loser: str, evicted_for: str | None) -> Loss:
+    if evicted_for is not None:
+        return Loss(pod, node, EVICTED, f"evicted to make room for {evicted_for}")
+    if why is None:
+        return Loss(pod, node, NO_ROOM, "")
+    cause, error = why
+    if cause.kind == PREDICATE and cause.side == loser:
+        return Loss(pod, node, main_reason(cause.text.split("; "), error, cause.rule), error or cause.text)
+    return Loss(pod, node, {SAMPLING: UNSEEN, ERROR: FAULT, GATED: GATES}.get(cause.kind, NO_ROOM), error or cause.text)
+
+
+def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> str:
+    """What *reasons*, for which one node was turned down, are about: the one that most nodes were turned down for, as *error* counts them.
+
+    >>> main_reason(["Insufficient cpu", "Insufficient memory"], "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory.")
+    'memory'
+    >>> main_reason(["node(s) had taints that the pod didn't tolerate"], "")
+    'taints'
+    """
+    counts = nodes_by_reason(error)
+    text = max(reasons, key=lambda reason: counts.get(reason, 0), default="")
+    return about(text, rule)
+
+
+def about(reason: str, rule: str | None = None) -> str:
+    """What upstream's *reason* is about: a resource, or a word of :data:`REASONS`; else the *rule* that gave it.
+
+    >>> about("Insufficient nvidia.com/gpu"), about("Too many pods"), about("made up", "Mine")
+    ('nvidia.com/gpu', 'pods', 'Mine')
+    """
+    found = INSUFFICIENT.fullmatch(reason)
+    if found is not None:
+        return found["resource"]
+    if reason == "Too many pods":
+        return "pods"
+    return next((name for pattern, name in REASONS if re.search(pattern, reason)), rule or reason)
+
+
+def nodes_by_reason(error: str) -> dict[str, int]:
+    """Reason -> nodes, as the message of a pod that fits nowhere counts them; empty for other messages.
+
+    >>> nodes_by_reason("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {a: b}, that the pod didn't tolerate.")
+    {'Insufficient cpu': 1, "node(s) had taint {a: b}, that the pod didn't tolerate": 2}
+    """
+    body = _BODY.search(error)
+    return {found["reason"]: int(found["nodes"]) for found in _COUNTED.finditer(body["reasons"])} if body is not None else {}

@@ -1,0 +1,108 @@
+"""The maps of nodes: what pointing, the keyboard, another label and a search tell, on every page that has one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.chromium import Visits
+from tests.browser.rendering import ALL, EXAMPLES, Subject
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+WITH_MAPS = [subject for subject in ALL if "map" in subject.parts]
+SMALL_WITH_MAPS = [subject for subject in EXAMPLES if "map" in subject.parts]
+PLACE = """([node, side]) => {
+  const { picture, left, top } = Object.values(kubeclassic.maps)[0].places.get(node)[side];
+  picture.scrollIntoView({ block: "center" });
+  const box = picture.getBoundingClientRect(), scale = box.width / picture.viewBox.baseVal.width;
+  return [box.left + (left + 5) * scale, box.top + (top + 5) * scale];
+}"""
+"""Where the square of a node is in the window."""
+
+
+def map_data(page: Page) -> dict[str, Any]:
+    """What the first map of *page* knows."""
+    found: dict[str, Any] = page.evaluate("Object.values(kubeclassic.maps)[0].data")
+    return found
+
+
+@pytest.mark.parametrize("subject", WITH_MAPS, ids=str, scope="module")
+def test_pointing_tells_a_node(subject: Subject, page_file: Path, visit: Visits) -> None:
+    """Pointing at a square tells the name of its node, its use and its pods, on each side of the map."""
+    page = visit(page_file.as_uri())
+    data, told = map_data(page), page.locator("[data-part=map] .told")
+    for side, one in enumerate(data["sides"]):
+        node = max(range(len(data["nodes"])), key=lambda at: len(one["pods"][at]) if one["pods"] else 0)
+        page.mouse.move(*page.evaluate(PLACE, [node, side]))
+        text = told.inner_text()
+        assert data["nodes"][node] in text
+        assert f"{data['resources'][0]} {one['uses'][data['resources'][0]][node] / 10:.1f} %" in text
+        assert not one["pods"] or data["names"][one["pods"][node][0]] in text
+
+
+@pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
+def test_the_keyboard_goes_from_node_to_node(subject: Subject, page_file: Path, visit: Visits) -> None:
+    """Tab reaches the map, and arrow keys tell one node after another, to the last and back to the first."""
+    page = visit(page_file.as_uri())
+    data, told, groups = map_data(page), page.locator("[data-part=map] .told"), page.locator("[data-part=map] .groups").first
+    page.locator("[data-part=map] .bar input").focus()
+    page.keyboard.press("Tab")
+    assert groups.evaluate("element => element === document.activeElement")
+    seen = [told.locator("b").inner_text()]
+    for _ in data["nodes"][1:]:
+        page.keyboard.press("ArrowRight")
+        seen.append(told.locator("b").inner_text())
+    assert sorted(seen) == sorted(data["nodes"])
+    page.keyboard.press("Home")
+    assert told.locator("b").inner_text() == seen[0]
+    page.keyboard.press("Tab")
+    assert told.locator("b").count() == (1 if len(data["sides"]) > 1 else 0)
+
+
+@pytest.mark.parametrize("subject", WITH_MAPS, ids=str, scope="module")
+def test_a_name_marks_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
+    """A search marks the nodes of that name, and those with a pod of that name, and says how many there are."""
+    page = visit(page_file.as_uri())
+    data, told = map_data(page), page.locator("[data-part=map] .told")
+    several = f"{len(data['nodes']):,}"
+    page.locator("[data-part=map] .bar input").fill(data["nodes"][-1])
+    assert told.inner_text().startswith(f"1 of {several} nodes marked: {data['nodes'][-1]}")
+    assert page.locator("[data-part=map] path.found").count() == len(data["sides"])
+    page.locator("[data-part=map] .bar input").fill("no-such-name")
+    assert told.inner_text() == f"0 of {several} nodes marked"
+
+
+@pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
+def test_another_label_groups_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
+    """Nodes are grouped by each label that is offered, and by none; each time every node is there, on every side."""
+    page = visit(page_file.as_uri())
+    data, group = map_data(page), page.get_by_label("Group by")
+    for label in group.locator("option").evaluate_all("options => options.map((option) => option.value)"):
+        group.select_option(label)
+        captions = page.locator("[data-part=map] figcaption").all_inner_texts()
+        counts = [int(caption.rpartition(": ")[2].split()[0].replace(",", "")) for caption in captions]
+        assert sum(counts) == len(data["nodes"]) * len(data["sides"])
+        assert len(captions) == len(data["sides"]) * (len(set(data["labels"][label]["values"])) if label else 1)
+
+
+@pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
+def test_another_resource_colours_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
+    """Squares take the colour of the use of the resource that is chosen."""
+    page = visit(page_file.as_uri())
+    data, choice = map_data(page), page.get_by_label("Colour by the use of")
+    for resource in data["resources"] if choice.count() else ():
+        choice.select_option(resource)
+        wanted = {_colour(share) for side in data["sides"] for share in side["uses"].get(resource, [-1])}
+        shown = set(
+            page.locator("[data-part=map] figure path:not(.state)").evaluate_all("all => all.map((one) => one.getAttribute('class'))")
+        )
+        assert shown == wanted
+        assert resource in page.locator("[data-part=map] .what").inner_text()
+
+
+def _colour(thousandths: int) -> str:
+    return "none" if thousandths < 0 else f"u{min(-(-thousandths // 100), 11)}"

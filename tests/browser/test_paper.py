@@ -1,0 +1,33 @@
+"""Pages of the example cluster on paper: everything is there, and nothing is squeezed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import Visits
+from tests.browser.looking import printed
+from tests.browser.rendering import EXAMPLES, Subject
+from tests.browser.tables import tables_of
+
+
+@pytest.mark.parametrize("subject", EXAMPLES, ids=str, scope="module")
+def test_all_rows_are_printed(subject: Subject, page_file: Path, visit: Visits) -> None:
+    """On paper each long list has all its rows, and the verdict stands first."""
+    page = visit.look(page_file.as_uri())
+    heading = "".join(page.locator("h1").inner_text().split())
+    names = [[_squeezed(name) for name in _first_column(table.data)] for table in tables_of(page)]
+    text = printed(page)
+    assert heading in text[: 400 + len(heading)]
+    for rows in names:
+        assert [name for name in rows if name not in text] == []
+
+
+def _first_column(data: dict) -> list[str]:  # type: ignore[type-arg]  # what the page's script reads
+    column = data["columns"][0]
+    return [str(column["texts"][value] if "texts" in column else value) for value in column["values"]]
+
+
+def _squeezed(name: str) -> str:
+    return "".join(name.split())

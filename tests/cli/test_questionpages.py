@@ -1,0 +1,252 @@
+"""The pages of ``capacity``, ``drain`` and ``sweep``: every number is that of ``-o json``, and the verdict says what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.report.capacity import curvepage
+from kubeclassic.cli.report.capacity.page import verdict
+from tests.support.pages import assert_told, data_of_page, table_of_page
+
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTER, DRAINED = str(ROOT / "examples/cluster"), str(ROOT / "examples/drain/cluster.yaml")
+SMALL, WEB = str(ROOT / "examples/capacity/small-pod.yaml"), str(ROOT / "examples/capacity/web.yaml")
+BIG = str(ROOT / "examples/capacity/big-node.yaml")
+SWEEP = str(ROOT / "examples/sweep.yaml")
+FLAGS = ("--ignore-daemonsets", "--delete-emptydir-data")
+COMMANDS = {
+    "fits": (0, ["capacity", CLUSTER, "--pod", SMALL]),
+    "preempts": (0, ["capacity", CLUSTER, "--pod", SMALL, "--pending-first", "--preemption"]),
+    "several": (1, ["capacity", CLUSTER, "--pod", SMALL, "--pod", WEB, "--ratio", "5:1", "--pods", "500", "--exclude-nodes", "gpu-b1"]),
+    "limited": (0, ["capacity", CLUSTER, "--pod", SMALL, "--max-limit", "7"]),
+    "enough": (0, ["capacity", CLUSTER, "--pod", WEB, "--pods", "3"]),
+    "one size": (0, ["capacity", CLUSTER, "--curve", "cpu=500m..4:5"]),
+    "two sizes": (0, ["capacity", CLUSTER, "--curve", "cpu=500m..4:3,memory=1Gi..8Gi:9:log"]),
+    "three sizes": (0, ["capacity", CLUSTER, "--curve", "cpu=1..2:2,memory=1Gi..2Gi:2,nvidia.com/gpu=0..1:2"]),
+    "no size": (1, ["capacity", CLUSTER, "--curve", "cpu=400..500:2"]),
+    "search": (0, ["drain", CLUSTER, "--auto", *FLAGS]),
+    "all can": (0, ["drain", DRAINED, "--zone", "north-a", *FLAGS]),
+    "not all can": (1, ["drain", DRAINED, "worker-1", "worker-2", "--ignore-daemonsets"]),
+    "one cannot": (1, ["drain", DRAINED, "worker-2", "--ignore-daemonsets"]),
+    "forced": (0, ["drain", DRAINED, "--auto", *FLAGS, "--force"]),
+    "new nodes": (0, ["capacity", CLUSTER, "--add-node", BIG, "--add-node", "like:general-a1", "--cost", "big=3", "--cost", "general-a1=2"]),
+    "no new node": (0, ["capacity", CLUSTER, "--add-node", BIG, "--pod", SMALL, "--pods", "10"]),
+    "never": (1, ["capacity", CLUSTER, "--add-node", "like:general-a1"]),
+    "grid": (0, ["sweep", SWEEP, "--jobs", "1"]),
+}
+"""What is asked -> the exit status, and the command."""
+VERDICTS = {
+    "fits": "123 more copies of small-pod fit; then cpu has run out on 5 nodes.",
+    "several": "Only 35 of the 500 copies of small-pod and web fit; then 5 nodes turn it down: node(s) didn't match pod ",
+    "limited": "7 more copies of small-pod fit, as many as were to be counted.",
+    "enough": "All 3 copies of web fit.",
+    "one size": "35 pods of cpu 0.5 fit, and none of cpu 4.",
+    "no size": "No pod of any of the 2 sizes fits.",
+    "search": "3 of 10 nodes can go together: 3 pods move in 2 rounds.",
+    "all can": "Both nodes can go together: 6 pods move in 3 rounds.",
+    "not all can": "Only 1 of 2 nodes can go: ",
+    "one cannot": "worker-2 cannot go.",
+    "new nodes": "Add 1 big: each of 22 pods finds a node.",
+    "no new node": "No new node is needed: each of 10 pods finds a node.",
+    "never": "1 of 22 pods can never be placed, whatever number of these nodes is added.",
+    "grid": "“pack, 1.16” is best in placed (20.33) and cpu used (0.366); “spread, 1.14” in imbalance (0.0951); ",
+}
+"""What is asked -> how the verdict begins."""
+
+
+@attrs.frozen
+class Answer:
+    """What a command answers."""
+
+    name: str
+    record: dict[str, Any]
+    html: str
+    csv: list[dict[str, str]]
+
+    @property
+    def verdict(self) -> str:
+        """The main heading, as people see it."""
+        (found,) = re.findall(r"<h1[^>]*>(.*?)</h1>", self.html)
+        return unescape(_text(found))
+
+
+@pytest.fixture(scope="module", params=COMMANDS)
+def answer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    """One of the commands, as JSON, as CSV and as a page besides."""
+    return _answer(request.param, tmp_path_factory.mktemp("answer"))
+
+
+def _answer(name: str, folder: Path) -> Answer:
+    status, words = COMMANDS[name]
+    report = folder / "page.html"
+    record = json.loads(_said(folder, [*words, "--report", str(report), "-o", "json"], status))
+    rows = csv.DictReader(io.StringIO(_said(folder, [*words, "-o", "csv"], status)))
+    return Answer(name, record, report.read_text(encoding="utf-8"), list(rows))
+
+
+def _said(folder: Path, words: list[str], status: int) -> str:
+    """What the command writes to standard output."""
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        assert run(words) == status
+    return stream.getvalue()
+
+
+def test_every_number_is_that_of_the_record(answer: Answer) -> None:
+    """Each number of a verdict, a fact, a sentence, a short table or a chart stands at its place in ``-o json``."""
+    assert_told(answer.html, answer.record)
+
+
+def test_the_verdict_says_it(answer: Answer) -> None:
+    """The main heading is the outcome in one sentence."""
+    assert answer.verdict.startswith(VERDICTS.get(answer.name, ""))
+    assert answer.verdict.endswith(".")
+
+
+def test_the_long_lists_are_those_of_the_record(answer: Answer) -> None:
+    """Nodes, sizes, evictions and runs are all there, with the values of ``-o csv`` or ``-o json``."""
+    check = {"Capacity": _check_nodes, "CapacityCurve": _check_sizes, "Drain": _check_drain, "Sweep": _check_runs, "NewNodes": _check_new}
+    check[answer.record["kind"]](answer)
+
+
+def _check_nodes(answer: Answer) -> None:
+    rows = table_of_page(answer.html, "nodes")
+    assert [(row["node"], row["copies"]) for row in rows] == [(row["node"], int(row["copies"])) for row in answer.csv]
+    assert {row["node"]: row["copies"] for row in rows if row["copies"]} == answer.record["nodes"]
+    for field, title in (("freeBefore", "free before"), ("free", "free after")):
+        assert [row[f"cpu {title}"] for row in rows] == [int(row[f"resources.cpu.{field}"]) for row in answer.csv]
+    if answer.record["evicted"]:
+        assert dict(map(dict.values, table_of_page(answer.html, "evicted"))) == answer.record["evicted"]
+
+
+def _check_sizes(answer: Answer) -> None:
+    rows = table_of_page(answer.html, "sizes")
+    assert [(row["cpu"], row["fits"], row["nodes"]) for row in rows] == [
+        (point["requests"]["cpu"], point["fits"], point["nodes"]) for point in answer.record["points"]
+    ]
+    details = data_of_page(answer.html)["sizes-data"]["details"]
+    assert [text for ((_, text),) in details] == [point["message"] for point in answer.record["points"]]
+
+
+def _check_drain(answer: Answer) -> None:
+    rows = {row["node"]: row["can go"] for row in table_of_page(answer.html, "nodes")}
+    assert rows == {**dict.fromkeys(answer.record["can"], "yes"), **dict.fromkeys(answer.record["cannot"], "no")}
+    if answer.record["evictions"]:
+        rows = table_of_page(answer.html, "evictions")
+        assert [(row["round"], row["pod"], row["from"], row["to"], row["as"]) for row in rows] == [
+            (one["round"], one["pod"], one["node"], one["to"], one["replacement"]) for one in answer.record["evictions"]
+        ]
+
+
+def _check_runs(answer: Answer) -> None:
+    rows = table_of_page(answer.html, "runs")
+    for name in answer.record["objectives"]:
+        assert [row[name] for row in rows] == [run[name] for run in answer.record["runs"]]
+    assert [row["release"] for row in rows] == [run["release"] for run in answer.record["runs"]]
+
+
+def _check_new(answer: Answer) -> None:
+    if answer.record["nodes"]:
+        rows = table_of_page(answer.html, "nodes")
+        assert [(row["name"], row["pods"]) for row in rows] == [(node["name"], node["pods"]) for node in answer.record["nodes"]]
+        for row, node in zip(rows, answer.record["nodes"], strict=True):
+            assert (row["cpu requested"], row["cpu allocatable"]) == (node["requested"]["cpu"], node["allocatable"]["cpu"])
+    if answer.record["withoutNode"]["pods"]:
+        rows = table_of_page(answer.html, "without")
+        assert [(row["pod"], row["why"]) for row in rows] == [(one["pod"], one["message"]) for one in answer.record["withoutNode"]["pods"]]
+
+
+# --- maps -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_map_of_copies(tmp_path: Path) -> None:
+    """What nodes have in use before and after is, over all nodes, what ``-o json`` says is requested."""
+    found = _answer("preempts", tmp_path)
+    data = data_of_page(found.html)["map-data"]
+    (cpu,) = (row for row in found.record["headroom"] if row["resource"] == "cpu")
+    assert data["nodes"] == [row["node"] for row in found.csv]
+    before, after = data["sides"]
+    assert sum(after["uses"]["cpu"]) > sum(before["uses"]["cpu"]) > 0
+    assert cpu["requested"] > cpu["requestedBefore"]
+    copies = [f"{found.record['nodes'][node]} copies" if node in found.record["nodes"] else "" for node in data["nodes"]]
+    assert [note.replace("copy", "copies") if note == "1 copy" else note for note in after["notes"]] == copies
+    gone = {pod for pods in before["pods"] for pod in pods} - {pod for pods in after["pods"] for pod in pods}
+    assert {data["names"][pod] for pod in gone} == set(found.record["evicted"])
+
+
+def test_the_map_of_a_drain(tmp_path: Path) -> None:
+    """On nodes that can go only those pods are left that stay; all that move are on the node that they move to."""
+    found = _answer("search", tmp_path)
+    data = data_of_page(found.html)["map-data"]
+    before, after = ({node: {data["names"][pod] for pod in pods} for node, pods in zip(data["nodes"], side["pods"], strict=True)}
+                     for side in data["sides"])  # fmt: skip
+    staying = {(one["pod"], one["node"]) for one in found.record["staying"]}
+    assert {(pod, node) for node in found.record["can"] for pod in after[node]} == staying
+    for one in found.record["evictions"]:
+        assert one["pod"] in before[one["node"]]
+        assert one["replacement"] in after[one["to"]]
+    assert sum(map(len, before.values())) == sum(map(len, after.values()))
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _text(markup: str) -> str:
+    return re.sub(r"<[^>]*>", "", markup)
+
+
+def test_verdicts_about_copies() -> None:
+    """A copy that no node takes, one that the API server refuses, and a reason of most nodes are each told in words."""
+    stop = {"kind": "Unschedulable", "message": "", "reasons": {"had taints": 3, "Insufficient cpu": 1}, "shortages": []}
+    record = {"fits": 0, "wanted": None, "templates": [{"name": "web"}], "nodes": {}, "stop": stop}
+    assert _text(verdict(record)) == "No copy of web fits; 3 nodes turn it down: had taints."
+    one = {**record, "fits": 1, "nodes": {"a": 1}}
+    assert _text(verdict(one)) == "1 more copy of web fits; then 3 nodes turn it down: had taints."
+    refused = {**one, "stop": {**stop, "kind": "Forbidden", "reasons": {}}}
+    assert _text(verdict(refused)) == "1 more copy of web fits; then the next one is not admitted."
+    short = {**one, "stop": {**stop, "shortages": [{"resource": "memory", "nodes": 1}]}}
+    assert _text(verdict(short)) == "1 more copy of web fits; then memory has run out on 1 node."
+    many = {**short, "nodes": {"a": 1, "b": 1}}
+    assert _text(verdict(many)) == "1 more copy of web fits; then 3 nodes turn it down: had taints."
+    assert _text(verdict({**one, "wanted": 1})) == "A copy of web fits."
+
+
+def test_verdicts_about_sizes() -> None:
+    """Where as many fit of each size, that is the news."""
+    points = [{"requests": {"cpu": size}, "fits": 2, "nodes": 1, "limitedBy": None, "message": ""} for size in (100, 200)]
+    assert _text(curvepage.verdict({"points": points})) == "2 pods fit, whichever of the 2 sizes they have."
+
+
+def test_html_is_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``-o html`` writes the page itself, and --report never writes over an input."""
+    for words in (
+        ["capacity", CLUSTER, "--pod", SMALL],
+        ["capacity", CLUSTER, "--curve", "cpu=1..2:2"],
+        ["drain", DRAINED, "worker-2", *FLAGS],
+    ):
+        assert run([*words, "-o", "html"]) == 0
+        assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
+    assert run(["drain", DRAINED, "worker-2", "--report", DRAINED]) == 2
+    assert "which is an input too" in capsys.readouterr().err
+
+
+def test_it_says_what_it_is_about(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs as given, counts, release, rules, warnings and the command are on the page; the date obeys SOURCE_DATE_EPOCH."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    words = ["capacity", CLUSTER, "--pod", SMALL, "--release", "1.12", "--provider", "ClusterAutoscalerProvider", "-o", "html"]
+    monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
+    assert run(words) == 0
+    page = _text(capsys.readouterr().out)
+    for told in (CLUSTER, SMALL, "11 nodes, 8 pods run, 22 pods wait", "1.12", "provider ClusterAutoscalerProvider", "1970-01-01"):
+        assert told in page
+    assert f"kubeclassic capacity {CLUSTER} --pod {SMALL} --release 1.12" in page
