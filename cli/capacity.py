@@ -87,7 +87,7 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     With --add-node it says how many new nodes are needed so that all pods that wait find a node, or with --pod and --pods N copies do, and
     simulates it with one node less. Several kinds: the mix that costs least. Exit status 1: no number of them is enough.
 
-    Exit status 0: some fit, or all that --pods asks for; 1: none, or fewer; 2: bad input.
+    Exit status 0: some fit, or all that --pods wants; 1: none, or fewer; 2: bad input.
 
     \b
     kubeclassic capacity cluster.json --pod small-pod.yaml

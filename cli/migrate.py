@@ -29,7 +29,7 @@ FORMS = ("yaml", "json")
 @click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
 @click.option("-o", "form", type=FormOrFile(FORMS), default="yaml", show_default=True)
 @click.option("--output", metavar="FILE", help="Write the profile there, whole or not at all, instead of to standard output.")
-@click.option("--report", metavar="FILE", help="Write the whole check there: .html, .json or .txt.")
+@click.option("--report", metavar="FILE", help="Write the whole proof there: .html (a page to file), .json or .txt.")
 @click.option("--verbose", "-v", is_flag=True, help="List every warning about the cluster of --check.")
 @click.option("--show", type=Whole(0), default=20, show_default=True, help="Show at most this many different decisions.")
 @click.argument("more", type=FILE, nargs=-1)
@@ -40,7 +40,9 @@ def migrate_policy(file: Path, release: str, form: str, output: str | None, **op
 
     With --check the old release and the profile both decide on every waiting pod, on the same state, as `compare --mode locked` does; only
     the decisions of the old release take effect. All nodes are looked at. A decision is the same; or among the best, if the profile takes
-    another node that the old release scores as high as its own; or different.
+    another node that the old release scores as high as its own; or different. --report FILE.html holds all that an audit wants: the Policy,
+    the profile, the notes, the check, what to do next, and for each point in which this is not upstream's translation what undoing it
+    would change on these pods.
 
     Exit status 0: migrated, and under --check no decision is different; 1: some are; 2: bad input.
 

@@ -17,7 +17,7 @@ FORMS = ("table", "csv", "json", "html")
 
 @command(short_help="Which configuration is best? Many, in one table.", reads_folders=False)
 @click.argument("file", type=FILE)
-@click.option("--search", is_flag=True, help="Search for the weights that the file asks for, in place of running the grid once.")
+@click.option("--search", is_flag=True, help="Search for the weights that the file names, in place of running the grid once.")
 @click.option("--jobs", "-j", type=Whole(1), metavar="N", help="Run in so many processes.  [default: one a core]")
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules, as for simulate: a Catalogue, or plugins.")

@@ -190,7 +190,7 @@ def compare(
 def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
     for pod in scenario.pending:
         if engine.flow.algorithm_of(pod) is None:
-            raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} asks for')
+            raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
 
 
 # --- the cycles -----------------------------------------------------------------------------------------------------

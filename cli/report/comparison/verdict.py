@@ -33,16 +33,17 @@ _TAG = re.compile(r"<[^>]*>")
 
 def label(record: Record, at: int) -> str:
     """What sentences call a configuration: its release, where that tells all apart; else its name."""
-    configurations = record["configurations"]
-    releases = {configuration["release"] for configuration in configurations}
-    found: str = configurations[at]["release" if len(releases) == len(configurations) and len(configurations[at]["name"]) == 1 else "name"]
-    return found
+    configurations, name = record["configurations"], str(record["configurations"][at]["name"])
+    if len(name) > 1:
+        return f"the {name}"
+    releases = [configuration["release"] for configuration in configurations]
+    return str(releases[at]) if len(set(releases)) == len(releases) else name
 
 
 def side_name(record: Record, at: int) -> str:
     """A configuration's name, with its release where that tells all apart."""
-    name, told_apart = record["configurations"][at]["name"], label(record, at)
-    return str(name) if name == told_apart else f"{name} ({told_apart})"
+    name, told_apart = str(record["configurations"][at]["name"]), label(record, at)
+    return name if len(name) > 1 or name == told_apart else f"{name} ({told_apart})"
 
 
 def verdict(record: Record) -> Markup:

@@ -4,37 +4,47 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import attrs
 import click
 
+from ....algorithmprovider.config import KubeSchedulerConfiguration
 from ....algorithmprovider.gates import parse_gates
+from ....algorithmprovider.policy import Policy
+from ....core.release import Release
 from ....exceptions import UnknownNameError
 from ....framework.migrate.deviations import named
-from ....framework.migrate.translation import migrate
+from ....framework.migrate.translation import Migration, migrate
 from ....simulation.compare.compare import Comparison
 from ....simulation.compare.migration import Check, agrees
 from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
-from ....simulation.scenario import read_scenario
+from ....simulation.compare.trials import Trial, trials
+from ....simulation.scenario import Scenario, read_scenario
 from ...console.output import note, warn, writing
 from ...console.progress import following
 from ...console.yamltext import write_yaml
 from ...declaring.options import environments_max_pd_vols
-from ...report.comparison.page import comparison_html
-from ...report.comparison.text import comparison_text
+from ...report.comparison.nodes import comparison_map
 from ...report.documents import indented
-from ...report.migration import check_text
+from ...report.migration.page import migration_html
+from ...report.migration.text import check_text, report_text
+from ...report.page.about import About
+from ...report.page.clustermap import ClusterMap
+from ...report.page.markup import Text, code, sentence
+from ...report.page.markup import named as named_text
 from ...report.tables import width_of
 from ..notices import tell_line, tell_notices
-from .policyfiles import read_policy_file, release_of_policies
+from ..reporting import about, write_report
+from .policyfiles import PolicyFile, read_policy_file, release_of_policies
 
-REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
-    ".html": comparison_html,
-    ".json": lambda record: indented(record) + "\n",
-    ".txt": lambda record: comparison_text(record) + "\n",
+REPORTS: dict[str, Callable[[dict[str, Any], About, ClusterMap], str]] = {
+    ".html": migration_html,
+    ".json": lambda record, about, nodes: indented(record),
+    ".txt": lambda record, about, nodes: report_text(record),
 }
 
 
@@ -72,15 +82,29 @@ def run(file: Path, release: str, asked: Asked) -> None:
     before = release_of_policies(release)
     read = read_policy_file(file)
     config = attrs.evolve(read.config, gates={**read.config.gates, **parse_gates(asked.gates or "")})
-    made = migrate(read.policy, before, config, without=named(asked.undone), selector_spread=asked.selector_spread)
-    found = _compared(Check(read.policy, before, config, made.document, environments_max_pd_vols()), asked) if asked.paths else None
+    translate = partial(_translated, read.policy, before, config, asked)
+    made = translate(named(asked.undone))
+    check = Check(read.policy, before, config, made.document, environments_max_pd_vols())
+    found = _compared(check, asked) if asked.paths else None
     with writing(asked.output) as stream:
         FORMS[asked.form](made.document, stream)
     for told in made.notes:
         tell_line(str(told))
-    if found is not None:
-        _tell(found, asked)
-    sys.exit(0 if found is None or agrees(found) else 1)
+    if found is None:
+        sys.exit(0)
+    record = found.comparison.record()
+    note("")
+    note(check_text(record, asked.show, width_of(sys.stderr)))
+    if asked.report is not None:
+        tried = trials(check, found.scenario, made.notes, translate, named(asked.undone), following)
+        _report({**record, "migration": _migration(read, check, made, tried, asked)}, file, found, asked)
+    sys.exit(0 if agrees(found.comparison) else 1)
+
+
+def _translated(
+    policy: Policy | None, release: Release, config: KubeSchedulerConfiguration, asked: Asked, without: frozenset[str]
+) -> Migration:
+    return migrate(policy, release, config, without=without, selector_spread=asked.selector_spread)
 
 
 def _json(document: Mapping[str, Any], stream: IO[str]) -> None:
@@ -90,23 +114,46 @@ def _json(document: Mapping[str, Any], stream: IO[str]) -> None:
 FORMS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"yaml": write_yaml, "json": _json}
 
 
-def _compared(check: Check, asked: Asked) -> Comparison:
+@attrs.frozen
+class Checked:
+    """A check, and what it was made on."""
+
+    comparison: Comparison
+    scenario: Scenario
+    warnings: tuple[str, ...]
+
+
+def _compared(check: Check, asked: Asked) -> Checked:
     """Judge the waiting pods."""
+    warnings = list[str]()
     scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
     tell_notices(scenario.warnings, asked.verbose)
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)
     elif (missing := zones_warning(scenario)) is not None:
-        warn(missing)
+        warnings.append(missing)
     if check.policy is not None and check.policy.extenders:
-        warn(f"the Policy's extenders are not called: {len(check.policy.extenders)}")
-    return check.on(scenario, following=following)
+        warnings.append(f"the Policy's extenders are not called: {len(check.policy.extenders)}")
+    for text in warnings:
+        warn(text)
+    return Checked(check.on(scenario, following=following), scenario, tuple(warnings))
 
 
-def _tell(found: Comparison, asked: Asked) -> None:
-    record = found.record()
-    note("")
-    note(check_text(record, asked.show, width_of(sys.stderr)))
-    if asked.report is not None:
-        with writing(asked.report) as stream:
-            stream.write(REPORTS[Path(asked.report).suffix](record))
+def _migration(read: PolicyFile, check: Check, made: Migration, tried: Sequence[Trial], asked: Asked) -> dict[str, Any]:
+    """What the report has beside the check."""
+    notes = [
+        {"subject": told.subject, "text": told.text, "deviation": told.deviation.name if told.deviation else None} for told in made.notes
+    ]
+    documents = {"policy": None if read.document is None else dict(read.document.data), "profile": dict(made.document)}
+    given = {"release": check.release.version, "undone": sorted(named(asked.undone)), "newerLabels": asked.newer_labels}
+    return {**given, **documents, "notes": notes, "trials": [trial.record() for trial in tried]}
+
+
+def _report(record: dict[str, Any], file: Path, found: Checked, asked: Asked) -> None:
+    migration = record["migration"]
+    rules: list[Text] = [sentence("Policy: ", code(str(file)))]
+    rules += [sentence("as upstream in: ", named_text(", ".join(migration["undone"])))] if migration["undone"] else []
+    releases = [one["release"] for one in record["configurations"]]
+    told = about(found.scenario, (file, *asked.paths, *asked.more), releases=releases, rules=rules, warnings=found.warnings)
+    made = REPORTS[Path(asked.report or "").suffix]
+    write_report(asked.report, lambda: made(record, told, comparison_map(found.comparison, record)))

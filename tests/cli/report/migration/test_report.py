@@ -1,0 +1,128 @@
+"""The migration report: it holds the Policy, the profile, the notes, each deviation with its trial, the check, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic.cli import run
+from kubeclassic.cli.report.comparison.verdict import plain
+from kubeclassic.cli.report.migration.page import migration_html, verdict
+from tests.conftest import ROOT
+from tests.support.pages import assert_told, numbers_of_page, table_of_page
+
+CLUSTER, POLICIES = ROOT / "examples" / "cluster", ROOT / "examples" / "policies"
+
+
+def migrated(name: str, folder: Path, *more: str) -> tuple[dict[str, Any], str, str]:
+    """The record, the page and the text of a report."""
+    files = [folder / f"report{ending}" for ending in (".json", ".html", ".txt")]
+    for file in files:
+        given = ["policy", "migrate", str(POLICIES / name), *more, "--output", str(folder / "p.yaml")]
+        run([*given, "--report", str(file), "--check", str(CLUSTER)])
+    record, html, text = (file.read_text() for file in files)
+    return json.loads(record), html, text
+
+
+@pytest.fixture(scope="module")
+def packing(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str, str]:
+    """A Policy that fills nodes up, some of whose decisions the profile makes otherwise."""
+    return migrated("bin-packing.yaml", tmp_path_factory.mktemp("report"))
+
+
+def shown(html: str, name: str) -> str:
+    """The text of the section called *name*."""
+    (found,) = re.findall(rf'<section aria-labelledby="{name}">(.*?)</section>', html, flags=re.DOTALL)
+    return unescape(re.sub(r"<[^>]*>", "", found))
+
+
+class TestPage:
+    def test_every_number(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """Each number of the page is the one of the JSON report at its place."""
+        record, html, _ = packing
+        assert_told(html, record)
+        paths = {told.path for told in numbers_of_page(html)}
+        assert {"against.0.agreement.different", "migration.notes.length", "migration.trials.0.agreement.same"} <= paths
+
+    def test_the_policy_and_the_profile(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """Both stand in full, and can be read back as they were."""
+        record, html, _ = packing
+        policy, profile = (shown(html, name) for name in ("policy", "profile"))
+        assert json.loads(policy[policy.index("{") : policy.rindex("}") + 1]) == record["migration"]["policy"]
+        assert record["migration"]["policy"] == yaml.safe_load((POLICIES / "bin-packing.yaml").read_text())
+        assert yaml.safe_load(profile.split("The profile")[1].split("Fingerprint")[0]) == record["migration"]["profile"]
+
+    def test_all_notes(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """Each note stands in the report, in text as in the page."""
+        record, html, text = packing
+        for note in record["migration"]["notes"]:
+            assert note["text"] in shown(html, "notes")
+            assert f"{note['subject']}: {note['text']}" in text
+        assert record["migration"]["notes"]
+
+    def test_each_deviation_has_its_trial(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """Each deviation that a note names was undone and tried on the same pods."""
+        record, html, text = packing
+        deviations = {note["deviation"] for note in record["migration"]["notes"]} - {None}
+        assert [trial["name"] for trial in record["migration"]["trials"]] == sorted(deviations) != []
+        for trial in record["migration"]["trials"]:
+            assert trial["upstream"] in shown(html, "deviations")
+            assert f"without {trial['name']}" in text
+            assert trial["agreement"]["cycles"] == record["against"][0]["agreement"]["cycles"]
+
+    def test_the_check(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """The verdict counts what is different; the list has each such decision."""
+        record, html, _ = packing
+        assert plain(verdict(record)) == "6 of 22 decisions are different with the profile: all by NodeResourcesFit"
+        assert f'<h1 class="verdict">{verdict(record)}</h1>' in html
+        assert sum("different" in row["outcome"] for row in table_of_page(html, "pods")) == 6
+
+    def test_what_to_do_next(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """It says to look at what is different and at what was left out, and how to go on."""
+        _, html, _ = packing
+        steps = shown(html, "next")
+        wanted = ("Look at each decision that is different", "left out", "--newer-labels", "kubeclassic shadow", "kube-scheduler --config")
+        assert all(step in steps for step in wanted)
+
+    def test_of_what_it_speaks(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """Inputs, warnings, releases and the command stand in it."""
+        _, html, _ = packing
+        about = html[html.index('class="about"') : html.index('class="contents"')]
+        for text in ("bin-packing.yaml", "11 nodes", "1.16, 1.27", "1 warning", "Repeat it with"):
+            assert text in about
+
+
+class TestAgreement:
+    def test_no_difference(self, tmp_path: Path) -> None:
+        """Where the profile decides alike the verdict says so, and no step is about differences."""
+        record, html, _ = migrated("openshift-labels.json", tmp_path)
+        told = plain(verdict(record))
+        assert told.startswith("The profile decides as the Policy does under 1.16: ")
+        assert "Look at each decision" not in shown(html, "next")
+        assert_told(html, record)
+
+    def test_refused_by_upstream(self, tmp_path: Path) -> None:
+        """A trial that upstream's translation refuses says why."""
+        more = ("--release", "1.12", "--feature-gates", "TaintNodesByCondition=false")
+        record, html, text = migrated("openshift-3.json", tmp_path, *more)
+        refused = [trial for trial in record["migration"]["trials"] if trial["agreement"] is None]
+        assert refused
+        assert all(trial["refused"] in shown(html, "deviations") and trial["refused"] in text for trial in refused)
+        assert_told(html, record)
+
+    def test_undone_deviations_are_told(self, tmp_path: Path) -> None:
+        """A deviation that was undone is no trial any more, and the page says that it was."""
+        record, html, _ = migrated("bin-packing.yaml", tmp_path, "--without", "own-defaults")
+        assert "own-defaults" not in [trial["name"] for trial in record["migration"]["trials"]]
+        assert "as upstream in: " in html
+
+    def test_the_page_needs_no_more_than_the_record(self, packing: tuple[dict[str, Any], str, str]) -> None:
+        """Without origin and nodes the page is made from the JSON report alone."""
+        record, _, _ = packing
+        assert_told(migration_html(record), record)
