@@ -82,7 +82,7 @@ def _map(standing: Standing) -> ClusterMap:
     # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
     states = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
     sides = [
-        MapSide("before", _uses(standing.nodes, after=False), standing.before),
+        MapSide("before", _uses(standing.nodes, after=False), standing.before if any(standing.before) else ()),
         MapSide("after", _uses(standing.nodes, after=True), standing.after, states),
     ]
     return ClusterMap("map", names, sides, labels_of(standing.nodes), colours={TAKES: GOOD} if any(states) else {})
