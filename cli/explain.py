@@ -10,6 +10,7 @@ import click
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paths import takes_paths
+from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
 @click.option("--want", metavar="NODE", help="As --what-if, for this node: what keeps the pod from it, and what would bring it there.")
 @click.option("--alone", is_flag=True, help="Explain on the cluster as it is, without scheduling the pods before it.")
 @click.option(
-    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv"]), default="table", show_default=True,
-    help="wide: how each score comes about; csv: one line a node.",
+    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]), default="table", show_default=True,
+    help="wide: how each score comes about; csv: one line a node; html: a page.",
 )
 @click.option("--output", metavar="FILE", help="Write the record there, whole or not at all, instead of to standard output.")
+@takes_report
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def explain(
     paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, namespace: str | None, node: str | None, every: bool,
-    what_if: bool, want: str | None, alone: bool, form: str, output: str | None, verbose: bool,
+    what_if: bool, want: str | None, alone: bool, form: str, output: str | None, report: str | None, verbose: bool,
 ) -> None:  # fmt: skip
     """Say why POD goes where it goes, or nowhere.
 
@@ -52,6 +54,7 @@ def explain(
     \b
     kubeclassic explain cluster/ shop/web-0
     kubeclassic explain cluster/ deploy/web -n shop --node worker-7
+    kubeclassic explain cluster/ shop/web-0 --report web.html
     kubeclassic explain cluster/ shop/web-0 --what-if
     kubeclassic explain cluster/ shop/web-0 --want worker-7
     """
@@ -59,7 +62,10 @@ def explain(
         from .running.questions.whatif import Wanted
         from .running.questions.whatif import run as run_what_if
 
-        run_what_if(paths, pod, setup, cluster, Wanted(want, namespace, node, every, alone, form, output, verbose))
+        run_what_if(paths, pod, setup, cluster, Wanted(want, namespace, node, every, alone, form, output, verbose, report))
     from .running.explain import run
 
-    run(paths, pod, setup, cluster, namespace=namespace, node=node, every=every, alone=alone, form=form, output=output, verbose=verbose)
+    run(
+        paths, pod, setup, cluster, namespace=namespace, node=node, every=every, alone=alone, form=form, output=output, report=report,
+        verbose=verbose,
+    )  # fmt: skip

@@ -13,6 +13,7 @@ from .declaring.commands import command
 from .declaring.options import STRICT, scheduler_options
 from .declaring.paramtypes import FileName, Whole
 from .declaring.paths import takes_paths
+from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup
@@ -69,13 +70,14 @@ def _delays(command: Any) -> Any:
 @click.option("--series", type=PATH, metavar="FILE", help="Write time series there: CSV, or Parquet if the name ends in .parquet.")
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
 @click.option("--plot", type=PATH, metavar="FILE", help="Draw the time series into this file: .svg, .png or .pdf.")
+@takes_report
 @click.option("--checkpoint", type=PATH, metavar="FILE", help="Save the state there, for --resume; needs --output.")
 @click.option("--checkpoint-every", type=Whole(1), default=10_000, show_default=True, metavar="N", help="In steps.")
 @click.option("--resume", is_flag=True, help="Resume from the checkpoint, if there is one; the results are the same as without a stop.")
 def replay(
     paths: tuple[Path, ...], setup: Setup, no_defaults: bool, output: Path | None, series: Path | None, series_every: float,
-    plot: Path | None, **more: Any,
-) -> None:
+    plot: Path | None, report: str | None, **more: Any,
+) -> None:  # fmt: skip
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
     \b
@@ -93,16 +95,20 @@ def replay(
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
     kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60 --plot use.svg
     kubeclassic replay cluster.yaml recording.jsonl --profile profile.yaml
+    kubeclassic replay scenario.yaml --report day.html > events.jsonl
     kubeclassic replay scenario.yaml --output events.jsonl --checkpoint state --resume
     """
     if (more["checkpoint"] or more["resume"]) and not (output and more["checkpoint"]):
         wanted = "--output FILE too: events on standard output cannot be resumed" if more["checkpoint"] else "--checkpoint FILE"
         raise click.UsageError(f"--{'checkpoint' if more['checkpoint'] else 'resume'}: wanted {wanted}")
+    if report is not None and more["resume"]:
+        raise click.UsageError("--report: got it with --resume, wanted one of them: the page is about the whole replay")
     from ..simulation.replay.settings import Places
     from .running.replay import run
     from .running.replayplot import plotted
 
     places = Places(
-        events=output, series=series, series_every=series_every, checkpoint=more["checkpoint"], checkpoint_every=more["checkpoint_every"]
-    )
+        events=output, series=series, series_every=series_every, checkpoint=more["checkpoint"],
+        checkpoint_every=more["checkpoint_every"], report=None if report is None else Path(report),
+    )  # fmt: skip
     sys.exit(plotted(plot, places, lambda found: run(paths, setup, no_defaults, found, more)))

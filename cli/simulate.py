@@ -13,11 +13,12 @@ from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import TextType
 from .declaring.paths import takes_paths
+from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup
 
-FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv")
+FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html")
 CUSTOM = "custom-columns="
 
 
@@ -52,8 +53,9 @@ class Form(TextType):
 @click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")
 @click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
 @click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")
-@click.option("--details", is_flag=True, help="json, jsonl, yaml: feasible nodes, reasons and scores of each cycle too.")
+@click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each cycle too.")
 @click.option("--output", metavar="FILE", help="Write the records there, whole or not at all, instead of to standard output.")
+@takes_report
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs and who is evicted, on standard error.")
 def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **shown: Any) -> None:
     """Schedule the pods without a node in PATHS, as kube-scheduler would.
@@ -80,6 +82,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
     kubeclassic simulate cluster.json --release auto --pods new.yaml
     kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
+    kubeclassic simulate cluster/ --report simulation.html
     kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy
     """
     from .running.simulate import Shown, run

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from ...simulation.capacity.room import Room
 from ...simulation.explain.ask import ask
 from ...simulation.explain.explanation import Explanation
 from ...simulation.explain.subject import find_subject
@@ -15,12 +16,18 @@ from ...simulation.simulate import Simulation
 from ..console.output import writing
 from ..console.progress import telling
 from ..declaring.options import ClusterChoice
+from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
+from ..engines.telling import rules_told
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explanation import explanation_lines
+from ..report.explain.nodes import Standing
+from ..report.explain.page import explanation_html
+from ..report.questions.nodemap import pods_on
 from ..report.tables import width_of
 from .cluster import opened
 from .documents import DOCUMENT_FORMS, write_document
+from .reporting import about, write_page, write_report
 from .simulate import tell
 
 KIND = "Explanation"
@@ -28,7 +35,7 @@ KIND = "Explanation"
 
 def run(
     paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, *, namespace: str | None, node: str | None, every: bool,
-    alone: bool, form: str, output: str | None, verbose: bool,
+    alone: bool, form: str, output: str | None, report: str | None, verbose: bool,
 ) -> None:  # fmt: skip
     """Explain the pod called *name*, write it in *form*, and end the process."""
     given = opened(paths, cluster, setup)
@@ -37,8 +44,18 @@ def run(
     tell(scenario, engine, verbose)
     with telling("explaining", subject.pod.key):
         explanation = ask(Simulation(scenario, engine, cluster.order), subject, given.scheduler_names, node=node, alone=alone)
+
+    def page() -> str:
+        origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=rules_told(given.setup))
+        names = [one.name for one in scenario.nodes]
+        return explanation_html(explanation, Standing(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
+
     with writing(output) as stream:
-        _write(explanation, form, stream, every)
+        if form == HTML:
+            write_page(page(), stream)
+        else:
+            _write(explanation, form, stream, every)
+    write_report(report, page)
     sys.exit(0 if _is_yes(explanation) else 1)
 
 

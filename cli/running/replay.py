@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import click
 
+from ...api.reading.notices import in_groups
 from ...framework.releases import is_auto
 from ...simulation.gcpause import settled
 from ...simulation.replay.checkpoint import Header
@@ -26,13 +27,18 @@ from ...simulation.replay.settings import Delays, Places
 from ..console.output import note
 from ..console.progress import counting, telling
 from ..engines.setup import Setup
+from ..engines.telling import rules_told
 from ..report.replay import duration, replay_text
 from ..report.tables import width_of
+from ..report.timeline.collected import Collected
+from ..report.timeline.page import replay_html
+from ..report.words import count_of
 from .cluster import input_notices, keeps_priorities, settled_for
 from .notices import tell_notices
+from .reporting import about, write_report
 
 INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "until", "verbose", "strict"}
+NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "report", "until", "verbose", "strict"}
 """Parameters that may differ between a checkpoint and what resumes from it."""
 BAR_STEPS = 200
 
@@ -41,13 +47,17 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
     """Replay; answers the exit status. *more*: the other options by name."""
     with guarded(places, paths):
         made = _replay(paths, setup, no_defaults, places, more)
-        recording = Recording(made, places, Header(inputs=made.inputs.digest, options=_options()))
+        collected = None if places.report is None else Collected()
+        recording = Recording(made, places, Header(inputs=made.inputs.digest, options=_options()), watcher=collected)
         checkpoint = found(places) if more["resume"] else None
         recording.begin(checkpoint)
         if checkpoint is not None:
             recording.replay.go_on(more["until"])
             note(f"resumed at {duration(checkpoint.header.time)}, after {checkpoint.header.steps} steps")
         _run(recording)
+    if collected is not None:
+        collected.end(recording.replay)
+        write_report(str(places.report), lambda: _page(recording.replay, collected, paths, setup))
     note(replay_text(recording.replay, width_of(sys.stderr)))
     if not recording.replay.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
@@ -74,6 +84,13 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
     tell_notices((*inputs.warnings, *input_notices(inputs, engine.algorithm, setup.release is None)), more["verbose"])
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
     return Replay(inputs, engine, delays, setup.seed, next(iter(names)), more["recreate"], more["until"])
+
+
+def _page(replay: Replay, collected: Collected, paths: tuple[Path, ...], setup: Setup) -> str:
+    release, warnings = replay.engine.algorithm.release.version, in_groups(replay.inputs.warnings)
+    counts = f"{count_of(len(collected.nodes), 'node')}, {count_of(len(collected.lives), 'pod')}, {duration(replay.now)} of virtual time"
+    origin = about(None, paths, releases=[release], rules=rules_told(setup), warnings=warnings)
+    return replay_html(replay, collected, attrs.evolve(origin, counts=counts))
 
 
 def _options() -> dict[str, str]:

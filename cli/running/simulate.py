@@ -17,12 +17,16 @@ from ...simulation.simulate import Simulation
 from ...simulation.summary import summarise
 from ..console.output import note, writing
 from ..declaring.options import ClusterChoice
+from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
+from ..engines.telling import rules_told
+from ..report.placement.page import simulation_html
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
 from ..report.words import count_doing, count_of
 from .cluster import opened
 from .notices import tell_line, tell_notices
+from .reporting import about, write_page, write_report
 from .simulationforms import FORMS, Answer, View
 
 
@@ -42,8 +46,21 @@ class Shown:
     no_headers: bool = False
     details: bool = False
     output: str | None = None
+    report: str | None = None
     verbose: bool = False
     reschedule_evicted: bool = False
+
+    @property
+    def chosen(self) -> str:
+        """What lists show where they do not show all, in words."""
+        noun = "nodes" if self.nodes else "pods"
+        labelled = f" with {self.selector}" if self.selector else ""
+        return f"{noun}{labelled}{f' of {self.namespace}' if self.namespace else ''}" if labelled or self.namespace else ""
+
+    @property
+    def makes_page(self) -> bool:
+        """Whether a page is wanted, alone or besides."""
+        return self.form == HTML or self.report is not None
 
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`OptionError`."""
@@ -67,7 +84,18 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
         pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
         simulation.replacements = Replacements.beside(pods, given.scheduler_names)
     with writing(shown.output) as stream, settled():
-        FORMS[view.form](Answer(simulation, view, stream, details=shown.details, headers=not shown.no_headers))
+        answer = Answer(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
+
+        def page() -> str:
+            origin = about(scenario, [*paths, *cluster.pods], releases=[engine.algorithm.release.version], rules=rules_told(given.setup))
+            return simulation_html(answer.page_record(), answer.standing(), origin, shown.chosen)
+
+        if view.form == HTML:
+            answer.run()
+            write_page(page(), stream)
+        else:
+            FORMS[view.form](answer)
+    write_report(shown.report, page)
     _tell_results(simulation, shown, view)
     return 0 if simulation.all_placed else 1
 

@@ -13,15 +13,17 @@ from ...api.meaning.selectortext import parse_selector
 from ...api.objects import Node, Pod
 from ...core.decision.decision import Decision
 from ...exceptions import UnknownNameError
-from ...simulation.nodesbyuse import NodeUses
-from ...simulation.records import cycle_record, eviction_record, pod_record
+from ...simulation.nodesbyuse import NodeUse, NodeUses, nodes_by_use
+from ...simulation.records import cycle_record, eviction_record, pod_record, unplaced_records
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from ...simulation.summary import summarise
+from ...simulation.summary import summarise, usages
 from ..console.progress import following
 from ..console.yamltext import write_yaml
 from ..report.documents import document, write_rows
 from ..report.listing import CUSTOM, Column, Sorting, custom_columns, table_of, write_csv
+from ..report.placement.page import Standing
+from ..report.questions.nodemap import pods_on
 from ..report.simulation import (
     NODE_FIELDS,
     POD_FIELDS,
@@ -96,21 +98,38 @@ class Answer:
     headers: bool = True
     scores: dict[str, dict[str, int | None]] = attrs.field(factory=dict)
     """Pod -> the fields of its last cycle that ``wide`` adds."""
+    keeps: bool = False
+    """Whether a page is made of it besides: keeps the cycles, and which pods are on which node."""
+    pods_before: list[list[str]] = attrs.field(factory=list)
+    """With *keeps*: the pods on each node before the first cycle."""
+    _kept: Records = attrs.field(factory=list)
     _uses: NodeUses | None = None
+    _before: dict[str, Any] = attrs.field(factory=dict)
 
     def decisions(self) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken, under a progress bar."""
-        if self.view.nodes or self.view.form == "wide":
+        if self.view.nodes or self.keeps or self.view.form == "wide":
             self._uses = NodeUses(self.simulation.engine)
-            self.simulation.on_begin = self._uses.begin
+        self.simulation.on_begin = self._begin
         for decision in self._followed():
             if self.view.shows(decision.pod):
+                if self.keeps:
+                    self._kept.append(cycle_record(decision, details=self.details))
                 yield decision
 
     def _followed(self) -> Iterator[Decision]:
         """The decisions, with progress for who waits, where no lines of the answer run through it."""
         is_seen = self.view.form == "jsonl" and self.stream.isatty()
         return following(self.simulation.decisions(), len(self.simulation.scenario.pending), shown=not is_seen)
+
+    def _begin(self) -> None:
+        """Note how full the nodes are before the first cycle."""
+        engine = self.simulation.engine
+        if self._uses is not None:
+            self._uses.begin()
+        self._before = {"nodesByUseBefore": nodes_by_use(engine), "resourcesBefore": [usage.record() for usage in usages(engine.table)]}
+        if self.keeps:
+            self.pods_before = pods_on(engine, [use.node for use in self.uses()])
 
     def run(self) -> None:
         """Take all decisions."""
@@ -138,10 +157,13 @@ class Answer:
 
     def nodes(self) -> Records:
         """Each node, before and after."""
-        uses = [] if self._uses is None else self._uses.found()
         if not self.view.nodes:
-            return [use.record() for use in uses]
-        return self.view.sorted([use.record() for use in uses if self.view.matches(use.labels)])
+            return [use.record() for use in self.uses()]
+        return self.view.sorted([use.record() for use in self.uses() if self.view.matches(use.labels)])
+
+    def uses(self) -> list[NodeUse]:
+        """Each node, before and after, whether or not it is shown."""
+        return [] if self._uses is None else self._uses.found()
 
     def listed(self) -> Records:
         """The records of forms with one list: nodes or pods."""
@@ -150,10 +172,22 @@ class Answer:
 
     def document(self) -> dict[str, Any]:
         """Everything: final outcomes, evictions, cycles, the summary, and where asked for the nodes."""
-        cycles = list(self.cycles())
-        nodes = {"nodes": self.nodes()} if self.view.nodes else {}
-        found = {"release": self.simulation.engine.algorithm.release.version, "pods": self.pods(), "evicted": self.evictions(), **nodes}
-        return document("Simulation", {**found, "cycles": cycles, "summary": summarise(self.simulation).record()})
+        return self._document(list(self.cycles()), nodes=self.view.nodes)
+
+    def page_record(self) -> dict[str, Any]:
+        """As :meth:`document`, with the nodes, of what has run; with *keeps* alone."""
+        return self._document(self._kept, nodes=True)
+
+    def standing(self) -> Standing:
+        """All nodes with their pods, before and after; with *keeps* alone."""
+        uses = self.uses()
+        return Standing(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
+
+    def _document(self, cycles: Records, *, nodes: bool) -> dict[str, Any]:
+        engine, listed = self.simulation.engine, {"nodes": self.nodes()} if nodes else {}
+        found = {"release": engine.algorithm.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed, "cycles": cycles}
+        whole = {"reasons": unplaced_records(self.simulation.outcomes.values()), **self._before, "nodesByUse": nodes_by_use(engine)}
+        return document("Simulation", {**found, **whole, "summary": summarise(self.simulation).record()})
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

@@ -95,9 +95,17 @@ class _Explaining:
         explanation = Explanation(
             self.decision, (*scored.values(), *others), ranking is not None, self.engine.algorithm.release.version,
             choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
-            eviction=eviction_for(self.cycle, self.decision, others),
+            eviction=eviction_for(self.cycle, self.decision, others), **self._rules(),
         )  # fmt: skip
         return explanation if node is None else attrs.evolve(explanation, close_up=self._close_up(node, explanation))
+
+    def _rules(self) -> dict[str, Any]:
+        """The filtering rules in running order, and whether all of them are asked."""
+        algorithm, search = self.engine.flow.algorithm_of(self.decision.pod), self.details.search
+        if algorithm is None or search is None:
+            return {}
+        concerned = {predicate.name for predicate in search.verdict.plain.predicates}
+        return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
 
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -52,6 +53,10 @@ class Explanation:
     close_up: CloseUp | None = None
     """All about the one node that was asked for."""
     question: Question = Question()
+    rules: Mapping[str, bool] = attrs.field(factory=dict)
+    """The filtering rules in running order -> whether the pod wants anything that the rule looks at; empty if no node was asked."""
+    asks_all: bool = False
+    """Whether a node that a rule has turned down is asked by the others too."""
 
     @property
     def by_plugins(self) -> bool:
@@ -97,6 +102,7 @@ class Explanation:
             "gated": self.decision.is_gated,
             **self.question.record(),
             "scored": self.was_scored,
+            "rules": [{"rule": rule, "concerned": concerned} for rule, concerned in self.rules.items()],
             "counts": self.counts(),
             "choice": None if self.choice is None else self.choice.record(),
             "reasons": [group.record() for group in self.groups],

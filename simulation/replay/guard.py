@@ -23,10 +23,10 @@ def guarded(places: Places, inputs: Sequence[Path] = ()) -> Iterator[None]:
     Raises :class:`~.outputs.OutputError` for a place that cannot be written or that is one of *inputs* or of the other places, and
     :class:`~.checkpoint.CheckpointError` if another process has the checkpoint.
     """
-    wanted = {"--output": places.events, "--series": places.series, "--checkpoint": places.checkpoint}
+    wanted = {"--output": places.events, "--series": places.series, "--checkpoint": places.checkpoint, "--report": places.report}
     named = {option: path for option, path in wanted.items() if path is not None}
     for option, path in named.items():
-        replaced = option == "--checkpoint" or (option == "--series" and path.suffix == PARQUET)
+        replaced = option in ("--checkpoint", "--report") or (option == "--series" and path.suffix == PARQUET)
         _check_place(option, path, whole=replaced or places.checkpoint is not None)
     _check_apart(named, inputs)
     if places.checkpoint is None:

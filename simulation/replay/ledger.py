@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -62,6 +62,15 @@ class Ledger:
     def rows(self) -> int:
         """How many columns of the arrays are in use."""
         return len(self._rows)
+
+    @property
+    def names(self) -> list[str]:
+        """The nodes that there are or were, by column of the arrays."""
+        return list(self._rows)
+
+    def placed(self) -> Iterator[tuple[str, int]]:
+        """The pods that have a node, each with the column of its node."""
+        return ((key, row) for key, (row, _) in self._pods.items() if row >= 0)
 
     def row_of(self, name: str) -> int:
         """The column of a node in the arrays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 
@@ -18,6 +18,16 @@ from .settings import Places
 from .state.namedparts import named_parts, plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
 
 
+class Watcher(Protocol):
+    """Sees a replay beside the files that it writes."""
+
+    def event(self, record: Record) -> None:
+        """An event of the journal."""
+
+    def at_instant(self, replay: Replay) -> None:
+        """Time is about to pass."""
+
+
 @attrs.define(eq=False)
 class Recording:
     """Runs *replay*, which must be new; *header* says what its checkpoints belong to."""
@@ -27,6 +37,8 @@ class Recording:
     header: Header
     stopped: bool = False
     """Set it to stop after the current step."""
+    watcher: Watcher | None = None
+    """Checkpoints do not hold what it has seen."""
     _files: dict[str, GrowingFile] = attrs.field(factory=dict)
     _series: Series = attrs.field(init=False)
     _rows: list[list[Any]] = attrs.field(factory=list)
@@ -59,11 +71,21 @@ class Recording:
 
     def _connect(self) -> None:
         self.replay.cluster.journal.sink = self._add_event
-        if self.places.series is not None:
+        if self.watcher is not None:
+            self.replay.at_instant = self._show_instant
+        elif self.places.series is not None:
             self.replay.at_instant = self._series.at_instant
+
+    def _show_instant(self, replay: Replay) -> None:
+        if self.places.series is not None:
+            self._series.at_instant(replay)
+        if self.watcher is not None:
+            self.watcher.at_instant(replay)
 
     def _add_event(self, record: Record) -> None:
         line = as_json_line(record)
+        if self.watcher is not None:
+            self.watcher.event(record)
         if "events" in self._files:
             self._files["events"].write(line)
         else:

@@ -17,6 +17,8 @@ class Places:
     checkpoint: Path | None = None
     checkpoint_every: int = 10_000
     """Steps of the replay."""
+    report: Path | None = None
+    """A page of the whole, which is written at the end."""
 
 
 @attrs.frozen(kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,6 +51,11 @@ def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
 
 EXAMPLES = (
     _subject("compare", "compare examples/cluster --a release=1.16 --b release=1.27", "table", 1),
+    _subject("simulate", "simulate examples/cluster --details", "table map chart", 1),
+    _subject("explain", "explain examples/cluster shop/storefront-bj5tsk7t55-3", "table map"),
+    _subject("explain-nowhere", "explain examples/cluster analytics/yearly-report", "table map", 1),
+    _subject("explain-node", "explain examples/cluster shop/orders-1 --node general-a1 --release 1.27", "", 1),
+    _subject("replay", "replay examples/day.yaml", "table map chart"),
     _subject("capacity", "capacity examples/cluster --pod examples/capacity/small-pod.yaml", "table map"),
     _subject("curve", "capacity examples/cluster --curve cpu=500m..4:8,memory=1Gi..8Gi:4:log", "table chart"),
     _subject("new-nodes", "capacity examples/cluster --add-node examples/capacity/big-node.yaml", "table"),
@@ -59,6 +65,7 @@ EXAMPLES = (
 )
 LARGE = (
     _subject("compare-openb", f"compare {OPENB} --a release=1.16 --b release=1.27", "table", 1),
+    _subject("simulate-openb", f"simulate {OPENB}", "table map chart", 1),
     _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
     _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare", "table map"),
 )
@@ -87,8 +94,9 @@ class Workshop:
                 given = {OPENB: str(self._openb(shared))} if shared is not None else {}
                 words = [given.get(word, word) for word in subject.arguments]
                 scratch = file.with_suffix(".part")
+                streamed = ["--output", os.devnull, "--report", str(scratch)]
                 with scratch.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
-                    status = run([*words, "-o", form])
+                    status = run([*words, *(streamed if words[0] == "replay" else ["-o", form])])
                 assert status == subject.status, f"{' '.join(words)}: exit status {status}"
                 scratch.rename(file)
         return file

@@ -128,6 +128,8 @@ class Chart:
         if flattens([max(one.values[place] or 0 for one in self.series) for place in range(len(self.labels))]):
             pane.set_yscale("symlog", linthresh=1)
             pane.set_ylim(0, None)
+        elif not self.percent:
+            pane.yaxis.get_major_locator().set_params(integer=all(isinstance(value, int) for one in self.series for value in one.values))
 
     def _lines(self, pane: Any) -> None:
         for one in self.series:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
-from ....api.objects import Node
 from ....core.engine import Engine
 from ....simulation.capacity.room import Room
 from ..page.clustermap import ZONES
@@ -14,7 +14,14 @@ MOST_VALUES = 40
 """A label with more values says little about groups of nodes."""
 
 
-def labels_of(nodes: Sequence[Node]) -> dict[str, list[str]]:
+class Labelled(Protocol):
+    """A node, or what is known of one."""
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+
+def labels_of(nodes: Sequence[Labelled]) -> dict[str, list[str]]:
     """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones first."""
     named = dict.fromkeys([*ZONES, *sorted({label for node in nodes for label in node.labels})])
     found = {label: [node.labels.get(label) or "" for node in nodes] for label in named}

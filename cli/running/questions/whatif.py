@@ -15,6 +15,7 @@ from ....simulation.whatif.whatif import Asked, WhatIf, what_if
 from ...console.output import writing
 from ...console.progress import telling
 from ...declaring.options import ClusterChoice
+from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
 from ...report.questions.whatif import what_if_lines
 from ...report.tables import width_of
@@ -37,11 +38,15 @@ class Wanted:
     form: str = "table"
     output: str | None = None
     verbose: bool = False
+    report: str | None = None
 
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`~.simulate.OptionError`."""
         if self.node is not None:
             raise OptionError(f"--node: got {self.node} with --what-if or --want, wanted --want {self.node} alone")
+        if self.form == HTML or self.report is not None:
+            given = "--report" if self.report is not None else "-o html"
+            raise OptionError(f"{given}: got it with --what-if or --want, wanted table, wide, json, yaml or csv, as these have no page")
 
 
 def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, wanted: Wanted) -> None:

@@ -95,6 +95,7 @@ METHODS = frozenset({
     *(f"simulation.replay.cluster.permitwaits.PermitWaits.{name}" for name in ("_conclude", "_ended", "_time_out")),
     "simulation.replay.cluster.volumecontroller.VolumeController._provision",
     "simulation.replay.recording.Recording._add_event",
+    "simulation.replay.recording.Recording._show_instant",
     "simulation.replay.recording.Recording._add_row",
     "simulation.replay.series.Series.at_instant",
 })  # fmt: skip

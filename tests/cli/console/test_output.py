@@ -16,6 +16,8 @@ from kubeclassic.core.engine import Engine
 
 CLUSTER = Path(__file__).resolve().parents[3] / "examples" / "cluster"
 SIMULATE = ["simulate", str(CLUSTER)]
+MORE = ("reasons", "nodesByUseBefore", "resourcesBefore", "nodesByUse")
+"""What pages read besides."""
 PENDING = 22
 
 
@@ -134,7 +136,7 @@ class TestForms:
         assert callable(read)
         run([*SIMULATE, "-o", form])
         document = read(capsys.readouterr().out)
-        assert list(document) == ["apiVersion", "kind", "release", "pods", "evicted", "cycles", "summary"]
+        assert list(document) == ["apiVersion", "kind", "release", "pods", "evicted", "cycles", *MORE, "summary"]
         assert len(document["pods"]) == PENDING
         assert len(document["cycles"]) == PENDING
         counts = {name: document["summary"][name] for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "cycles")}

@@ -140,9 +140,9 @@
     measure() {
       const every = Math.ceil(this.all.length / SAMPLE), some = this.all.filter((row) => row % every === 0);
       const wanted = this.columns.map((column) => {
-        const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).sort((one, other) => one - other);
-        const most = lengths[Math.floor((column.kind.startsWith("tag") ? 1 : 0.97) * (lengths.length - 1))] || 0;
-        return Math.max(Math.min(most, column.number ? 24 : 46), Math.min(column.title.length, 14)) + (column.kind.startsWith("tag") ? 5 : 3);
+        const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).filter(Boolean).sort((one, other) => one - other);
+        const most = Math.min(lengths.length * 3 < some.length ? 24 : 46, lengths[Math.floor((column.kind.startsWith("tag") ? 1 : 0.97) * (lengths.length - 1))] || 0);
+        return Math.max(column.number ? Math.min(most, 24) : most, Math.min(column.title.length, 14)) + (column.kind.startsWith("tag") ? 6 : 3);
       });
       if (this.data.details) wanted[0] += 4;
       const sum = wanted.reduce((one, other) => one + other, 0);

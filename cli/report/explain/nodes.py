@@ -1,0 +1,159 @@
+"""All nodes of an explanation for its page: the matrix of nodes and rules, the list, and the map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from ....api.objects import Node
+from ....simulation.capacity.room import Room
+from ....simulation.explain.explanation import Explanation
+from ....simulation.explain.values import NodeReport
+from ..page.clustermap import ClusterMap, MapSide
+from ..page.markup import Markup, element, named, number, sentence
+from ..page.matrix import Matrix, MatrixLine, Score
+from ..page.parts import BAD, GOOD, HELD, NEAR
+from ..page.tables import Column, DataTable
+from ..questions.nodemap import labels_of, uses_of
+from .explanation import rule_name, score_cell, short_of
+
+CHOSEN, FITS, NOT_REACHED, TURNED_DOWN = "chosen", "fits", "fits, not reached", "turned down"
+STATES = {CHOSEN: GOOD, FITS: NEAR, NOT_REACHED: HELD, TURNED_DOWN: BAD}
+MANY = 100
+"""A score of so many times the highest one hides the others in a bar."""
+Record = dict[str, Any]
+
+
+@attrs.frozen
+class Standing:
+    """The cluster when the pod is decided."""
+
+    nodes: Sequence[Node]
+    room: Room
+    pods: Sequence[Sequence[str]]
+
+
+# --- nodes by rules -------------------------------------------------------------------------------------------------
+
+
+def matrix(found: Explanation) -> Matrix:
+    """The nodes that were scored one by one, and the others in groups that fare alike."""
+    columns = [rule for rule, concerned in found.rules.items() if concerned]
+    groups: dict[Any, list[int]] = {}
+    for at, node in enumerate(found.nodes):
+        groups.setdefault(_fate(node, at), []).append(at)
+    lines = [_line(found, places) for places in groups.values()]
+    lines.sort(key=lambda line: (not line.winner, line.total is None))
+    return Matrix("matrix", columns, lines, deciding=_deciding(found), title="Nodes by rules")
+
+
+def _fate(node: NodeReport, at: int) -> Any:
+    """What nodes on one line have in common."""
+    if node.total is not None:
+        return at
+    counted = tuple((one.rule, one.reasons) for one in node.objections if one.counted)
+    return (node.fits, node.visited, counted)
+
+
+def _line(found: Explanation, places: list[int]) -> MatrixLine:
+    node = found.nodes[places[0]]
+    failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
+    huge = overwhelming(found)
+    scores = [Score(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
+    return MatrixLine(
+        node=_names(found, places), count=len(places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
+        scores=scores, total=node.total, path=f"nodes.{places[0]}.total", winner=node.name == found.decision.host,
+    )  # fmt: skip
+
+
+def overwhelming(found: Explanation) -> list[str]:
+    """Rules that give every node the same score, so high that the others could not be seen beside it."""
+    choice = found.choice
+    if choice is None:
+        return []
+    return [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+
+
+def _names(found: Explanation, places: list[int]) -> Markup:
+    first = named(found.nodes[places[0]].name)
+    if len(places) == 1:
+        return first
+    others = element("span", number(len(places) - 1), class_="derived")
+    return sentence(first, " and ", others, " other" if len(places) == 2 else " others")
+
+
+def _passed(found: Explanation, node: NodeReport, failed: dict[str, str]) -> frozenset[str]:
+    """The rules that were asked and had nothing against the node."""
+    if not node.visited or (node.reasons and not failed):
+        return frozenset()
+    passed: set[str] = set()
+    for rule in found.rules:
+        if rule not in failed:
+            passed.add(rule)
+        elif not found.asks_all:
+            break
+    return frozenset(passed)
+
+
+def _state(found: Explanation, node: NodeReport) -> str:
+    if not node.visited:
+        return "not reached"
+    return "" if node.fits or node.objections else "left out"
+
+
+def _deciding(found: Explanation) -> str:
+    """The scoring rule that decided; for a pod without a node, the filtering rule that turned down most."""
+    if found.choice is not None:
+        return rule_name(found.choice.decided.rule) if found.choice.decided is not None else ""
+    groups = sorted(found.groups, key=lambda group: -len(group.nodes))
+    return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
+
+
+# --- every node -----------------------------------------------------------------------------------------------------
+
+
+def node_table(found: Explanation) -> DataTable:
+    """Every node, the best first, then the nearest to fitting; its scores and what stands against it in details."""
+    columns = (
+        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES), Column("total", "count"),
+        Column("turned down by", "names", filter=True), Column("reasons"), Column("short of"), Column("obstacles", "count"),
+    )  # fmt: skip
+    rows = [
+        [
+            node.name, state_of(found, node), node.total, list(node.rules), "; ".join(node.reasons) or None,
+            "; ".join(map(short_of, node.shortages)) or None, None if node.fits else node.obstacles,
+        ]
+        for node in found.nodes
+    ]  # fmt: skip
+    details = [_details(node) for node in found.nodes]
+    return DataTable("nodes", columns, rows, noun="node", details=details if any(details) else None)
+
+
+def state_of(found: Explanation, node: NodeReport) -> str:
+    """How the node fares, in a word or two."""
+    if node.name == found.decision.host:
+        return CHOSEN
+    if node.fits:
+        return FITS if node.visited else NOT_REACHED
+    return TURNED_DOWN
+
+
+def _details(node: NodeReport) -> list[list[str]] | None:
+    scores = [
+        [rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()
+    ]
+    against = [[one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")] for one in node.objections]
+    return [*scores, *against] or None
+
+
+def node_map(found: Explanation, standing: Standing) -> ClusterMap:
+    """The nodes when the pod is decided, each with how it fares."""
+    reports = {node.name: node for node in found.nodes}
+    names = [node.name for node in standing.nodes]
+    states = [state_of(found, reports[name]) if name in reports else "" for name in names]
+    notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
+    side = MapSide("", uses_of(standing.room, names), standing.pods, states, notes)
+    colours = {state: colour for state, colour in STATES.items() if state in states}
+    return ClusterMap("map", names, [side], labels_of(standing.nodes), colours=colours)

@@ -1,0 +1,1 @@
+"""The page of a simulation: where pods go, who finds no place and why, before and after."""

@@ -1,0 +1,166 @@
+"""What a replay's page needs of it, taken down while it runs: series with few rows, each pod's life, counts of events, the map."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ....api.objects import Node
+from ....core.arrays.types import Ints
+from ....simulation.replay.ledger import Ledger
+from ....simulation.replay.replay import Replay
+from ....simulation.replay.series import columns, row_of
+
+Record = dict[str, Any]
+ROWS = 240
+"""So many rows of the series are kept at most; twice that while it runs."""
+KEPT = 5000
+"""So many events that are news are kept."""
+USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Summary", "NodeAdded"}
+"""Events that are told by the lives of pods, or by the map."""
+
+
+@attrs.define
+class Thinned:
+    """Rows over time: all of them while they are few, then every second, every fourth and so on, and always the last."""
+
+    rows: list[list[Any]] = attrs.field(factory=list)
+    every: int = 1
+    seen: int = 0
+    last: list[Any] | None = None
+
+    def add(self, row: list[Any]) -> None:
+        """One row more.
+
+        >>> thinned = Thinned()
+        >>> for time in range(10_000): thinned.add([time])
+        >>> len(thinned.kept()) <= 2 * ROWS + 1, thinned.kept()[0], thinned.kept()[-1]
+        (True, [0], [9999])
+        """
+        if self.seen % self.every == 0:
+            self.rows.append(row)
+        self.seen, self.last = self.seen + 1, row
+        if len(self.rows) > 2 * ROWS:
+            self.rows, self.every = self.rows[::2], 2 * self.every
+
+    def kept(self) -> list[list[Any]]:
+        """The rows, the last one included."""
+        return self.rows if self.last is None or self.rows[-1] is self.last else [*self.rows, self.last]
+
+
+@attrs.define
+class Life:
+    """What became of a pod."""
+
+    pod: str
+    came: float
+    waited: float | None = None
+    """Seconds until it first had a node."""
+    nodes: list[str] = attrs.field(factory=list)
+    attempts: int = 0
+    started: float | None = None
+    ended: float | None = None
+    outcome: str = "waiting"
+    message: str | None = None
+
+
+@attrs.frozen
+class Moment:
+    """The nodes at one time."""
+
+    time: float
+    allocatable: Ints
+    """int64[R, N]."""
+    used: Ints
+    pods: Mapping[str, int] | None
+    """Pod -> the column of its node; None where that was not taken down."""
+
+
+@attrs.define(eq=False)
+class Collected:
+    """Follows a replay from its begin."""
+
+    counts: Counter[str] = attrs.field(factory=Counter)
+    """Kind of event -> how many."""
+    news: list[Record] = attrs.field(factory=list)
+    lost: list[Record] = attrs.field(factory=list)
+    """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
+    lives: dict[str, Life] = attrs.field(factory=dict)
+    series: Thinned = attrs.field(factory=Thinned)
+    nodes: dict[str, Node] = attrs.field(factory=dict)
+    first: Moment | None = None
+    fullest: Moment | None = None
+    last: Moment | None = None
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    def event(self, record: Record) -> None:
+        """An event of the journal."""
+        kind = record["event"]
+        self.counts[kind] += 1
+        if kind not in USUAL and len(self.news) < KEPT:
+            self.news.append(record)
+        if "pod" in record:
+            self._of_pod(kind, record)
+
+    def _of_pod(self, kind: str, record: Record) -> None:
+        time = record["time"]
+        life = self.lives.setdefault(record["pod"], Life(record["pod"], time))
+        match kind:
+            case "Arrived":
+                life.outcome, life.ended = "held back" if record.get("gated") else "waiting", None
+            case "Scheduled":
+                life.waited = record["wait"] if life.waited is None else life.waited
+                life.nodes.append(record["node"])
+                life.attempts, life.outcome, life.message = record["attempts"], "on a node", None
+            case "FailedScheduling":
+                life.attempts, life.message, life.outcome = record["attempts"], record["message"], "waiting"
+            case "Started":
+                life.started = time
+            case "Finished" | "Deleted":
+                life.ended = time if life.ended is None else life.ended
+                life.outcome = kind.lower() if life.outcome not in ("finished", "evicted") else life.outcome
+            case "Preempted" | "Evicted":
+                self._evicted(life, record)
+
+    def _evicted(self, life: Life, record: Record) -> None:
+        ran = None if life.started is None else record["time"] - life.started
+        why = record.get("reason", "preempted")
+        found = {"pod": life.pod, "node": record["node"], "time": record["time"], "reason": why, "by": record.get("by"), "ran": ran}
+        self.lost.append(found)
+        life.outcome, life.started = "evicted", None
+
+    # --- instants ---------------------------------------------------------------------------------------------------
+
+    def at_instant(self, replay: Replay) -> None:
+        """Time is about to pass."""
+        self.series.add(row_of(replay))
+        ledger = replay.cluster.ledger
+        for name in ledger.names[len(self.nodes) :]:
+            self.nodes[name] = replay.cluster.node(name) or Node()
+        if self.first is None and ledger.nodes:
+            self.first = _moment(replay.now, ledger, with_pods=True)
+        if self.fullest is None or int(ledger.in_use[0]) > int(self.fullest.used[0].sum()):
+            self.fullest = _moment(replay.now, ledger, with_pods=False)
+
+    def end(self, replay: Replay) -> None:
+        """The replay is over, or was stopped."""
+        self.last = _moment(replay.now, replay.cluster.ledger, with_pods=True)
+
+    def record(self, summary: Record, resources: Sequence[str]) -> Record:
+        """What pages tell: the summary's fields, counts of events, and the series by column, with the share in use."""
+        names = columns(resources)
+        rows = self.series.kept()
+        series = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        for name in resources:
+            pairs = zip(series[f"{name}.used"], series[f"{name}.capacity"], strict=True)
+            series[f"{name}.use"] = [used / capacity if capacity else None for used, capacity in pairs]
+        return {"summary": summary, "events": dict(self.counts), "series": series}
+
+
+def _moment(time: float, ledger: Ledger, *, with_pods: bool) -> Moment:
+    rows = ledger.rows
+    return Moment(time, ledger.allocatable[:, :rows].copy(), ledger.used[:, :rows].copy(), dict(ledger.placed()) if with_pods else None)

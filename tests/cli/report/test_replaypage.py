@@ -1,0 +1,189 @@
+"""The page of ``replay``: each of its numbers is in the events, the summary or the series that the command writes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.report.timeline.collected import ROWS, Thinned
+from kubeclassic.cli.report.timeline.page import verdict
+from tests.conftest import ROOT
+from tests.support.pages import assert_told, bare_numbers, data_of_page, numbers_of_page, table_of_page
+
+WAITING = """
+- {opcode: createNodes, count: 2, nodeTemplate: {status: {allocatable: {cpu: 2, pods: 10}}}}
+- {opcode: createPods, count: 5, namespace: big, skipWaitToCompletion: true,
+   template: {kind: Pod, metadata: {name: large}, spec: {containers: [{name: c, resources: {requests: {cpu: "1500m"}}}]}}}
+- {opcode: sleep, duration: 90s}
+"""
+"""Three of five pods find no room."""
+
+
+@attrs.frozen
+class Played:
+    """What a replay writes."""
+
+    html: str
+    events: list[dict[str, Any]]
+    rows: list[dict[str, float]]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The summary, counts of events, and the series as the page has them: some rows, by column, with the share in use."""
+        thinned = Thinned()
+        for row in self.rows:
+            thinned.add([*row.values()])
+        columns = {name: [row[at] for row in thinned.kept()] for at, name in enumerate(self.rows[0])}
+        for name in [name.removesuffix(".used") for name in columns if name.endswith(".used")]:
+            pairs = zip(columns[f"{name}.used"], columns[f"{name}.capacity"], strict=True)
+            columns[f"{name}.use"] = [used / capacity if capacity else 0 for used, capacity in pairs]
+        return {"summary": self.events[-1], "events": Counter(event["event"] for event in self.events), "series": columns}
+
+
+def _read(file: Path) -> list[dict[str, float]]:
+    with file.open(newline="") as stream:
+        return [{name: float(value) if "." in value else int(value) for name, value in row.items()} for row in csv.DictReader(stream)]
+
+
+@pytest.fixture(scope="module", params=["day", "waiting"])
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """The example's day, and a cluster that is too small."""
+    folder = tmp_path_factory.mktemp("replay")
+    (folder / "waiting.yaml").write_text(WAITING)
+    given = str(ROOT / "examples" / "day.yaml") if request.param == "day" else str(folder / "waiting.yaml")
+    html, events, series = (folder / name for name in ("page.html", "events.jsonl", "series.csv"))
+    status = run(["replay", given, "--output", str(events), "--series", str(series), "--report", str(html)])
+    assert status == (0 if request.param == "day" else 1)
+    return Played(html.read_text(encoding="utf-8"), [json.loads(line) for line in events.read_text().splitlines()], _read(series))
+
+
+class TestPage:
+    def test_every_number_is_in_what_is_written(self, played: Played) -> None:
+        """Verdict, facts, waits, use, counts of events and charts say what events, summary and series say."""
+        assert_told(played.html, played.record)
+        told = {mark.path for mark in numbers_of_page(played.html)}
+        assert {"summary.arrived", "events.Scheduled", "series.pending.0", "series.cpu%2Euse.1", "summary.meanUse.cpu"} <= told
+
+    def test_pods(self, played: Played) -> None:
+        """Each pod that came is listed: when, how long it waited, on which nodes it was, and whether it waits at the end."""
+        rows = {row["pod"]: row for row in table_of_page(played.html, "pods")}
+        assert list(rows) == [event["pod"] for event in played.events if event["event"] == "Arrived"]
+        for event in played.events:
+            if event["event"] == "Scheduled":
+                assert event["node"] in rows[event["pod"]]["nodes"]
+                assert rows[event["pod"]]["waited"] <= event["wait"]
+        outcomes = Counter(row["outcome"] for row in rows.values())
+        summary = played.events[-1]
+        assert (outcomes["waiting"], outcomes["finished"], outcomes["evicted"]) == (
+            summary["stillWaiting"], summary["finished"], summary["evicted"],
+        )  # fmt: skip
+
+    def test_reasons_of_pods_that_wait(self, played: Played) -> None:
+        """Pods that still wait are counted by reason."""
+        section = played.html.partition('id="who-still-waits-and-why"')[2].partition("</section>")[0]
+        counts = [int(count) for count in re.findall(r'<span class="derived">(\d+)', section)]
+        assert sum(counts) == played.events[-1]["stillWaiting"]
+        assert ("Insufficient cpu" in section) is bool(counts)
+
+    def test_what_was_lost(self, played: Played) -> None:
+        """Each eviction is listed with who took the place, and for how long the pod had run."""
+        lost = [event for event in played.events if event["event"] in ("Preempted", "Evicted")]
+        rows = table_of_page(played.html, "lost") if lost else []
+        assert [(row["time"], row["pod"], row["node"], row["for"]) for row in rows] == [
+            (event["time"], event["pod"], event["node"], event.get("by")) for event in lost
+        ]
+        started = {event["pod"]: event["time"] for event in played.events if event["event"] == "Started"}
+        assert [row["had run"] for row in rows] == [
+            event["time"] - started[event["pod"]] if event["pod"] in started else None for event in lost
+        ]
+
+    def test_news(self, played: Played) -> None:
+        """Events that no list of pods tells are listed in order."""
+        usual = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Summary", "NodeAdded"}
+        wanted = [(event["time"], event["event"]) for event in played.events if event["event"] not in usual]
+        assert [(row["time"], row["event"]) for row in table_of_page(played.html, "events")] == wanted
+
+    def test_map(self, played: Played) -> None:
+        """The map has each node; at the end it is as full as the series' last row says, with the pods that are there then."""
+        found = data_of_page(played.html)["map-data"]
+        assert found["nodes"] == [event["node"] for event in played.events if event["event"] == "NodeAdded"]
+        last = found["sides"][-1]
+        assert sum(map(len, last["pods"])) == played.rows[-1]["running"]
+        capacity = [value for value in last["uses"]["cpu"] if value >= 0]
+        assert sum(capacity) / len(capacity) == pytest.approx(1000 * played.rows[-1]["cpu.used"] / played.rows[-1]["cpu.capacity"], abs=1)
+
+
+def _summary(**values: Any) -> dict[str, Any]:
+    counts = {"arrived": 5, "stillWaiting": 0, "neverScheduled": 0, "evicted": 0, "waits": {"max": 2.5}}
+    return {"summary": counts | values}
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("values", "said"),
+        [
+            ({}, "All 5 pods got a node; the longest wait was 2.5 s."),
+            ({"waits": {"max": 0}}, "All 5 pods got a node, none had to wait."),
+            ({"arrived": 0, "waits": {}}, "No pod came."),
+            ({"arrived": 1, "waits": {"max": 0}, "evicted": 1}, "The pod got a node, none had to wait; 1 pod had to leave its node."),
+            ({"stillWaiting": 1, "waits": {}}, "1 of 5 pods still waits for a node."),
+            ({"stillWaiting": 2, "neverScheduled": 1, "evicted": 3},
+             "2 of 5 pods still wait for a node, 1 left without ever having one; the longest wait was 2.5 s; 3 times a pod had to leave its"
+             " node."),
+            ({"neverScheduled": 2}, "2 of 5 pods left without ever having a node; the longest wait was 2.5 s."),
+        ],
+    )  # fmt: skip
+    def test_verdict(self, values: dict[str, Any], said: str) -> None:
+        """Who waits, how long, who had to leave."""
+        record = _summary(**values)
+        html = f'<h1 class="verdict">{verdict(record)}</h1>'
+        assert re.sub(r"<[^>]*>", "", html) == said
+        assert_told(html, record)
+        assert re.sub(r"<[^>]*>", "", verdict(record, is_over=False)) == f"Interrupted: {said}"
+
+    def test_rows_are_thinned(self) -> None:
+        """Of many rows some are kept, in order, the first and the last among them."""
+        thinned = Thinned()
+        for time in range(12_345):
+            thinned.add([time])
+        kept = [time for (time,) in thinned.kept()]
+        assert ROWS <= len(kept) <= 2 * ROWS + 1
+        assert (kept[0], kept[-1]) == (0, 12_344)
+        assert len({later - earlier for earlier, later in pairwise(kept[:-1])}) == 1
+
+
+class TestForms:
+    def test_the_events_stay_as_they_are(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--report changes no event and no row; a page without any time in it is a page too."""
+        day = str(ROOT / "examples" / "day.yaml")
+        assert run(["replay", day, "--report", str(tmp_path / "page.html")]) == run(["replay", day, "--output", str(tmp_path / "events")])
+        assert capsys.readouterr().out == (tmp_path / "events").read_text()
+        (tmp_path / "none.yaml").write_text("kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n")
+        assert run(["replay", str(tmp_path / "none.yaml"), "--report", str(tmp_path / "none.html")]) == 0
+        html = (tmp_path / "none.html").read_text(encoding="utf-8")
+        assert "No pod came." in html
+        assert bare_numbers(html) == []
+
+    def test_with_a_checkpoint(self, tmp_path: Path) -> None:
+        """A replay with checkpoints has a page; one that resumes has none, as it has not seen the begin."""
+        day = ["replay", str(ROOT / "examples" / "day.yaml"), "--output", str(tmp_path / "e"), "--checkpoint", str(tmp_path / "c")]
+        report = ["--report", str(tmp_path / "page.html")]
+        assert run([*day, "--checkpoint-every", "20", *report, "--until", "100s"]) in (0, 1)
+        assert (tmp_path / "page.html").exists()
+        assert run([*day, "--resume", *report]) == 2
+        assert run([*day, "--resume"]) == 0
+
+    def test_places_are_checked_first(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A page that cannot be written is refused before anything runs."""
+        assert run(["replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html")]) == 2
+        out, err = capsys.readouterr()
+        assert (out, "cannot be written" in err) == ("", True)

@@ -1,0 +1,157 @@
+"""The page of ``simulate``: each of its numbers is in ``-o json``, and its lists have every pod, node, eviction and cycle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.report.placement.reasons import about_what, verdict
+from kubeclassic.simulation.records import reasons_in
+from tests.conftest import ROOT
+from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
+from tests.support.schemas import faults
+
+CROWDED = """
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: n1, labels: {failure-domain.beta.kubernetes.io/zone: z1}},
+   status: {allocatable: {cpu: 2, memory: 4Gi, pods: 10}}}
+- {apiVersion: v1, kind: Node, metadata: {name: n2, labels: {failure-domain.beta.kubernetes.io/zone: z2}},
+   status: {allocatable: {cpu: 1, memory: 4Gi, pods: 10}}, spec: {taints: [{key: own, effect: NoSchedule}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: low},
+   spec: {nodeName: n1, priority: 0, containers: [{name: c, resources: {requests: {cpu: 2}}}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: high}, spec: {priority: 9, containers: [{name: c, resources: {requests: {cpu: 1500m}}}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: big}, spec: {priority: 0, containers: [{name: c, resources: {requests: {cpu: 40}}}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: "<b>odd"}, spec: {priority: 0, nodeSelector: {disk: ssd}, containers: [{name: c}]}}
+"""
+"""A pod that makes room, one that is too large, and one that wants another node."""
+
+
+def _pair(folder: Path, *arguments: str, status: int = 1) -> tuple[str, dict[str, Any]]:
+    """The page, and what ``-o json`` says."""
+    html, record = folder / "page.html", folder / "record.json"
+    for form, file in (("html", html), ("json", record)):
+        assert run(["simulate", *arguments, *(["--nodes"] if form == "json" else []), "-o", form, "--output", str(file)]) == status
+    return html.read_text(encoding="utf-8"), json.loads(record.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", params=["example", "crowded", "plugins"])
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The page of the example, of a crowded cluster with details, and of that under 1.27, each with its record."""
+    folder = tmp_path_factory.mktemp("simulation")
+    (folder / "crowded.yaml").write_text(CROWDED)
+    with chdir(ROOT):
+        release = ["--release", "1.27"] if request.param == "plugins" else []
+        given = "examples/cluster" if request.param == "example" else str(folder / "crowded.yaml")
+        yield _pair(folder, given, *release, *([] if request.param == "example" else ["--details"]))
+
+
+class TestPage:
+    def test_every_number_is_in_the_record(self, pair: tuple[str, dict[str, Any]]) -> None:
+        """Verdict, facts, reasons, use and charts say what the record says, which its schema describes."""
+        html, record = pair
+        assert faults("simulate", record) == []
+        assert_told(html, record)
+        told = {mark.path for mark in numbers_of_page(html)}
+        assert {"summary.pods", "summary.unschedulable", "reasons.0.pods.length", "nodesByUse.cpu.0", "resourcesBefore.0.use"} <= told
+
+    def test_pods(self, pair: tuple[str, dict[str, Any]]) -> None:
+        """Each pod is listed with its outcome, node, requests, and the number of its last cycle."""
+        html, record = pair
+        cycles = [cycle["pod"] for cycle in record["cycles"]]
+        rows = table_of_page(html, "pods")
+        assert len(rows) == len(record["pods"])
+        for row, pod in zip(rows, record["pods"], strict=True):
+            assert (row["pod"], row["outcome"], row["node"]) == (pod["pod"], pod["outcome"], pod["host"])
+            assert (row["cpu"], row["priority"]) == (pod["requests"].get("cpu"), pod["priority"])
+            assert row["cycle"] == max(at for at, key in enumerate(cycles, 1) if key == pod["pod"])
+            if pod["outcome"] == "unschedulable":
+                assert pod["pod"] in next(group["pods"] for group in record["reasons"] if group["reason"] == row["reason"])
+
+    def test_nodes(self, pair: tuple[str, dict[str, Any]]) -> None:
+        """Each node is listed with its use before and after, and the map has the same."""
+        html, record = pair
+        for row, node in zip(table_of_page(html, "nodes"), record["nodes"], strict=True):
+            cpu = node["resources"]["cpu"]
+            assert (row["node"], row["pods before"], row["pods"]) == (node["node"], node["pods"]["before"], node["pods"]["after"])
+            assert (row["cpu use before"], row["cpu use"], row["cpu free"]) == (cpu["useBefore"], cpu["use"], cpu["free"])
+        found = data_of_page(html)["map-data"]
+        assert found["nodes"] == [node["node"] for node in record["nodes"]]
+        for side, field, when in zip(found["sides"], ("useBefore", "use"), ("before", "after"), strict=True):
+            assert side["uses"]["cpu"] == [round(1000 * node["resources"]["cpu"][field]) for node in record["nodes"]]
+            assert [len(pods) for pods in side["pods"]] == [node["pods"][when] for node in record["nodes"]]
+
+    def test_cycles_and_evictions(self, pair: tuple[str, dict[str, Any]]) -> None:
+        """Each cycle and each eviction is a row, in order."""
+        html, record = pair
+        rows = table_of_page(html, "cycles")
+        assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in record["cycles"]]
+        assert [row["node"] for row in rows if row["result"] == "placed"] == [one["host"] for one in record["cycles"] if one["host"]]
+        listed = table_of_page(html, "evicted") if record["evicted"] else []
+        assert [(row["pod that leaves"], row["for"]) for row in listed] == [(one["pod"], one["by"]) for one in record["evicted"]]
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("counts", "reasons", "said"),
+        [
+            ({"pods": 0}, [], "No pod waits for a node."),
+            ({"pods": 1, "placed": 1}, [], "The pod finds a node."),
+            ({"pods": 3, "placed": 3, "evicted": 1}, [], "All 3 pods find a node; 1 pod is evicted to make room."),
+            ({"pods": 3, "placed": 2, "gated": 1}, [], "2 of 3 pods find a node."),
+            ({"pods": 1, "unschedulable": 1}, [("Insufficient cpu", 1)], "The pod finds no node: for cpu."),
+            (
+                {"pods": 8, "placed": 1, "waiting": 1, "unschedulable": 6},
+                [("Insufficient cpu", 3), ("node(s) had taint {a: b}", 1), ("node(s) had taint {c: d}", 1), ("odd", 1)],
+                "2 of 8 pods find a node, 6 do not: 3 for cpu, 2 for taints, 1 for odd.",
+            ),
+        ],
+    )  # fmt: skip
+    def test_verdict(self, counts: dict[str, int], reasons: list[tuple[str, int]], said: str) -> None:
+        """One sentence: how many find a node, what the others lack, who has to leave."""
+        summary = dict.fromkeys(("pods", "placed", "waiting", "unschedulable", "gated", "evicted"), 0) | counts
+        groups = [{"reason": reason, "pods": [f"a/{at}" for at in range(count)]} for reason, count in reasons]
+        record = {"summary": summary, "reasons": groups}
+        html = verdict(record)
+        assert_told(f'<h1 class="verdict">{html}</h1>', record)
+        assert "".join(piece.partition(">")[2] for piece in f">{html}".split("<")) == said
+
+    def test_reasons(self) -> None:
+        """Messages of both generations are read, also those with commas, and those of no node."""
+        message = "0/9 nodes are available: 2 node(s) had untolerated taint {a: b, c}, 7 Insufficient cpu."
+        found = reasons_in(f"{message} preemption: 0/9 nodes are available: 9 No preemption victims found for incoming pod.")
+        assert found == {"Insufficient cpu": 7, "node(s) had untolerated taint {a: b, c}": 2}
+        assert reasons_in("0/9 nodes are available: pod has unbound immediate PersistentVolumeClaims.") == {
+            "pod has unbound immediate PersistentVolumeClaims": 0
+        }
+        assert about_what("Too many pods") == "places for pods"
+
+
+class TestForms:
+    def test_report_stands_beside_the_output(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """--report changes no output, and writes what -o html writes; its lists have what the options choose."""
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+        monkeypatch.setattr("sys.argv", ["kubeclassic"])
+        chosen = ["simulate", "examples/cluster", "-n", "shop", "--sort-by", "-cpu"]
+        made = {name: str(tmp_path / name) for name in ("alone", "beside", "page", "html")}
+        run([*chosen, "-o", "csv", "--output", made["alone"]])
+        run([*chosen, "-o", "csv", "--output", made["beside"], "--report", made["page"]])
+        run([*chosen, "-o", "html", "--output", made["html"]])
+        read = {name: Path(file).read_text(encoding="utf-8") for name, file in made.items()}
+        assert (read["alone"], read["page"]) == (read["beside"], read["html"])
+        rows = table_of_page(read["html"], "pods")
+        assert {row["namespace"] for row in rows} == {"shop"}
+        assert [row["cpu"] or 0 for row in rows] == sorted((row["cpu"] or 0 for row in rows), reverse=True)
+        assert "pods of shop" in read["html"]
+
+    def test_names_are_text(self, pair: tuple[str, dict[str, Any]]) -> None:
+        """What is in the input is no markup of the page."""
+        assert "<b>odd" not in pair[0]
