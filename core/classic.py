@@ -126,7 +126,7 @@ class ClassicFlow:
         order = self.order.one_pass()
         wanted = algorithm.release.nodes_to_find(len(order), algorithm.percentage)
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
-        outlined = self.outlines.verdict(cycle) if engine.outlines(cycle) else None
+        outlined = self.outlines.verdict(cycle) if engine.reads_at_once and engine.outlines(cycle) else None
         found = search(cycle, engine.nominations, order, wanted, view, outlined)
         if algorithm.has_predicates:
             self.order.take(found.consumed)
@@ -142,7 +142,8 @@ class ClassicFlow:
 
     def score(self, cycle: Cycle, rows: Rows) -> Ranking:
         ask = partial(prioritize, cycle, rows, self.engine.extenders)
-        return self.outlines.ranking(cycle, rows, ask) if self.engine.outlines(cycle) else ask()
+        is_outlined = self.engine.reads_at_once and self.engine.outlines(cycle)
+        return self.outlines.ranking(cycle, rows, ask) if is_outlined else ask()
 
     def make_room(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         assert found.search is not None

@@ -174,8 +174,8 @@ class Engine:
         decision.host = found.names[int(rows[best])]
 
     def outlines(self, cycle: Cycle) -> bool:
-        """Whether the details of *cycle* may be outlined."""
-        return self.reads_at_once and cycle.details and self.on_part is None
+        """Whether the details of *cycle* may be outlined, where they are read at once."""
+        return cycle.details and self.on_part is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""

@@ -196,7 +196,8 @@ class FrameworkFlow:
         diagnosis = Diagnosis(table.names, order.rows())
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter, on_part = partial(run_pre_filter, cycle, profile), self.engine.on_part
-        outlined = self.outlines[profile.scheduler_name].verdict(cycle, pre_filter) if self.engine.outlines(cycle) else None
+        outlines = self._outlines(cycle) if self.engine.reads_at_once else None
+        outlined = None if outlines is None else outlines.verdict(cycle, pre_filter)
         outcome = pre_filter() if outlined is None else EVERYTHING
         if on_part is not None:
             on_part(Part.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
@@ -217,7 +218,12 @@ class FrameworkFlow:
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
         profile = self._profile(cycle.pod)
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_part)
-        return self.outlines[profile.scheduler_name].ranking(cycle, rows, ask) if self.engine.outlines(cycle) else ask()
+        outlines = self._outlines(cycle) if self.engine.reads_at_once else None
+        return ask() if outlines is None else outlines.ranking(cycle, rows, ask)
+
+    def _outlines(self, cycle: FrameworkCycle) -> Outlines | None:
+        """What outlines the details of *cycle*, where they may be."""
+        return self.outlines[self._profile(cycle.pod).scheduler_name] if self.engine.outlines(cycle) else None
 
     def make_room(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None

@@ -37,7 +37,8 @@ def indented(value: Any, *, long: str = "") -> str:
     }
     """
     try:
-        if long and (encoded := msgspec.json.encode(value[long])).isascii():  # Python's JSON writes other characters as numbers
+        # Python's JSON writes characters beyond ASCII as numbers, and the last of ASCII.
+        if long and (encoded := msgspec.json.encode(value[long])).isascii() and b"\x7f" not in encoded:
             text = json.dumps({**value, long: 0}, allow_nan=False).removesuffix("0}") + encoded.decode() + "}"
         else:
             text = json.dumps(value, allow_nan=False)

@@ -204,12 +204,6 @@ class Census:
             self.watch.extend(counter for _, counter in terms)
         return terms
 
-    def asked_again(self, counters: Iterable[Counter]) -> None:
-        """What was made of terms and of these *counters* is used once more, by one who kept it."""
-        self.asked_terms = True
-        if self.watch is not None:
-            self.watch.extend(counters)
-
     def learn(self, template: Template) -> None:
         """Know the terms of *template*, be there a pod of it or not."""
         if template not in self._templates:

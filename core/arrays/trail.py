@@ -59,10 +59,6 @@ class Trail(Revisions[Rows]):
         self._held -= sum(map(len, self._steps[:count])) + count
         super()._drop(count)
 
-    def touch_each(self, rows: Sequence[int]) -> None:
-        """As :meth:`touch`, where a row can be in *rows* twice."""
-        self.touch(distinct(rows))
-
     def reset(self) -> None:
         """Any row may have changed."""
         self.revision += 1

@@ -87,8 +87,9 @@ class ScoresAnswer(Answer[Scores]):
         self._scores, self.shared = found.copy() if is_view else found, not is_view
 
     def put(self, rows: Rows, found: Scores) -> None:
+        scores = self._writable()
         self.trail.touch(rows)
-        self._writable()[rows] = found
+        scores[rows] = found
         if self.constant is not None and (found != self.constant).any():
             self.constant = None
 

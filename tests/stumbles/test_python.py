@@ -101,7 +101,7 @@ def test_notebooks_get_html(example: Cluster) -> None:
     for item in shown:
         text = item._repr_html_()
         assert text.startswith('<div class="kubeclassic"><style>')
-        assert "<table>" in text
+        assert "<table" in text
         assert not re.search(r"src=|href=|<script|url\(", text)
     assert "node(s) had taints that the pod didn&#x27;t tolerate" in decision._repr_html_()
     odd = {"kind": "Pod", "metadata": {"name": "a", "annotations": {"x": "<b>"}}, "spec": {"schedulerName": "<i>"}}

@@ -10,8 +10,6 @@ from typing import Any
 
 import attrs
 
-from .markup import Markup, data_script, element
-
 
 @attrs.frozen
 class Texts:
@@ -92,12 +90,3 @@ class AlignedData:
         rules = tuple((rule, weight) for rule, _, weight in node.scores)
         at = self._rules.setdefault(rules, len(self._rules))
         return [self.texts.place(node.node), self.texts.place(node.state), at, [score for _, score, _ in node.scores], node.total]
-
-
-def aligned_part(name: str, sides: Sequence[str], subjects: dict[str, str], cycles: Sequence[Aligned]) -> Markup:
-    """A part of a page with *cycles*; scripts make the tables."""
-    data = AlignedData(sides, subjects)
-    detail = data.detail(cycles)
-    written = data_script(f"{name}-data", {"detail": detail, "shared": data.shared()})
-    without = element("noscript", element("p", "This part needs scripts; -o json has the same."))
-    return element("div", without, written, class_="card", id=name, data_part="aligned")

@@ -51,11 +51,6 @@ def page_html(page: Page) -> str:
     return "\n".join(['<!DOCTYPE html>\n<html lang="en"><head>', *head, "</head><body>", body, tail, "</body></html>"]) + "\n"
 
 
-def fragment_html(sections: Sequence[Section]) -> str:
-    """*sections* for the middle of another page, such as a notebook's cell: what shows without scripts, with its style."""
-    return f'<div class="kubeclassic"><style>\n{style()}</style>{"".join(map(_section, sections))}</div>'
-
-
 def style() -> str:
     """The style of all pages."""
     return "".join(asset(f"{name}.css") for name in STYLES)

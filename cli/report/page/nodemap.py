@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -34,19 +33,6 @@ def node_map(name: str, sides: Sequence[NodeSide], *, colours: Mapping[str, str]
     nodes = {node.node: node for side in sides for node in side.nodes}
     labels = _labels(list(nodes.values()))
     return ClusterMap(name, list(nodes), [_side(side, list(nodes)) for side in sides], labels, colours=colours or {}, note=note)
-
-
-def on_nodes(hosts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
-    """Node -> pods, from pods with their nodes.
-
-    >>> on_nodes([("a", "n"), ("b", None), ("c", "n")])
-    {'n': ['a', 'c']}
-    """
-    found: dict[str, list[str]] = defaultdict(list)
-    for pod, host in hosts:
-        if host is not None:
-            found[host].append(pod)
-    return dict(found)
 
 
 def _side(side: NodeSide, names: Sequence[str]) -> MapSide:

@@ -19,6 +19,8 @@ MOST_SQUARES = 2_000
 """A map of more nodes would make a notebook's file large."""
 MOST_POINTS = 200
 """Of a line."""
+MOST_CELLS = 400
+"""Of a table."""
 LONG_FACT = 24
 """A fact with a longer text is a line of its own."""
 
@@ -93,8 +95,9 @@ def _spread(count: int) -> list[int]:
 
 
 def _table(found: Rows) -> Text:
-    rows = [[_cell(value) for value in row] for row in found.rows[:MOST_ROWS]]
-    more = len(found.rows) - MOST_ROWS
+    most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.headers), 1), 1))
+    rows = [[_cell(value) for value in row] for row in found.rows[:most]]
+    more = len(found.rows) - most
     rest = [soft(f"and {number(more)} more")] if more > 0 else []
     return element("div", plain_table(found.headers, rows), *rest)
 

@@ -45,14 +45,6 @@ class TestTrail:
         trail.touch(rows(3))
         assert (told(trail, before), told(trail, after)) == (None, {3})
 
-    def test_a_row_named_twice_is_touched_once(self) -> None:
-        """Rows that are told one by one are taken together."""
-        trail = Trail()
-        trail.touch_each([4, 1, 4])
-        found = trail.since(0)
-        assert found is not None
-        assert found.tolist() == [1, 4]
-
     @given(steps=st.lists(st.none() | st.frozensets(st.integers(0, 9), min_size=1), max_size=30), limit=st.integers(1, 12))
     def test_nothing_that_changed_is_left_out(self, steps: list[frozenset[int] | None], limit: int) -> None:
         """Whatever is dropped, a reader is told all rows that changed after its revision, or to look at all; the last one's rows stay."""

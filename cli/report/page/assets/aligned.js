@@ -1,7 +1,7 @@
 "use strict";
 // One cycle as several sides judge it: a table whose lines are rules, and whose columns are the nodes in question under each side.
 (() => {
-  const { make, coloured, start, details, format } = kubeclassic;
+  const { make, coloured, details, format } = kubeclassic;
 
   class View {
     constructor(shared, [title, deciding, judgements]) {
@@ -65,6 +65,4 @@
   const points = ({ score, weight }) => make("div", {}, weight === 1 ? format.count(score) : `${format.count(score)} x ${format.count(weight)} = ${format.count(score * weight)}`);
 
   details.aligned = (cycles, shared) => make("div", {}, cycles.map((cycle) => new View(shared, cycle).shown()));
-
-  start("aligned", "div.card[data-part=aligned]", (root, { detail, shared }) => root.append(details.aligned(detail, shared)));
 })();

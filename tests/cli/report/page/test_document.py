@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from kubeclassic.cli.report.page.about import About, Input, made_at
-from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, Page, asset, fragment_html, page_html
+from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, Page, asset, page_html
 from kubeclassic.cli.report.page.markup import Markup
 from kubeclassic.cli.report.page.parts import paragraph, section
 from kubeclassic.cli.report.page.tables import Column, DataTable
@@ -58,13 +58,6 @@ class TestPage:
         assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
         assert set(re.findall(r'href="#([^"]+)"', html)) <= set(re.findall(r'id="([^"]+)"', html))
         assert 'href="#second-one"' in html
-
-    def test_a_fragment(self) -> None:
-        """Sections can stand in another page, with their style and without scripts."""
-        html = fragment_html([section("First", paragraph("p"))])
-        assert "<h2" in html
-        assert "<script" not in html
-        assert "--ink" in html
 
     def test_every_asset_is_used(self) -> None:
         """No file of the assets is left over, and all are there."""

@@ -8,11 +8,11 @@ from html import escape
 import pytest
 
 from kubeclassic.cli.report.page import charts
-from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, Judgement, SideNode, aligned_part
+from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, Judgement, SideNode
 from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, Series
 from kubeclassic.cli.report.page.clustermap import LEVELS, ClusterMap, MapSide, level
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, Score
-from kubeclassic.cli.report.page.nodemap import NodeSide, node_map, on_nodes
+from kubeclassic.cli.report.page.nodemap import NodeSide, node_map
 from kubeclassic.simulation.nodesbyuse import Amounts, NodeUse
 from tests.support.pages import assert_told, data_of_page, numbers_of_page
 
@@ -102,12 +102,6 @@ class TestAligned:
         assert [(text[rule], weight) for rule, weight in shared["rules"][rules]] == [("A", 1), ("B", 3)]
         assert (judged[1][0], text[judged[1][1]], text[judged[1][2]], judged[1][4]) == (1, "<none>", "0/1 nodes", [])
 
-    def test_a_part(self) -> None:
-        """As a part of a page it has its data, and a word for those without scripts."""
-        html = aligned_part("why", ["a"], {}, [Aligned("t", [Judgement(0, "n")])])
-        assert data_of_page(html)["why-data"]["shared"]["sides"] == ["a"]
-        assert "needs scripts" in html
-
 
 CHART = Chart(
     title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], up="nodes",
@@ -170,7 +164,7 @@ class TestNodeMap:
 
     def test_from_nodes(self) -> None:
         """Use, labels that group, pods and states are taken from what the simulation knows; what a node lacks is nothing."""
-        after = NodeSide("after", self.NODES, on_nodes([("p", "a"), ("q", None)]), {"b": "drained"})
+        after = NodeSide("after", self.NODES, {"a": ["p"]}, {"b": "drained"})
         found = node_map("map", [NodeSide("before", self.NODES, before=True), after], colours={"drained": "red"})
         assert found.nodes == ["a", "b"]
         assert [side.uses for side in found.sides] == [{"cpu": [0.1, None], "pods": [0.1, 0.0]}, {"cpu": [0.5, None], "pods": [0.2, 0.0]}]
