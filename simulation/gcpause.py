@@ -6,6 +6,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..api.garbage import frozen
+
 SELDOM = 20_000
 """So many more new objects than objects that went make the garbage collector look: what cycles leave behind is seldom cyclic."""
 
@@ -14,10 +16,9 @@ SELDOM = 20_000
 def settled() -> Iterator[None]:
     """Inside, the garbage collector does not scan the objects that exist at the beginning, and looks at new ones less often."""
     before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(max(SELDOM, before[0]) if before[0] else 0, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
+    with frozen():
+        gc.set_threshold(max(SELDOM, before[0]) if before[0] else 0, *before[1:])
+        try:
+            yield
+        finally:
+            gc.set_threshold(*before)

@@ -143,12 +143,13 @@ def traces(manifests: Path) -> Iterator[Row]:
 
 def table(found: Mapping[Row, Sequence[float]], calibrations: Sequence[float]) -> str:
     """The figures as Markdown."""
-    lines = ["| what | kubeclassic | the original (Go) | ratio |", "|---|---:|---:|---:|"]
+    lines = ["| what | kubeclassic | a decision | the original (Go) | ratio |", "|---|---:|---:|---:|---:|"]
     for row, numbers in found.items():
         middle = statistics.median(numbers)
         go = "" if row.go is None else f"{row.go:,.0f} {row.unit}"
         ratio = "" if row.go is None else f"{middle / row.go:,.0f}"
-        lines.append(f"| {row.name} | {shown(middle)} {row.unit} | {go} | {ratio} |")
+        each = f"{1e6 / middle:,.0f} µs" if row.unit == "pods/s" else ""
+        lines.append(f"| {row.name} | {shown(middle)} {row.unit} | {each} | {go} | {ratio} |")
     runs = len(next(iter(found.values())))
     return "\n".join([*lines, "", f"Medians of {runs} runs; `calibration` {statistics.median(calibrations):.3f}."])
 

@@ -50,7 +50,8 @@ def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
 
 
 EXAMPLES = (
-    _subject("compare", "compare examples/cluster --a release=1.16 --b release=1.27", "table", 1),
+    _subject("compare", "compare examples/cluster --a release=1.16 --b release=1.27", "table map", 1),
+    _subject("migrate", "policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check examples/cluster", "table map", 1),
     _subject("simulate", "simulate examples/cluster --details", "table map chart", 1),
     _subject("explain", "explain examples/cluster shop/storefront-bj5tsk7t55-3", "table map"),
     _subject("explain-nowhere", "explain examples/cluster analytics/yearly-report", "table map", 1),
@@ -64,11 +65,16 @@ EXAMPLES = (
     _subject("search", "sweep examples/sweep.yaml --search --jobs 1", "table chart"),
 )
 LARGE = (
-    _subject("compare-openb", f"compare {OPENB} --a release=1.16 --b release=1.27", "table", 1),
+    _subject("compare-openb", f"compare {OPENB} --a release=1.16 --b release=1.27", "table map", 1),
+    _subject("migrate-openb", f"policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check {OPENB}", "table map", 1),
+    _subject("explain-openb", f"explain {OPENB} openb/openb-pod-0100", "table map"),
+    _subject("replay-openb", f"replay {OPENB}", "table map chart", 1),
     _subject("simulate-openb", f"simulate {OPENB}", "table map chart", 1),
     _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
     _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare", "table map"),
 )
+WITHOUT_FORM = ("replay", "policy")
+"""Commands whose page is written beside their output alone."""
 ALL = (*EXAMPLES, *LARGE)
 
 
@@ -93,10 +99,10 @@ class Workshop:
             if not file.exists():
                 given = {OPENB: str(self._openb(shared))} if shared is not None else {}
                 words = [given.get(word, word) for word in subject.arguments]
-                scratch = file.with_suffix(".part")
-                streamed = ["--output", os.devnull, "--report", str(scratch)]
+                scratch = file.with_suffix(f".part.{form}")
+                beside = ["--output", os.devnull, "--report", str(scratch)]
                 with scratch.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
-                    status = run([*words, *(streamed if words[0] == "replay" else ["-o", form])])
+                    status = run([*words, *(beside if words[0] in WITHOUT_FORM else ["-o", form])])
                 assert status == subject.status, f"{' '.join(words)}: exit status {status}"
                 scratch.rename(file)
         return file

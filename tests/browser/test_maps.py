@@ -41,7 +41,8 @@ def test_pointing_tells_a_node(subject: Subject, page_file: Path, visit: Visits)
         text = told.inner_text()
         assert data["nodes"][node] in text
         assert f"{data['resources'][0]} {one['uses'][data['resources'][0]][node] / 10:.1f} %" in text
-        assert not one["pods"] or data["names"][one["pods"][node][0]] in text
+        pods = one["pods"][node] if one["pods"] else []
+        assert not pods or data["names"][pods[0]] in text
 
 
 @pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
