@@ -20,7 +20,6 @@ from ..declaring.options import ClusterChoice
 from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
 from ..engines.telling import rules_told
-from ..report.placement.page import simulation_html
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
 from ..report.words import count_doing, count_of
@@ -87,6 +86,8 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
         answer = Answer(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
 
         def page() -> str:
+            from ..report.placement.page import simulation_html
+
             origin = about(scenario, [*paths, *cluster.pods], releases=[engine.algorithm.release.version], rules=rules_told(given.setup))
             return simulation_html(answer.page_record(), answer.standing(), origin, shown.chosen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import attrs
 
@@ -22,8 +22,6 @@ from ..console.progress import following
 from ..console.yamltext import write_yaml
 from ..report.documents import document, write_rows
 from ..report.listing import CUSTOM, Column, Sorting, custom_columns, table_of, write_csv
-from ..report.placement.page import Standing
-from ..report.questions.nodemap import pods_on
 from ..report.simulation import (
     NODE_FIELDS,
     POD_FIELDS,
@@ -36,6 +34,9 @@ from ..report.simulation import (
     wide_pod_columns,
 )
 from ..report.tables import Table, write_tables
+
+if TYPE_CHECKING:
+    from ..report.placement.page import Standing
 
 Records = list[dict[str, Any]]
 
@@ -129,6 +130,8 @@ class Answer:
             self._uses.begin()
         self._before = {"nodesByUseBefore": nodes_by_use(engine), "resourcesBefore": [usage.record() for usage in usages(engine.table)]}
         if self.keeps:
+            from ..report.questions.nodemap import pods_on
+
             self.pods_before = pods_on(engine, [use.node for use in self.uses()])
 
     def run(self) -> None:
@@ -180,6 +183,9 @@ class Answer:
 
     def standing(self) -> Standing:
         """All nodes with their pods, before and after; with *keeps* alone."""
+        from ..report.placement.page import Standing
+        from ..report.questions.nodemap import pods_on
+
         uses = self.uses()
         return Standing(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
 
