@@ -37,7 +37,7 @@ NAMES = ("mixed", "preemption", "taints", "interpodaffinity", "topologyspread", 
 FAMILIES = [
     family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name in NAMES and family.release in RELEASES
 ]
-CASES, PODS = 2, 12
+CASES, PODS = 1, 12
 
 
 @attrs.define(eq=False)
