@@ -26,6 +26,10 @@ from .surrogates import without_surrogates
 from .yamlevents import PlainScalars, Uncommon, document_values
 
 MAX_NESTING = 1000
+LONG = 1 << 16
+"""The length of texts that are tried line by line first (:mod:`.plainyaml`)."""
+UNREADABLE = (Uncommon, yaml.YAMLError, ValueError, RecursionError)
+"""What the quick ways raise."""
 _TAG = "tag:yaml.org,2002:"
 _STRING, _MAPPING, _SEQUENCE, _MERGE = (f"{_TAG}{name}" for name in ("str", "map", "seq", "merge"))
 _INTEGER = re.compile(r"[-+]?(?:0b[01]+|0x[0-9a-fA-F]+|0[0-7]+|0|[1-9][0-9]*)\Z")
@@ -39,17 +43,24 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
     """Each document of *text* that is not empty. Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column."""
     told = 0
-    try:
-        for value, repeats in _quick_values(text):
-            told += 1
-            if value is not None:
-                yield value, repeats
-        return
-    except (Uncommon, yaml.YAMLError, ValueError, RecursionError):
-        pass  # the exact way has the words for what is wrong
+    for read in (_plain_values, _quick_values) if len(text) >= LONG else (_quick_values,):
+        try:
+            for value, repeats in islice(read(text), told, None):
+                told += 1
+                if value is not None:
+                    yield value, repeats
+            return
+        except UNREADABLE:
+            pass  # the exact way has the words for what is wrong
     for value, repeats in islice(_exact_values(text, where), told, None):
         if value is not None:
             yield value, repeats
+
+
+def _plain_values(text: str) -> Iterator[tuple[Any, Repeats]]:
+    from .plainyaml import documents  # short texts are read without it, and it takes some time to load
+
+    return ((value, Repeats()) for value in documents(text, PlainScalars(_plain), _quick_values))
 
 
 def _quick_values(text: str) -> Iterator[tuple[Any, Repeats]]:
