@@ -13,19 +13,20 @@ from typing import Any, TypeAlias
 import attrs
 
 from .yamlevents import PlainScalars, Uncommon
-from .yamllines import BLANK, EMPTY, END, ITEM, ITEM_EMPTY, ITEM_OPEN, ITEM_OTHER, LAST, OPEN, OTHER, VALUE, Lines
+from .yamllines import BLANK, EMPTY, ITEM, ITEM_EMPTY, ITEM_OPEN, ITEM_OTHER, LAST, OPEN, OTHER, VALUE, Lines
 
 Reader: TypeAlias = Callable[[str], Iterator[tuple[Any, Any]]]
 """Reads the documents of a text in the usual way: values, and which keys they have twice."""
 
-_NOT_PLAIN = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n...", "\n%")
-"""What PyYAML takes for the end of a line too, or for nothing, and what stands between documents besides ``---``."""
-_MARK, _START = "\n---", "\n---\n"
+_NOT_PLAIN = ("\r", "\x85", "\u2028", "\u2029", "\ufeff")
+"""What PyYAML takes for the end of a line too, or for nothing."""
+_START = "\n---\n"
 
 
 def documents(text: str, plain: PlainScalars, read: Reader) -> Iterator[Any]:
     """The value of each document, None for an empty one. Raises :class:`~.yamlevents.Uncommon`, and what *read* raises."""
-    parts, lines = split(text), Lines(plain)
+    check_line_ends(text)
+    parts, lines = f"\n{text}".split(_START), Lines(plain)
     last = len(parts) - 1
     for number, part in enumerate(parts):
         value = document(part if number == last else f"{part}\n", lines, read)
@@ -33,32 +34,29 @@ def documents(text: str, plain: PlainScalars, read: Reader) -> Iterator[Any]:
             yield value
 
 
-def split(text: str) -> list[str]:
-    """The documents of *text*; the first one is empty where it begins with ``---``. Raises :class:`~.yamlevents.Uncommon`."""
-    text = f"\n{text}"
-    parts = text.split(_START)
-    if any(mark in text for mark in _NOT_PLAIN) or text.count(_MARK) >= len(parts):
+def check_line_ends(text: str) -> None:
+    """Raise :class:`~.yamlevents.Uncommon` if anything but line feeds may end lines."""
+    if any(mark in text for mark in _NOT_PLAIN):
         raise Uncommon
-    return parts
 
 
 def document(text: str, lines: Lines, read: Reader) -> Any:
     """The value of one document, None for an empty one. Raises as :func:`documents`."""
-    found = _Block([*text.split("\n"), LAST], lines, read)
-    at = found.following(-1)
-    column, kind, _, _ = lines[found.texts[at]]
-    if kind == END:
+    found = Block([*text.split("\n"), LAST], lines, read)
+    last, at = len(found.texts) - 1, found.following(-1)
+    if at == last:
         return None
+    column, kind, _, _ = lines[found.texts[at]]
     if column:
         raise Uncommon
     value, at = found.mapping(at, 0) if kind <= OTHER else found.sequence(at, 0)
-    if lines[found.texts[at]].kind != END:
+    if at != last:
         raise Uncommon
     return value
 
 
 @attrs.frozen
-class _Block:
+class Block:
     """The lines of one document. Its methods answer with a value and the number of the line after it, which is never blank."""
 
     texts: list[str]
@@ -116,17 +114,21 @@ class _Block:
 
     def _below(self, at: int, column: int) -> tuple[Any, int]:
         """The value of the key in the line *at*, which has none beside it."""
-        after = self.following(at)
-        found, kind, _, _ = self.lines[self.texts[after]]
+        texts, lines = self.texts, self.lines
+        after = at + 1
+        found, kind, _, _ = lines[texts[after]]
+        if kind == BLANK:
+            after = self.following(after)
+            found, kind, _, _ = lines[texts[after]]
         value: Any = None
-        if ITEM <= kind <= ITEM_OTHER and found >= column:
+        if found >= column and ITEM <= kind <= ITEM_OTHER:
             value, after = self.sequence(after, found)
         elif found > column:
             if kind > OTHER:
                 (value,), after = self._cut_out(at, column)
             else:
                 value, after = self.mapping(after, found)
-        if self.lines[self.texts[after]].column > column:
+        if lines[texts[after]].column > column:
             raise Uncommon
         return value, after
 

@@ -26,15 +26,13 @@ _LONGEST_KEY = 1000
 _DEEPEST = 200
 _BEYOND = 1 << 20
 
-_WIDE = "\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
-"""What PyYAML takes for characters and not for line ends, beyond ASCII."""
-_INNER = f"[!-9;-~{_WIDE}]"
-_KEY = rf"[A-Za-z0-9_./]{_INNER}*+(?::++(?![ ]|\Z){_INNER}++)*+|'[ -&(-~{_WIDE}]*+'|\"[ !#-\[\]-~{_WIDE}]*+\""
-_LINE = re.compile(rf"(?P<indent>[ ]*+)(?P<dash>-(?:[ ]++|\Z))?+(?:(?P<key>{_KEY}):(?:[ ]++|\Z))?+(?P<rest>.*+)")
+_INNER = "[^ :]"
+_KEY = rf"[A-Za-z0-9_./]{_INNER}*+(?::++(?![ ]|\Z){_INNER}++)*+|'[^']*+'|\"[^\"\\]*+\""
+_LINE = re.compile(rf"([ ]*+)(-(?:[ ]++|\Z))?+(?:({_KEY}):(?:[ ]++|\Z))?+(.*+)")
+"""The groups are the indentation, a dash, a key, and the rest."""
 _PLAIN = re.compile(rf"(?:[A-Za-z0-9_./+<(=$^;~\\]|-(?={_INNER})){_INNER}*+(?:(?:[ ]++(?!\#)|:++){_INNER}++)*+")
-_SINGLE = re.compile(rf"'(?:[ -&(-~{_WIDE}]|'')*+'")
-_DOUBLE = re.compile(rf"\"(?:[ !#-\[\]-~{_WIDE}]|\\[\"\\nrtbf])*+\"")
-_COMMENT = re.compile(rf"\#[ -~{_WIDE}]*+")
+_SINGLE = re.compile("'(?:[^']|'')*+'")
+_DOUBLE = re.compile(r'"(?:[^"\\]|\\["\\nrtbf])*+"')
 _EMPTIES: dict[str, Callable[[], Any]] = {"{}": dict, "[]": list}
 
 
@@ -74,7 +72,7 @@ class Lines(dict[str, Line]):
             return Line(column, ITEM_OPEN) if key is not None else self._with_value(column, "", rest, ITEM)
         if key is not None:
             return self._with_value(column, self._key(key), rest, VALUE)
-        is_blank = not rest or _COMMENT.fullmatch(rest)
+        is_blank = not rest or (rest.startswith("#") and rest.isprintable())
         return Line(_BEYOND, BLANK) if is_blank else Line(column, UNKNOWN)
 
     def _with_value(self, column: int, key: str, text: str, kind: int) -> Line:
@@ -83,6 +81,8 @@ class Lines(dict[str, Line]):
             return Line(column, kind + (OPEN if kind == VALUE else OTHER), key)
         if (made := _EMPTIES.get(text)) is not None:
             return Line(column, kind + EMPTY, key, made)
+        if not text.isprintable():
+            return Line(column, kind + OTHER, key)
         if _PLAIN.fullmatch(text):
             return Line(column, kind, key, self.plain[text])
         if _SINGLE.fullmatch(text):
@@ -92,7 +92,7 @@ class Lines(dict[str, Line]):
         return Line(column, kind + OTHER, key)
 
     def _key(self, text: str) -> str:
-        if len(text) > _LONGEST_KEY:
+        if len(text) > _LONGEST_KEY or not text.isprintable():
             raise Uncommon
         if text[0] in "'\"":
             return text[1:-1]

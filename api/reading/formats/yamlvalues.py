@@ -12,7 +12,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import yaml
@@ -24,6 +24,9 @@ from .nodegraph import NodeError, check_aliases, merged
 from .repeats import Repeats
 from .surrogates import without_surrogates
 from .yamlevents import PlainScalars, Uncommon, document_values
+
+if TYPE_CHECKING:
+    from .yamllists import PlainList
 
 MAX_NESTING = 1000
 LONG = 1 << 16
@@ -55,6 +58,13 @@ def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
     for value, repeats in islice(_exact_values(text, where), told, None):
         if value is not None:
             yield value, repeats
+
+
+def yaml_list(text: str) -> PlainList | None:
+    """The list that *text* is, its items unread; None if it is something else, or only :func:`yaml_values` can tell."""
+    from .yamllists import plain_list
+
+    return plain_list(text, PlainScalars(_plain), _quick_values, UNREADABLE)
 
 
 def _plain_values(text: str) -> Iterator[tuple[Any, Repeats]]:
