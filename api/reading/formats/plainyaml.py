@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import attrs
 
 from .yamlevents import PlainScalars, Uncommon
-from .yamllines import BLANK, EMPTY, ITEM, ITEM_EMPTY, ITEM_OPEN, ITEM_OTHER, LAST, OPEN, OTHER, VALUE, Lines
+from .yamllines import BLANK, EMPTY, ITEM, ITEM_EMPTY, ITEM_OPEN, ITEM_OTHER, LAST, OPEN, OTHER, VALUE, Lines, beside
+from .yamltexts import text_below
 
 Reader: TypeAlias = Callable[[str], Iterator[tuple[Any, Any]]]
 """Reads the documents of a text in the usual way: values, and which keys they have twice."""
@@ -146,15 +147,21 @@ class Block:
         return value, end
 
     def _cut_out(self, start: int, column: int) -> tuple[list[Any], int]:
-        """The value, in a list, of the entry or item in the line *start*, as it is read in the usual way."""
-        end, last = start + 1, len(self.texts) - 1
-        while end < last and _indent(self.texts[end]) > column:
+        """The value, in a list, of the entry or item in the line *start* and all lines after it that are indented deeper."""
+        texts, end, last = self.texts, start + 1, len(self.texts) - 1
+        while end < last and _indent(texts[end]) > column:
             end += 1
-        text = "\n".join(self.texts[start:end]) + ("\n" if end < last else "")
+        found = None
+        if end < last or not texts[end - 1]:
+            found = text_below(beside(texts[start]), texts[start + 1 : end], self.lines.plain)
+        return found or self._alone("\n".join(texts[start:end]) + ("\n" if end < last else "")), self.following(end - 1)
+
+    def _alone(self, text: str) -> list[Any]:
+        """The value, in a list, of the one entry or item in *text*, as it is read in the usual way."""
         ((value, repeats),) = self.read(text)
         if not isinstance(value, (dict, list)) or len(value) != 1 or repeats.paths(value):
             raise Uncommon
-        return list(value.values()) if isinstance(value, dict) else value, self.following(end - 1)
+        return list(value.values()) if isinstance(value, dict) else value
 
     def following(self, at: int) -> int:
         """The number of the first line after *at* that is not blank."""

@@ -30,10 +30,25 @@ _INNER = "[^ :]"
 _KEY = rf"[A-Za-z0-9_./]{_INNER}*+(?::++(?![ ]|\Z){_INNER}++)*+|'[^']*+'|\"[^\"\\]*+\""
 _LINE = re.compile(rf"([ ]*+)(-(?:[ ]++|\Z))?+(?:({_KEY}):(?:[ ]++|\Z))?+(.*+)")
 """The groups are the indentation, a dash, a key, and the rest."""
-_PLAIN = re.compile(rf"(?:[A-Za-z0-9_./+<(=$^;~\\]|-(?={_INNER})){_INNER}*+(?:(?:[ ]++(?!\#)|:++){_INNER}++)*+")
-_SINGLE = re.compile("'(?:[^']|'')*+'")
+_REST = rf"{_INNER}*+(?:(?:[ ]++(?!\#)|:++){_INNER}++)*+"
+_PLAIN = re.compile(rf"(?:[A-Za-z0-9_./+<(=$^;~\\]|-(?={_INNER})){_REST}")
+PLAIN_GOES_ON = re.compile(rf"[ ]++(?![ :\#]){_REST}")
+"""A further line of a text without quotes."""
+SINGLE = re.compile("'(?:[^']|'')*+'")
+"""A text in single quotes."""
 _DOUBLE = re.compile(r'"(?:[^"\\]|\\["\\nrtbf])*+"')
 _EMPTIES: dict[str, Callable[[], Any]] = {"{}": dict, "[]": list}
+
+
+def beside(text: str) -> str:
+    """What stands beside the key or the dash of a line."""
+    matched = _LINE.fullmatch(text)
+    return matched[4] if matched else ""
+
+
+def is_plain(text: str) -> bool:
+    """Whether *text* is one without quotes."""
+    return _PLAIN.fullmatch(text) is not None
 
 
 class Line(NamedTuple):
@@ -83,9 +98,9 @@ class Lines(dict[str, Line]):
             return Line(column, kind + EMPTY, key, made)
         if not text.isprintable():
             return Line(column, kind + OTHER, key)
-        if _PLAIN.fullmatch(text):
+        if is_plain(text):
             return Line(column, kind, key, self.plain[text])
-        if _SINGLE.fullmatch(text):
+        if SINGLE.fullmatch(text):
             return Line(column, kind, key, text[1:-1].replace("''", "'"))
         if _DOUBLE.fullmatch(text):
             return Line(column, kind, key, json.loads(text))
