@@ -66,6 +66,8 @@ class File:
             return None
         if _looks_like_json(self.content):
             return split_list(self.content)
+        if _is_named_json(self.name.removesuffix(".gz")):
+            return None
         try:
             return yaml_list(as_text(self.content, self.where))
         except ManifestError:
@@ -128,7 +130,7 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
     """The values of a file: JSON if it looks like that, else YAML. YAML would include JSON, but is slower to read."""
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
-    if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
+    if not _looks_like_json(content) and not _is_named_json(name):
         return yaml_values(as_text(content, where), where)
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where)
@@ -136,6 +138,10 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
         return list(json_values(content, where))
     except ManifestError:
         return yaml_values(as_text(content, where), where)
+
+
+def _is_named_json(name: str) -> bool:
+    return name.endswith((".json", ".jsonl"))
 
 
 def _looks_like_json(content: bytes) -> bool:

@@ -21,13 +21,14 @@ Reader: TypeAlias = Callable[[str], Iterator[tuple[Any, Any]]]
 
 _NOT_PLAIN = ("\r", "\x85", "\u2028", "\u2029", "\ufeff")
 """What PyYAML takes for the end of a line too, or for nothing."""
-_START = "\n---\n"
+START = "\n---\n"
+"""What stands between documents."""
 
 
 def documents(text: str, plain: PlainScalars, read: Reader) -> Iterator[Any]:
     """The value of each document, None for an empty one. Raises :class:`~.yamlevents.Uncommon`, and what *read* raises."""
     check_line_ends(text)
-    parts, lines = f"\n{text}".split(_START), Lines(plain)
+    parts, lines = f"\n{text}".split(START), Lines(plain)
     last = len(parts) - 1
     for number, part in enumerate(parts):
         value = document(part if number == last else f"{part}\n", lines, read)
@@ -97,9 +98,9 @@ class Block:
         while True:
             found, kind, _, value = lines[texts[at]]
             if found == column and kind == ITEM_OPEN:
-                texts[at] = texts[at].replace("-", " ", 1)
-                value, at = self.mapping(at, lines[texts[at]].column)
-                items.append(value)
+                texts[at] = value
+                made, at = self.mapping(at, lines[value].column)
+                items.append(made)
             elif found == column and ITEM <= kind <= ITEM_OTHER:
                 if kind == ITEM_OTHER:
                     (value,), at = self._cut_out(at, column)

@@ -52,7 +52,7 @@ def is_plain(text: str) -> bool:
 
 
 class Line(NamedTuple):
-    """A line. *key* is its key; *value* a single value, or the class of an empty one."""
+    """A line. *key* is its key; *value* a single value, the class of an empty one, or of an item with a key the line without its dash."""
 
     column: int
     """Where it begins. Blank lines begin beyond all others, and the end before them."""
@@ -83,8 +83,10 @@ class Lines(dict[str, Line]):
         column = len(indent)
         if column > _DEEPEST:
             raise Uncommon
+        if dash is not None and key is not None:
+            return Line(column, ITEM_OPEN, value=text.replace("-", " ", 1))
         if dash is not None:
-            return Line(column, ITEM_OPEN) if key is not None else self._with_value(column, "", rest, ITEM)
+            return self._with_value(column, "", rest, ITEM)
         if key is not None:
             return self._with_value(column, self._key(key), rest, VALUE)
         is_blank = not rest or (rest.startswith("#") and rest.isprintable())

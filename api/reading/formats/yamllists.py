@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from .jsonlists import Uncertain
-from .plainyaml import Block, Reader, check_line_ends, document
+from .plainyaml import START, Block, Reader, check_line_ends, document
 from .yamlevents import PlainScalars
 from .yamllines import LAST, Lines
 
@@ -57,7 +57,7 @@ class PlainList:
 def plain_list(text: str, plain: PlainScalars, read: Reader, unreadable: tuple[type[Exception], ...]) -> PlainList | None:
     """The list that *text* is, if ``kubectl`` could have written it so; *unreadable* is what *read* raises."""
     begin = text.find(_ITEMS + _ITEM[1:])
-    if begin < 0:
+    if begin < 0 or START in text:
         return None
     found = _NEXT_KEY.search(text, text.rfind(_ITEM) + 1)
     end = found.end() if found else len(text)
@@ -68,5 +68,6 @@ def plain_list(text: str, plain: PlainScalars, read: Reader, unreadable: tuple[t
     except unreadable:
         return None
     kind = around.get("kind") if isinstance(around, dict) and around.keys() <= _AROUND else None
-    is_list = isinstance(kind, str) and kind.endswith("List")
-    return PlainList(kind, text, begin + len(_ITEMS), end, lines, read, unreadable) if is_list else None
+    if not isinstance(kind, str) or not kind.endswith("List"):
+        return None
+    return PlainList(kind, text, begin + len(_ITEMS), end, lines, read, unreadable)
