@@ -24,14 +24,17 @@ _NOT_PLAIN = ("\r", "\x85", "\u2028", "\u2029", "\ufeff")
 START = "\n---\n"
 """What stands between documents."""
 
+_FEW, _LINES_EACH = 20, 16
+"""PyYAML may be asked so often, and once more for so many lines: it takes as long for one entry as line by line for so many."""
+
 
 def documents(text: str, plain: PlainScalars, read: Reader) -> Iterator[Any]:
     """The value of each document, None for an empty one. Raises :class:`~.yamlevents.Uncommon`, and what *read* raises."""
     check_line_ends(text)
-    parts, lines = f"\n{text}".split(START), Lines(plain)
+    parts, lines, others = f"\n{text}".split(START), Lines(plain), Others(read)
     last = len(parts) - 1
     for number, part in enumerate(parts):
-        value = document(part if number == last else f"{part}\n", lines, read)
+        value = document(part if number == last else f"{part}\n", lines, others)
         if value is not None or number:
             yield value
 
@@ -42,9 +45,29 @@ def check_line_ends(text: str) -> None:
         raise Uncommon
 
 
-def document(text: str, lines: Lines, read: Reader) -> Any:
+@attrs.define
+class Others:
+    """Entries and items of other forms, which PyYAML reads one by one: that is slow, so there may be few of them among many lines."""
+
+    read: Reader
+    asked: int = 0
+    done: int = 0
+    """How many lines there were in the documents that are done."""
+
+    def value(self, text: str, line: int) -> list[Any]:
+        """The value, in a list, of the one entry or item in *text*, which begins in a *line* of a document."""
+        self.asked += 1
+        if self.asked > _FEW + (self.done + line) // _LINES_EACH:
+            raise Uncommon
+        ((value, repeats),) = self.read(text)
+        if not isinstance(value, (dict, list)) or len(value) != 1 or repeats.paths(value):
+            raise Uncommon
+        return list(value.values()) if isinstance(value, dict) else value
+
+
+def document(text: str, lines: Lines, others: Others) -> Any:
     """The value of one document, None for an empty one. Raises as :func:`documents`."""
-    found = Block([*text.split("\n"), LAST], lines, read)
+    found = Block([*text.split("\n"), LAST], lines, others)
     last, at = len(found.texts) - 1, found.following(-1)
     if at == last:
         return None
@@ -54,6 +77,7 @@ def document(text: str, lines: Lines, read: Reader) -> Any:
     value, at = found.mapping(at, 0) if kind <= OTHER else found.sequence(at, 0)
     if at != last:
         raise Uncommon
+    others.done += last
     return value
 
 
@@ -63,7 +87,7 @@ class Block:
 
     texts: list[str]
     lines: Lines
-    read: Reader
+    others: Others
 
     def mapping(self, at: int, column: int) -> tuple[dict[str, Any], int]:
         """The mapping whose keys stand at *column*; the first one is in the line *at*."""
@@ -155,14 +179,9 @@ class Block:
         found = None
         if end < last or not texts[end - 1]:
             found = text_below(beside(texts[start]), texts[start + 1 : end], self.lines.plain)
-        return found or self._alone("\n".join(texts[start:end]) + ("\n" if end < last else "")), self.following(end - 1)
-
-    def _alone(self, text: str) -> list[Any]:
-        """The value, in a list, of the one entry or item in *text*, as it is read in the usual way."""
-        ((value, repeats),) = self.read(text)
-        if not isinstance(value, (dict, list)) or len(value) != 1 or repeats.paths(value):
-            raise Uncommon
-        return list(value.values()) if isinstance(value, dict) else value
+        if found is None:
+            found = self.others.value("\n".join(texts[start:end]) + ("\n" if end < last else ""), start)
+        return found, self.following(end - 1)
 
     def following(self, at: int) -> int:
         """The number of the first line after *at* that is not blank."""

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from .jsonlists import Uncertain
-from .plainyaml import START, Block, Reader, check_line_ends, document
+from .plainyaml import START, Block, Others, Reader, check_line_ends, document
 from .yamlevents import PlainScalars
 from .yamllines import LAST, Lines
 
@@ -32,7 +32,7 @@ class PlainList:
     begin: int
     end: int
     lines: Lines = attrs.field(repr=False)
-    read: Reader
+    others: Others
     unreadable: tuple[type[Exception], ...]
 
     def items(self) -> Iterator[Any]:
@@ -44,13 +44,14 @@ class PlainList:
             at = after
 
     def _item(self, text: str) -> Any:
-        block = Block([*text.split("\n"), LAST], self.lines, self.read)
+        block = Block([*text.split("\n"), LAST], self.lines, self.others)
         try:
             (value,), at = block.sequence(0, 0)
         except self.unreadable:
             raise Uncertain from None
         if at != len(block.texts) - 1:
             raise Uncertain
+        self.others.done += at
         return value
 
 
@@ -61,13 +62,13 @@ def plain_list(text: str, plain: PlainScalars, read: Reader, unreadable: tuple[t
         return None
     found = _NEXT_KEY.search(text, text.rfind(_ITEM) + 1)
     end = found.end() if found else len(text)
-    lines = Lines(plain)
+    lines, others = Lines(plain), Others(read)
     try:
         check_line_ends(text)
-        around = document(text[: begin + 1] + text[end:], lines, read)
+        around = document(text[: begin + 1] + text[end:], lines, others)
     except unreadable:
         return None
     kind = around.get("kind") if isinstance(around, dict) and around.keys() <= _AROUND else None
     if not isinstance(kind, str) or not kind.endswith("List"):
         return None
-    return PlainList(kind, text, begin + len(_ITEMS), end, lines, read, unreadable)
+    return PlainList(kind, text, begin + len(_ITEMS), end, lines, others, unreadable)
