@@ -1,16 +1,18 @@
-"""The values of a YAML text of the form that tools write, read line by line: in a fifth of the time that libyaml's events take.
+"""The values of a YAML text of the form that tools write, read line by line: in a third of the time that libyaml's events take.
 
-Only lines whose meaning is beyond doubt are read here. An entry or item of another form (block scalars, folded texts, ``{a: b}``) is cut
-out with all lines that are indented deeper, and PyYAML reads it as a text of its own. Everything that PyYAML could refuse or read
-in another way raises :class:`~.yamlevents.Uncommon`: a line that is not where its neighbours want it, a key given twice, anchors, tags.
+Only lines whose meaning is beyond doubt are read here. An entry or item of another form, such as ``a: {b: c}``, is cut out with all lines
+that are indented deeper, and PyYAML reads it as a text of its own. Everything that PyYAML could refuse or read in another way raises
+:class:`~.yamlevents.Uncommon`: a line that is not where its neighbours want it, a key given twice, anchors, tags.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import attrs
+import yaml.reader
 
 from .yamlevents import PlainScalars, Uncommon
 from .yamllines import BLANK, EMPTY, ITEM, ITEM_EMPTY, ITEM_OPEN, ITEM_OTHER, LAST, OPEN, OTHER, VALUE, Lines, beside
@@ -21,6 +23,7 @@ Reader: TypeAlias = Callable[[str], Iterator[tuple[Any, Any]]]
 
 _NOT_PLAIN = ("\r", "\x85", "\u2028", "\u2029", "\ufeff")
 """What PyYAML takes for the end of a line too, or for nothing."""
+_REFUSED: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
 START = "\n---\n"
 """What stands between documents."""
 
@@ -33,6 +36,8 @@ def documents(text: str, plain: PlainScalars, read: Reader) -> Iterator[Any]:
     check_line_ends(text)
     parts, lines, others = f"\n{text}".split(START), Lines(plain), Others(read)
     last = len(parts) - 1
+    if last and _REFUSED.search(text):
+        raise Uncommon  # PyYAML may refuse the text before it tells the first document
     for number, part in enumerate(parts):
         value = document(part if number == last else f"{part}\n", lines, others)
         if value is not None or number:
@@ -60,7 +65,7 @@ class Others:
         if self.asked > _FEW + (self.done + line) // _LINES_EACH:
             raise Uncommon
         ((value, repeats),) = self.read(text)
-        if not isinstance(value, (dict, list)) or len(value) != 1 or repeats.paths(value):
+        if not isinstance(value, (dict, list)) or repeats.paths(value):
             raise Uncommon
         return list(value.values()) if isinstance(value, dict) else value
 
@@ -146,16 +151,13 @@ class Block:
         if kind == BLANK:
             after = self.following(after)
             found, kind, _, _ = lines[texts[after]]
-        value: Any = None
         if found >= column and ITEM <= kind <= ITEM_OTHER:
-            value, after = self.sequence(after, found)
-        elif found > column:
-            if kind > OTHER:
-                (value,), after = self._cut_out(at, column)
-            else:
-                value, after = self.mapping(after, found)
-        if lines[texts[after]].column > column:
-            raise Uncommon
+            return self.sequence(after, found)
+        if found <= column:
+            return None, after
+        if kind <= OTHER:
+            return self.mapping(after, found)
+        (value,), after = self._cut_out(at, column)
         return value, after
 
     def _continued(self, at: int, column: int) -> tuple[list[Any], int]:
@@ -163,8 +165,7 @@ class Block:
         start = at - 1
         while self.lines[self.texts[start]].kind == BLANK:
             start -= 1
-        found, kind, _, _ = self.lines[self.texts[start]]
-        if found != column or kind not in (VALUE, ITEM):
+        if self.lines[self.texts[start]].column != column:
             raise Uncommon
         value, end = self._cut_out(start, column)
         if end <= at:

@@ -1,7 +1,7 @@
 """The values of a YAML text, as the API reads it: dates stay texts, keys become texts, and aliases cannot fill the memory.
 
-Plain texts are read from events (:mod:`.yamlevents`). Of all others PyYAML makes nodes; here values are made of the nodes, so that no
-tag can call for more than a JSON value.
+Long texts are tried line by line first (:mod:`.plainyaml`), plain ones are read from events (:mod:`.yamlevents`). Of all others PyYAML
+makes nodes; here values are made of the nodes, so that no tag can call for more than a JSON value.
 Upstream: sigs.k8s.io/yaml, which turns YAML into JSON.
 """
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .yamllists import PlainList
 
 MAX_NESTING = 1000
-LONG = 1 << 16
-"""The length of texts that are tried line by line first (:mod:`.plainyaml`)."""
+LONG = 1 << 17
+"""The length of texts that are read line by line: for shorter ones it takes longer to load :mod:`.plainyaml` than it saves."""
 UNREADABLE = (Uncommon, yaml.YAMLError, ValueError, RecursionError)
 """What the quick ways raise."""
 _TAG = "tag:yaml.org,2002:"
@@ -68,7 +68,7 @@ def yaml_list(text: str) -> PlainList | None:
 
 
 def _plain_values(text: str) -> Iterator[tuple[Any, Repeats]]:
-    from .plainyaml import documents  # short texts are read without it, and it takes some time to load
+    from .plainyaml import documents
 
     return ((value, Repeats()) for value in documents(text, PlainScalars(_plain), _quick_values))
 

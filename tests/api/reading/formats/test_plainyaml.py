@@ -175,8 +175,9 @@ def test_what_tools_write_needs_no_other_reader() -> None:
 @pytest.mark.parametrize("text", [
     "a: 1\na: 2", "a: &b 1\nc: *b", "a: !!str 1", "a: 1\n  b: 2", "a:\n    b: 1\n  c: 2", "a: {b: 1, b: 2}", "1: a", "yes: a", "~: a",
     "<<: a", "? a\n: b", "a: 1\n...\n", "%YAML 1.1\n---\na: 1", "--- a", "a: 1\r\nb: 2", "a: b\x85c: d", "a: 'b\u2028c'", "\ufeffa: 1",
-    "a: \0", "# \x01\na: 1", "a: '\x07'", "a\x7fb: c", "{a: 1}", "[a]", "a", " a: 1", "a: 1\n\tb: 2", "- a\nb: c", "a: 1\n- b",
-    "a: 1" + "0" * 5000, "a: 1.0e999", "a: b: c", "a: 'b' c", "a: @b", "k" * 2000 + ": 1", " " * 300 + "a: 1", "a: [1, 2", "a: \"\\x\"",
+    "a: \0", "a: 1\n---\n\0", "# \x01\na: 1", "a: '\x07'", "a\x7fb: c", "{a: 1}", "[a]", "a", " a: 1", "a: 1\n\tb: 2", "- a\nb: c",
+    "a: 1\n- b", "a: 1" + "0" * 5000, "a: 1.0e999", "a: b: c", "a: 'b' c", "a: @b", "k" * 2000 + ": 1",
+    " " * 300 + "a: 1", "a: [1, 2", "a: \"\\x\"",
 ])  # fmt: skip
 def test_what_is_left_to_pyyaml(text: str) -> None:
     """Errors, repeated keys, keys that are no texts, anchors, tags, other line ends: none of this is read here."""
