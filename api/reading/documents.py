@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -16,7 +16,10 @@ from .formats.files import as_text, manifests_in, read_file, read_stream, unpack
 from .formats.jsonlists import SplitList, split_list
 from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
-from .formats.yamlvalues import yaml_values
+from .formats.yamlvalues import yaml_list, yaml_values
+
+if TYPE_CHECKING:
+    from .formats.yamllists import PlainList
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "parsed", "read_documents", "read_files"]
 
@@ -57,9 +60,18 @@ class File:
                 number += 1
                 yield _document(data, repeats, f"{self.where}, document {number}", self.found)
 
-    def long_list(self) -> SplitList | None:
-        """The only document, unread, if it is a long list in JSON; None too where only :meth:`documents` can tell."""
-        return split_list(self.content) if len(self.content) >= _LONG and _looks_like_json(self.content) else None
+    def long_list(self) -> SplitList | PlainList | None:
+        """The only document, unread, if it is a long list in JSON or YAML; None too where only :meth:`documents` can tell."""
+        if len(self.content) < _LONG:
+            return None
+        if _looks_like_json(self.content):
+            return split_list(self.content)
+        if _is_named_json(self.name.removesuffix(".gz")):
+            return None
+        try:
+            return yaml_list(as_text(self.content, self.where))
+        except ManifestError:
+            return None
 
 
 def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
@@ -118,7 +130,7 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
     """The values of a file: JSON if it looks like that, else YAML. YAML would include JSON, but is slower to read."""
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
-    if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
+    if not _looks_like_json(content) and not _is_named_json(name):
         return yaml_values(as_text(content, where), where)
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where)
@@ -126,6 +138,10 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
         return list(json_values(content, where))
     except ManifestError:
         return yaml_values(as_text(content, where), where)
+
+
+def _is_named_json(name: str) -> bool:
+    return name.endswith((".json", ".jsonl"))
 
 
 def _looks_like_json(content: bytes) -> bool:

@@ -1,7 +1,7 @@
 """The values of a YAML text, as the API reads it: dates stay texts, keys become texts, and aliases cannot fill the memory.
 
-Plain texts are read from events (:mod:`.yamlevents`). Of all others PyYAML makes nodes; here values are made of the nodes, so that no
-tag can call for more than a JSON value.
+Long texts are tried line by line first (:mod:`.plainyaml`), plain ones are read from events (:mod:`.yamlevents`). Of all others PyYAML
+makes nodes; here values are made of the nodes, so that no tag can call for more than a JSON value.
 Upstream: sigs.k8s.io/yaml, which turns YAML into JSON.
 """
 
@@ -12,7 +12,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import yaml
@@ -25,7 +25,14 @@ from .repeats import Repeats
 from .surrogates import without_surrogates
 from .yamlevents import PlainScalars, Uncommon, document_values
 
+if TYPE_CHECKING:
+    from .yamllists import PlainList
+
 MAX_NESTING = 1000
+LONG = 1 << 17
+"""The length of texts that are read line by line: for shorter ones it takes longer to load :mod:`.plainyaml` than it saves."""
+UNREADABLE = (Uncommon, yaml.YAMLError, ValueError, RecursionError)
+"""What the quick ways raise."""
 _TAG = "tag:yaml.org,2002:"
 _STRING, _MAPPING, _SEQUENCE, _MERGE = (f"{_TAG}{name}" for name in ("str", "map", "seq", "merge"))
 _INTEGER = re.compile(r"[-+]?(?:0b[01]+|0x[0-9a-fA-F]+|0[0-7]+|0|[1-9][0-9]*)\Z")
@@ -39,17 +46,31 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
     """Each document of *text* that is not empty. Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column."""
     told = 0
-    try:
-        for value, repeats in _quick_values(text):
-            told += 1
-            if value is not None:
-                yield value, repeats
-        return
-    except (Uncommon, yaml.YAMLError, ValueError, RecursionError):
-        pass  # the exact way has the words for what is wrong
+    for read in (_plain_values, _quick_values) if len(text) >= LONG else (_quick_values,):
+        try:
+            for value, repeats in islice(read(text), told, None):
+                told += 1
+                if value is not None:
+                    yield value, repeats
+            return
+        except UNREADABLE:
+            pass  # the exact way has the words for what is wrong
     for value, repeats in islice(_exact_values(text, where), told, None):
         if value is not None:
             yield value, repeats
+
+
+def yaml_list(text: str) -> PlainList | None:
+    """The list that *text* is, its items unread; None if it is something else, or only :func:`yaml_values` can tell."""
+    from .yamllists import plain_list
+
+    return plain_list(text, PlainScalars(_plain), _quick_values, UNREADABLE)
+
+
+def _plain_values(text: str) -> Iterator[tuple[Any, Repeats]]:
+    from .plainyaml import documents
+
+    return ((value, Repeats()) for value in documents(text, PlainScalars(_plain), _quick_values))
 
 
 def _quick_values(text: str) -> Iterator[tuple[Any, Repeats]]:
