@@ -15,6 +15,7 @@ from ..arrays.batch import Batch
 from ..arrays.trail import NEVER, NO_ROWS, union
 from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
+from ..rule import Predicate, Priority
 from . import verify
 from .answer import Scope, Still, Unanswerable
 from .answers import AnswerCache
@@ -46,6 +47,10 @@ class Scoreboard:
     priorities: list[TrackedPriority]
     node_predicates: list[TrackedPredicate]
     """Those that look at node objects alone."""
+    idle: Sequence[Predicate | Priority] = ()
+    """Rules that have nothing to say about the template for now, so that they are left out."""
+    idle_at: tuple[int, int] | None = None
+    """The revisions of affinity terms and of owners at which that was so."""
     order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """The rows of the coming pass, each once."""
     fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))

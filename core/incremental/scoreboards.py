@@ -36,10 +36,14 @@ class Scoreboards:
     def of(self, cycle: Cycle) -> Scoreboard:
         """The scoreboard of the template of *cycle*."""
         found = self._known.pop(cycle.template, None)
+        now = self.answers.table.census.terms_revision, cycle.listings.owner_tick.count
+        if found is not None and found.idle_at != now:
+            found = found if all(rule.is_idle(cycle.template, cycle) for rule in found.idle) else None
         if found is None:
             found = self._new(cycle)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
+        found.idle_at = now
         self._known[cycle.template] = found
         return found
 
@@ -49,10 +53,12 @@ class Scoreboards:
         near, far = _divided(parts, lambda predicate: predicate.is_of_row)
         weighed = [(priority, weight) for priority, weight in algorithm.priorities if priority.concerns(pod)]
         worth, wider = _divided(weighed, lambda item: item[0].is_of_row and item[0].reduce is None)
-        tracked = [TrackedPredicate(predicate, answers.failures_of(predicate, pod)) for predicate in far]
+        idle: list[Predicate | Priority] = [predicate for predicate in far if predicate.is_idle(pod, cycle)]
+        idle += [priority for priority, _ in wider if priority.is_idle(pod, cycle)]
+        tracked = [TrackedPredicate(predicate, answers.failures_of(predicate, pod)) for predicate in far if predicate not in idle]
         beyond, of_nodes = _divided(tracked, lambda item: item.answer.scope.is_global)
-        priorities = [TrackedPriority(priority, weight, answers.scores_of(priority, pod)) for priority, weight in wider]
-        return Scoreboard(answers, self._shared(pod, near, worth), beyond, priorities, of_nodes)
+        counted = [TrackedPriority(rule, weight, answers.scores_of(rule, pod)) for rule, weight in wider if rule not in idle]
+        return Scoreboard(answers, self._shared(pod, near, worth), beyond, counted, of_nodes, idle)
 
     def _shared(self, pod: Template, predicates: list[Predicate], priorities: list[tuple[Priority, int]]) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
