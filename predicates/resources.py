@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.sums import counted_with
 from ..core.arrays.types import Ints
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
@@ -61,8 +62,8 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     if sought is None:
         checked = (name for name in checked_resources(pod) if not _is_ignored(name, cycle))
         sought = pod.notes[slot] = Sought.of(pod, checked, TOO_MANY_PODS)
-    # Upstream: the sum wraps around at 2**63.
-    return Failures.by_row(sought.reasons, nodes.counted(sought.resources) + sought.amounts > nodes.limits_of(sought.resources))
+    taken = counted_with(nodes, sought.resources, sought.amounts)
+    return Failures.by_row(sought.reasons, taken > nodes.limits_of(sought.resources))
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:

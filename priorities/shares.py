@@ -10,7 +10,7 @@ import numpy as np
 from ..core.arrays.arithmetic import is_everywhere, truncated_div
 from ..core.arrays.batch import Batch
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints
+from ..core.arrays.types import Ints, Mask
 from ..core.pods.notes import Slot
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
@@ -69,16 +69,36 @@ def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
 
     *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is no more than 100.
     """
-    if is_proper and not _any_below_zero(requested):
-        return _within((capacity - requested) * scale // capacity, requested, capacity)
+    if is_proper:
+        free = capacity - requested
+        room = _is_in(free, capacity)
+        if is_everywhere(room) or not _any_below_zero(requested):
+            return _scaled(free, capacity, scale, room)
     return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
     """As :func:`free_share`: how much of *capacity* is requested."""
-    if is_proper and not _any_below_zero(requested):
-        return _within(requested * scale // capacity, requested, capacity)
+    if is_proper:
+        room = _is_in(requested, capacity)
+        if is_everywhere(room) or not _any_below_zero(requested):
+            return _scaled(requested.copy(), capacity, scale, room)
     return _within(truncated_div(requested * scale, capacity), requested, capacity)
+
+
+def _is_in(amounts: Ints, capacity: Ints) -> Mask:
+    """Where an amount is from 0 to *capacity*: as whole numbers without sign, those below 0 are above every capacity."""
+    found: Mask = amounts.view(np.uint64) <= capacity.view(np.uint64)
+    return found
+
+
+def _scaled(amounts: Ints, capacity: Ints, scale: int, room: Mask) -> Ints:
+    """*amounts*, which are overwritten, in parts of *scale* of *capacity*; 0 where there is no *room*."""
+    amounts *= scale
+    amounts //= capacity
+    if not is_everywhere(room):
+        amounts *= room
+    return amounts
 
 
 def _any_below_zero(requested: Ints) -> bool:
