@@ -42,7 +42,7 @@ def _tenths(used: Floats) -> Scores:
     """The evenness of *used*, float64[2, n], which is from 0 to 1: int64[n]."""
     evenness = used[0] - used[1]
     np.abs(evenness, evenness)
-    np.subtract(1, evenness, evenness)
+    evenness = 1 - evenness
     evenness *= MAX_PRIORITY
     found: Scores = evenness.astype(np.int64)
     return found

@@ -167,7 +167,8 @@ def likes_nothing(pod: Template, cycle: Cycle) -> bool:
     """Whether there are no terms at all by which *pod* could like one node more than another."""
     if pod.preferred_affinity or pod.preferred_anti_affinity:
         return False
-    return not any(terms_about(pod, role, cycle) for role in READ)
+    by_required, by_preferred = terms_about(pod, REQUIRED_AFFINITY, cycle), terms_about(pod, PREFERRED_AFFINITY, cycle)
+    return not (by_required or by_preferred or terms_about(pod, PREFERRED_ANTI_AFFINITY, cycle))
 
 
 def _is_idle(pod: Template, cycle: Cycle) -> bool:

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..core.arrays.arithmetic import is_everywhere, truncated_div
 from ..core.arrays.batch import Batch
+from ..core.arrays.sums import workspace
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints, Mask
+from ..core.arrays.types import Ints
 from ..core.pods.notes import Slot
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
@@ -37,11 +38,14 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
-    """:func:`requested_with` of cpu and of memory: int64[2, n]."""
+    """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is asked for again."""
     asked = pod.notes.get(_ASKED)
     if asked is None:
         asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
-    return nodes.nonzeros + asked
+    if nodes.rows is not None:
+        return nodes.nonzeros + asked
+    found: Ints = np.add(nodes.nonzeros, asked, workspace(nodes, "requested", 2))
+    return found
 
 
 def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
@@ -71,34 +75,26 @@ def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
     """
     if is_proper:
         free = capacity - requested
-        room = _is_in(free, capacity)
-        if is_everywhere(room) or not _any_below_zero(requested):
-            return _scaled(free, capacity, scale, room)
+        # As whole numbers without sign, those below 0 are above every capacity.
+        room = free.view(np.uint64) <= capacity.view(np.uint64)
+        fits = is_everywhere(room)
+        if fits or not _any_below_zero(requested):
+            free *= scale
+            free //= capacity
+            return free if fits else free * room
     return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
     """As :func:`free_share`: how much of *capacity* is requested."""
     if is_proper:
-        room = _is_in(requested, capacity)
-        if is_everywhere(room) or not _any_below_zero(requested):
-            return _scaled(requested.copy(), capacity, scale, room)
+        room = requested.view(np.uint64) <= capacity.view(np.uint64)
+        fits = is_everywhere(room)
+        if fits or not _any_below_zero(requested):
+            used = requested * scale
+            used //= capacity
+            return used if fits else used * room
     return _within(truncated_div(requested * scale, capacity), requested, capacity)
-
-
-def _is_in(amounts: Ints, capacity: Ints) -> Mask:
-    """Where an amount is from 0 to *capacity*: as whole numbers without sign, those below 0 are above every capacity."""
-    found: Mask = amounts.view(np.uint64) <= capacity.view(np.uint64)
-    return found
-
-
-def _scaled(amounts: Ints, capacity: Ints, scale: int, room: Mask) -> Ints:
-    """*amounts*, which are overwritten, in parts of *scale* of *capacity*; 0 where there is no *room*."""
-    amounts *= scale
-    amounts //= capacity
-    if not is_everywhere(room):
-        amounts *= room
-    return amounts
 
 
 def _any_below_zero(requested: Ints) -> bool:

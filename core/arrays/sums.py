@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Template
@@ -15,16 +17,12 @@ from .table import NodeTable
 from .types import Ints, Rows
 
 
-def counted_with(nodes: Batch, resources: tuple[str, ...], amounts: Ints) -> Ints:
-    """What pods take of *resources*, the first of which is ``pods``, with *amounts*, int64[k, 1], on top: int64[k, n].
+def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> NDArray[Any]:
+    """Memory to work something out in for all rows of the table, which *nodes* are: [lines, n] of *kind*.
 
-    For the whole table it is the same memory each time: new memory of that size can take longer to get than the sums take.
+    It is the same each time for one *purpose*, and so are its contents. New memory of that size can take longer to get than a sum takes.
     """
-    table, out = nodes.table, None
-    if nodes.rows is None:
-        out = table.once(("sums", len(resources)), lambda: np.empty((len(resources), nodes.n), np.int64))
-    # Upstream: the sum wraps around at 2**63.
-    found: Ints = np.add(nodes.counted(resources), amounts, out)
+    found: NDArray[Any] = nodes.table.once((workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind))
     return found
 
 
