@@ -54,18 +54,18 @@ def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
     Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by one number is faster.
     """
     table = nodes.table
-    common: Ints = table.once("common capacity", lambda: _common_capacity(table))
-    if common.size:
+    common, is_proper = table.once("common capacity", lambda: _common_capacity(table))
+    if common is not None:
         return common, True
     found = nodes.limits[1:3]
-    return found, not table.has_huge and np.count_nonzero(found) == found.size
+    return found, is_proper or (not table.has_huge and np.count_nonzero(found) == found.size)
 
 
-def _common_capacity(table: NodeTable) -> Ints:
-    """The cpu and memory that each row of the table has: int64[2, 1]; empty where they differ, or where any is 0 or huge."""
+def _common_capacity(table: NodeTable) -> tuple[Ints | None, bool]:
+    """The cpu and memory that each row of the table has: int64[2, 1], None where they differ; and whether none is 0 or huge on any row."""
     every = table.limits[1:3, : table.size]
-    first = every[:, :1].copy()
-    return first if not table.has_huge and first.all() and (every == first).all() else first[:, :0]
+    is_proper = not table.has_huge and bool(every.all())
+    return every[:, :1].copy() if is_proper and every.size and (every == every[:, :1]).all() else None, is_proper
 
 
 def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
