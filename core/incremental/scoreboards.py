@@ -69,11 +69,13 @@ class Scoreboards:
         now = self.answers.table.census.terms_revision, cycle.listings.owner_tick.count
         if found is not None and found.idle_at != now:
             found = found if all(rule.is_idle(cycle.template, cycle) for rule in found.idle) else None
+            if found is not None:
+                found.idle_at = now
         if found is None:
             found = self._new(cycle)
+            found.idle_at = now
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
-        found.idle_at = now
         self._known[cycle.template] = found
         return found
 
