@@ -69,9 +69,9 @@ class Failures:
     @classmethod
     def by_row(cls, reasons: Sequence[Reasons], masks: Mask) -> Failures | None:
         """As :meth:`all_of`: ``reasons[k]`` on the nodes of row k of *masks*: bool[len(reasons), n]."""
-        failed: Mask = np.logical_or.reduce(masks, axis=0)
-        if not np.count_nonzero(failed):
+        if not np.count_nonzero(masks):
             return None
+        failed: Mask = np.logical_or.reduce(masks, axis=0)
         return cls(None, {}, named=list(zip(reasons, masks, strict=True)), failed=failed)
 
     @classmethod

@@ -75,6 +75,11 @@ def never(pod: Template) -> bool:
     return False
 
 
+def never_idle(pod: Template, cycle: AnyCycle) -> bool:
+    """False for every pod at any time."""
+    return False
+
+
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
 SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: Slot(rule.name), takes_self=True))
 
@@ -102,6 +107,9 @@ class Predicate:
     than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], Reasons] | None] | None = None
     """With ``by_domain``: what tells the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
+    is_idle: Callable[[Template, AnyCycle], bool] = never_idle
+    """Whether, by the affinity terms, services and controllers that there are, it has nothing against any node, whatever nodes and pods
+    come or go. It is asked again when one of these changes: ``census.terms_revision``, ``listings.owner_tick``."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
@@ -175,6 +183,8 @@ class Priority:
     """What tells the raw scores of all rows, as in :class:`Predicate`."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], int] | None] | None = None
     """What tells the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""
+    is_idle: Callable[[Template, AnyCycle], bool] = never_idle
+    """As in :class:`Predicate`: whether every node gets the same score, the reduce step included."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""
     slot: Slot[Hashable] = SLOT

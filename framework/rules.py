@@ -13,7 +13,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Priority, Reduction, RuleError
+from ..core.rule import Predicate, Priority, Reduction, RuleError, never_idle
 from .extensionpoints import Filter, Score
 
 OURS = f"{__package__}.plugins."
@@ -41,6 +41,7 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
         name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
         by_domain=plugin.filter_by_domain, by_row=None if missing is not None else getattr(plugin, "filter_by_row", None),
         by_value=None if missing is not None else getattr(plugin, "filter_by_value", None),
+        is_idle=never_idle if missing is not None else getattr(plugin, "filter_is_idle", never_idle),
     )  # fmt: skip
 
 
@@ -64,6 +65,7 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
         by_domain=plugin.score_by_domain, concerns=plugin.score_concerns if missing is None else (lambda pod: True),
         by_value=None if missing is not None else getattr(plugin, "score_by_value", None),
         by_row=None if missing is not None else getattr(plugin, "score_by_row", None),
+        is_idle=never_idle if missing is not None else getattr(plugin, "score_is_idle", never_idle),
     )  # fmt: skip
 
 

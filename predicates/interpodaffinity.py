@@ -131,7 +131,16 @@ def first_refusing(refusing: Iterable[tuple[Counter, str, Reasons]], table: Node
     return tell
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain, by_value=_by_value, by_row=_by_row)
+def _is_idle(pod: Template, cycle: Cycle) -> bool:
+    """Without metadata, pods of existing nodes are looked at one by one."""
+    if pod.required_affinity or pod.required_anti_affinity or not cycle.has_metadata:
+        return False
+    return not cycle.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+
+
+@predicate(
+    NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain, by_value=_by_value, by_row=_by_row, is_idle=_is_idle
+)  # fmt: skip
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own anti-affinity.
 

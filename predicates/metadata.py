@@ -29,6 +29,8 @@ def metadata_fails(cycle: Cycle) -> bool:
 
 def _may_fail(pod: Template) -> bool:
     """Whether any selector of *pod* itself is invalid."""
+    if not (pod.has_pod_affinity or pod.spec.topology_spread_constraints):
+        return False
     found = pod.notes.get(_MAY_FAIL)
     if found is None:
         roles = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)

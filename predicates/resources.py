@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.sums import workspace
 from ..core.arrays.types import Ints
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
@@ -36,8 +38,14 @@ class Sought:
     def of(cls, pod: Template, resources: Iterable[str], too_many: Reason) -> Sought:
         """What *pod* needs where *resources* are checked; *too_many*: the reason against a node that has no place for another pod."""
         names = tuple(resources)
-        amounts = np.array([[1], *([pod.requests.get(name, 0)] for name in names)], np.int64)
-        return cls((PODS, *names), ((too_many,), *((insufficient(name),) for name in names)), amounts)
+        amounts = np.array([1, *[pod.requests.get(name, 0) for name in names]], np.int64)
+        return cls((PODS, *names), _reasons(names, too_many), amounts.reshape(-1, 1))
+
+
+@lru_cache(1 << 10)
+def _reasons(resources: tuple[str, ...], too_many: Reason) -> Sequence[Reasons]:
+    """Why a node does not fit that has too little of pods, and of each of *resources*."""
+    return (too_many,), *[(insufficient(name),) for name in resources]
 
 
 _SOUGHT: Mapping[bool, Slot[Sought]] = {True: Slot("sought resources"), False: Slot("sought resources without metadata")}
@@ -61,8 +69,13 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     if sought is None:
         checked = (name for name in checked_resources(pod) if not _is_ignored(name, cycle))
         sought = pod.notes[slot] = Sought.of(pod, checked, TOO_MANY_PODS)
+    counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
-    return Failures.by_row(sought.reasons, nodes.counted(sought.resources) + sought.amounts > nodes.limits_of(sought.resources))
+    if nodes.rows is None:
+        taken = np.add(counted, sought.amounts, workspace(nodes, "counted", len(sought.resources)))
+    else:
+        taken = counted + sought.amounts
+    return Failures.by_row(sought.reasons, taken > nodes.limits_of(sought.resources))
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:

@@ -40,7 +40,11 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
 
 def _tenths(used: Floats) -> Scores:
     """The evenness of *used*, float64[2, n], which is from 0 to 1: int64[n]."""
-    found: Scores = ((1 - np.abs(used[0] - used[1])) * MAX_PRIORITY).astype(np.int64)
+    evenness = used[0] - used[1]
+    np.abs(evenness, evenness)
+    evenness = 1 - evenness
+    evenness *= MAX_PRIORITY
+    found: Scores = evenness.astype(np.int64)
     return found
 
 
@@ -53,7 +57,9 @@ def _of_any(evenness: Floats, room: Mask) -> Scores:
 def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
     """float64 as given; 1 where there is no capacity. *is_proper*: there is some everywhere."""
     if is_proper:
-        return requested / capacity
+        used = requested.astype(np.float64)  # numpy would convert both piece by piece, which takes longer
+        used /= capacity.astype(np.float64)
+        return used
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
 
 

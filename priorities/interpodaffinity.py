@@ -163,7 +163,22 @@ def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
     return sum_at(list(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight)), cycle.table)
 
 
-@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True, by_value=_by_value, by_row=_by_row)
+def likes_nothing(pod: Template, cycle: Cycle) -> bool:
+    """Whether there are no terms at all by which *pod* could like one node more than another."""
+    if pod.preferred_affinity or pod.preferred_anti_affinity:
+        return False
+    by_required, by_preferred = terms_about(pod, REQUIRED_AFFINITY, cycle), terms_about(pod, PREFERRED_AFFINITY, cycle)
+    return not (by_required or by_preferred or terms_about(pod, PREFERRED_ANTI_AFFINITY, cycle))
+
+
+def _is_idle(pod: Template, cycle: Cycle) -> bool:
+    return not cycle.table.census.has_unreadable and likes_nothing(pod, cycle)
+
+
+@priority(
+    NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True, by_value=_by_value, by_row=_by_row,
+    is_idle=_is_idle,
+)  # fmt: skip
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
 

@@ -12,7 +12,7 @@ from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.guard import whole_number
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, Worths, never
+from ..core.rule import Priority, Reads, Worths, never, never_idle
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -34,11 +34,12 @@ class _Declare:
         by_domain: Callable[[Template], bool] = never,
         by_value: Callable[[Template, Cycle], Callable[[], Worths] | None] | None = None,
         by_row: Callable[[Template, Cycle], Callable[[int], int] | None] | None = None,
+        is_idle: Callable[[Template, Cycle], bool] = never_idle,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
         return lambda score: Priority(
             name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns,
-            by_domain=by_domain, by_value=by_value, by_row=by_row,
+            by_domain=by_domain, by_value=by_value, by_row=by_row, is_idle=is_idle,
         )  # fmt: skip
 
     def each_node(

@@ -195,7 +195,11 @@ def zone_reduction(best: int) -> Reduction:
 reduce_by_zone: Reduction = attrs.evolve(zone_reduction(MAX_PRIORITY), summarise=_crowds_of_owners)
 
 
-@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, by_row=_by_row)
+def _is_idle(pod: Template, cycle: Cycle) -> bool:
+    return _peers_of_owners(pod, cycle) is None
+
+
+@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, by_row=_by_row, is_idle=_is_idle)
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and stateful sets.
 
@@ -205,7 +209,8 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 service_spreading: Priority = Priority(
-    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone, by_row=_by_row
+    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone, by_row=_by_row,
+    is_idle=_is_idle,
 )
 """The older name of SelectorSpreadPriority.
 

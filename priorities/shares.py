@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.arrays.arithmetic import is_everywhere, truncated_div
 from ..core.arrays.batch import Batch
+from ..core.arrays.sums import workspace
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints
 from ..core.pods.notes import Slot
@@ -37,11 +38,14 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
-    """:func:`requested_with` of cpu and of memory: int64[2, n]."""
+    """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is asked for again."""
     asked = pod.notes.get(_ASKED)
     if asked is None:
         asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
-    return nodes.nonzeros + asked
+    if nodes.rows is not None:
+        return nodes.nonzeros + asked
+    found: Ints = np.add(nodes.nonzeros, asked, workspace(nodes, "requested", 2))
+    return found
 
 
 def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
@@ -50,18 +54,18 @@ def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
     Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by one number is faster.
     """
     table = nodes.table
-    common: Ints = table.once("common capacity", lambda: _common_capacity(table))
-    if common.size:
+    common, is_proper = table.once("common capacity", lambda: _common_capacity(table))
+    if common is not None:
         return common, True
     found = nodes.limits[1:3]
-    return found, not table.has_huge and np.count_nonzero(found) == found.size
+    return found, is_proper or (not table.has_huge and np.count_nonzero(found) == found.size)
 
 
-def _common_capacity(table: NodeTable) -> Ints:
-    """The cpu and memory that each row of the table has: int64[2, 1]; empty where they differ, or where any is 0 or huge."""
+def _common_capacity(table: NodeTable) -> tuple[Ints | None, bool]:
+    """The cpu and memory that each row of the table has: int64[2, 1], None where they differ; and whether none is 0 or huge on any row."""
     every = table.limits[1:3, : table.size]
-    first = every[:, :1].copy()
-    return first if not table.has_huge and first.all() and (every == first).all() else first[:, :0]
+    is_proper = not table.has_huge and bool(every.all())
+    return every[:, :1].copy() if is_proper and every.size and (every == every[:, :1]).all() else None, is_proper
 
 
 def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
@@ -69,15 +73,27 @@ def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
 
     *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is no more than 100.
     """
-    if is_proper and not _any_below_zero(requested):
-        return _within((capacity - requested) * scale // capacity, requested, capacity)
+    if is_proper:
+        free = capacity - requested
+        # As whole numbers without sign, those below 0 are above every capacity.
+        room = free.view(np.uint64) <= capacity.view(np.uint64)
+        fits = is_everywhere(room)
+        if fits or not _any_below_zero(requested):
+            free *= scale
+            free //= capacity
+            return free if fits else free * room
     return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
     """As :func:`free_share`: how much of *capacity* is requested."""
-    if is_proper and not _any_below_zero(requested):
-        return _within(requested * scale // capacity, requested, capacity)
+    if is_proper:
+        room = requested.view(np.uint64) <= capacity.view(np.uint64)
+        fits = is_everywhere(room)
+        if fits or not _any_below_zero(requested):
+            used = requested * scale
+            used //= capacity
+            return used if fits else used * room
     return _within(truncated_div(requested * scale, capacity), requested, capacity)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ from kubeclassic.core.incremental.byvalue import judged as told_against
 from kubeclassic.core.incremental.byvalue import scored
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Entry
-from kubeclassic.core.rule import Predicate, Reads
+from kubeclassic.core.rule import Predicate, Reads, Reduction, never_idle
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import examples
@@ -39,6 +40,7 @@ from tests.support.worlds import (
     algorithm,
     answer,
     beginning,
+    drawn,
     judged,
     objections,
     remembered,
@@ -165,6 +167,28 @@ class TestEachRule:
             assert tuple(_worded(by_row(row)) for row in rows) == wanted
         if by_value is not None:
             assert _told(by_value(), rule, Batch(cycle.table), rows) == wanted
+
+    @sequences(2)
+    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
+    def test_an_idle_rule_makes_no_difference(self, name: str, release: str, seed: int, form: int) -> None:
+        """A rule that is idle for a pod objects to no node and scores all alike, until a term appears or an owner changes."""
+        rule, subject = RULES[name], subject_of(name)
+        if rule.is_idle is never_idle:
+            return
+        world, idle_at = World.of(classic_engine(algorithm(release, GATES)), subject=subject), None
+        pod = pod_form(subject, form)
+        for step in [*beginning(seed, verbs_of(name)), *drawn(random.Random(seed), verbs_of(name), 30)]:
+            world.take(step)
+            cycle = world.engine.begin(pod)
+            now = cycle.table.census.terms_revision, cycle.listings.owner_tick.count
+            if not cycle.has_metadata:
+                idle_at = None
+            elif idle_at == now or rule.is_idle(cycle.template, cycle):
+                idle_at = now
+                found = answer(rule, cycle, Batch(cycle.table), judged(cycle))
+                assert not any(found), found
+                reduce = None if isinstance(rule, Predicate) else rule.reduce
+                assert reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike)
 
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20))

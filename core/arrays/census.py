@@ -15,7 +15,7 @@ import numpy as np
 
 from ..pods.pairs import Pair, Pairs
 from ..pods.template import Group, Template
-from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers
+from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers, unreadable
 from .columns import Column, grown
 from .types import Ints
 
@@ -156,7 +156,9 @@ class Census:
     revision: int = 0
     """Moves with every counter."""
     terms_revision: int = 0
-    """Moves when a term appears that no pod had before."""
+    """Moves when a term appears that no pod had before, or the first invalid one."""
+    has_unreadable: bool = False
+    """Some pod has or had an invalid selector among its terms."""
     watch: list[Counter] | None = None
     """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
     asked_terms: bool = False
@@ -241,6 +243,9 @@ class Census:
         matching = self._matching[template] = [(counter, often) for counter in asked if (often := counter.of(template))]
         for role in ROLES if template.has_pod_affinity else ():
             matching.extend((self._carried(carrier), often) for carrier, often in carriers(template, role).items())
+            if not self.has_unreadable and unreadable(template, role) is not None:
+                self.has_unreadable = True
+                self.terms_revision += 1
 
     def _carried(self, carrier: TermCarriers) -> Counter:
         found = self.counters.get(carrier)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Template
@@ -13,6 +15,15 @@ from .arithmetic import add_at
 from .batch import Batch
 from .table import NodeTable
 from .types import Ints, Rows
+
+
+def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> NDArray[Any]:
+    """Memory to work something out in for all rows of the table, which *nodes* are: [lines, n] of *kind*.
+
+    It is the same each time for one *purpose*, and so are its contents. New memory of that size can take longer to get than a sum takes.
+    """
+    found: NDArray[Any] = nodes.table.once((workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind))
+    return found
 
 
 @attrs.define(eq=False, slots=False, repr=False)

@@ -15,3 +15,7 @@ ValueCodes = NDArray[np.intp]
 """Values of a column, as indexes into its list of distinct values."""
 Scores = NDArray[np.int64]
 """What a priority gives each node."""
+
+NO_INTS: Ints = np.zeros(0, np.int64)
+NOWHERE: Mask = np.zeros(0, np.bool_)
+"""What arrays begin with that are made later: read only, as nothing is in them."""

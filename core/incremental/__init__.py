@@ -81,6 +81,10 @@ A value that was worked out again and is the same as before does not make stale 
 * a priority that gives all rows the same score is left out of the totals, whatever the score is;
 * where the same rows fit as before and no raw score changed, no summary is worked out.
 
+Many rules look at other pods and have nothing to say about most of them: there is no term about the pod, and no service. Such a rule
+is *idle* (``is_idle``), and a scoreboard leaves it out. What makes it idle moves seldom: affinity terms that no pod had before, services
+and controllers. So it is asked again when one of these moved, and the scoreboard is made again once the rule is no longer idle.
+
 A counter that moved need not concern all rows. A rule that asks for one count of the row's own pods is asked again about the rows on
 which that count moved. Of a rule that goes by domain (``by_domain`` in :mod:`..rule`), what it says of a row depends on counters only by
 what they count in the row's own domains. So a pod that comes or goes makes the rows of its domains stale, and no others. Few such rows

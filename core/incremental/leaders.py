@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 
 import attrs
+import numpy as np
 
 from ..arrays.types import Ints, Rows
 from . import verify
@@ -43,7 +44,11 @@ class Leaders:
 
     def note(self, rows: Rows, before: Ints, now: Ints) -> None:
         """The totals of *rows* were *before* and are *now*: of these rows, those matter that were or are among the best."""
-        total, totals = self.total, zip(rows.tolist(), before.tolist(), now.tolist(), strict=True)
+        total = self.total
+        if len(rows) > MOST_MOVED:
+            self.moved += rows[np.maximum(before, now) >= total].tolist()
+            return
+        totals = zip(rows.tolist(), before.tolist(), now.tolist(), strict=True)
         self.moved += [row for row, old, new in totals if old >= total or new >= total]
 
     def trim(self) -> None:

@@ -36,6 +36,9 @@ MOST_EVENTS = 1 << 5
 UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
 """What another pod on a row changes besides sums."""
 
+NO_TOTALS: Ints = np.zeros((0, 0), np.int64)
+NO_FITS: Mask = np.zeros((0, 0), np.bool_)
+
 Judge = Callable[[Batch], tuple[Mask, Ints]]
 """Fits and totals of the nodes of a batch: bool[n], int64[n]."""
 
@@ -52,9 +55,9 @@ class Luck:
 class Lookahead:
     """Fits and totals of each row with one more pod of one size, two more, and so on."""
 
-    totals: Ints = attrs.field(factory=lambda: np.zeros((0, 0), np.int64))
+    totals: Ints = NO_TOTALS
     """int64[depth, rows]"""
-    fits: Mask = attrs.field(factory=lambda: np.zeros((0, 0), np.bool_))
+    fits: Mask = NO_FITS
     """bool[depth, rows]"""
     depths: list[int] = attrs.field(factory=list)
     """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it. Empty: no look was taken."""

@@ -13,11 +13,16 @@ from ..arrays.batch import Batch
 from ..arrays.changes import Event
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail, distinct
-from ..arrays.types import Ints, Mask, Rows
+from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
 from .answer import Unanswerable
 from .lookahead import Lookahead
+
+
+def reads_of(predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Reads:
+    """What all these rules read together."""
+    return reduce(or_, [*[rule.reads for rule in predicates], *[rule.reads for rule, _ in priorities]], Reads.NOTHING)
 
 
 @attrs.define(eq=False, repr=False)
@@ -28,19 +33,15 @@ class RowScores:
     predicates: Sequence[Predicate]
     priorities: Sequence[tuple[Priority, int]]
     """Priorities without a reduce step, each with its weight."""
-    fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
-    totals: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    fits: Mask = NOWHERE
+    totals: Ints = NO_INTS
     trail: Trail = attrs.field(factory=Trail)
     """The rows whose fits or totals changed; it starts over when a node object changes."""
     ahead: Lookahead = attrs.field(factory=Lookahead)
     verified_at: int = NEVER
     """The revision of the table that fits and totals are right for."""
     node_revision: int = NEVER
-    reads: Reads = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        reads = [predicate.reads for predicate in self.predicates] + [priority.reads for priority, _ in self.priorities]
-        self.reads = reduce(or_, reads, Reads.NOTHING)
+    reads: Reads = attrs.field(default=attrs.Factory(lambda self: reads_of(self.predicates, self.priorities), takes_self=True))
 
     def refresh(self, cycle: Cycle) -> None:
         """Bring fits and totals up to date. Raises Unanswerable, and the RuleError of a priority."""

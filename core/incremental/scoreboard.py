@@ -13,8 +13,9 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.trail import NEVER, NO_ROWS, union
-from ..arrays.types import Ints, Mask, Rows
+from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
+from ..rule import Predicate, Priority
 from . import verify
 from .answer import Scope, Still, Unanswerable
 from .answers import AnswerCache
@@ -46,11 +47,15 @@ class Scoreboard:
     priorities: list[TrackedPriority]
     node_predicates: list[TrackedPredicate]
     """Those that look at node objects alone."""
-    order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+    idle: Sequence[Predicate | Priority] = ()
+    """Rules that have nothing to say about the template for now, so that they are left out."""
+    idle_at: tuple[int, int] | None = None
+    """The revisions of affinity terms and of owners at which that was so."""
+    order: Rows = NO_ROWS
     """The rows of the coming pass, each once."""
-    fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    fits: Mask = NOWHERE
     """bool[size]"""
-    ranked: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    ranked: Ints = NO_INTS
     leaders: Leaders = attrs.field(init=False)
     """The rows with the highest total."""
     count: int = 0
@@ -63,9 +68,9 @@ class Scoreboard:
     """The revisions of all else that its rules read, as of the last refresh."""
     _order_revision: Hashable = None
     """Which rows ``order`` has, in whatever sequence."""
-    _open: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    _open: Mask = NOWHERE
     """Rows of ``order`` whose nodes, as objects, will do."""
-    _allowed: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    _allowed: Mask = NOWHERE
     """Those of them that ``predicates`` pass."""
     _is_ranked: bool = False
     """``ranked`` was brought up to date with ``fits``."""
@@ -132,8 +137,7 @@ class Scoreboard:
         *everything*: node objects or the rows of ``order`` changed, or cycles were missed.
         """
         if everything:
-            self._open = np.zeros(self.answers.table.size, np.bool_)
-            self._open[self.order] = True
+            self._open = self.answers.table.once(("visited", self._order_revision), self._visited)
             for tracked in self.node_predicates:
                 self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle, still)
             self._open = self._passed(self.node_predicates, self._open)
@@ -150,6 +154,13 @@ class Scoreboard:
         for row in rows.tolist():
             self._allowed[row] = self._open[row] and all(tracked.passes(row) for tracked in self.predicates)
         return rows
+
+    def _visited(self) -> Mask:
+        """The rows of ``order``: bool[size], read only, as all templates share it."""
+        found = np.zeros(self.answers.table.size, np.bool_)
+        found[self.order] = True
+        found.setflags(write=False)
+        return found
 
     @staticmethod
     def _passed(predicates: Sequence[TrackedPredicate], mask: Mask) -> Mask:

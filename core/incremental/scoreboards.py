@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -12,14 +12,42 @@ import attrs
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
-from ..rule import Predicate, Priority
+from ..rule import Predicate, Priority, Reads, never_idle
+from .answer import Scope
 from .answers import AnswerCache
 from .lookahead import Lookahead, Luck
-from .rows import RowScores
+from .rows import RowScores, reads_of
 from .scoreboard import Scoreboard
 from .tracked import TrackedPredicate, TrackedPriority
 
 T = TypeVar("T")
+
+
+@attrs.frozen(eq=False, repr=False)
+class Plan:
+    """Which layer asks which of the rules that concern a pod: the same for all pods that these concern."""
+
+    near: Sequence[Predicate]
+    """Of the row alone."""
+    beyond: Sequence[Predicate]
+    of_nodes: Sequence[Predicate]
+    """Of node objects alone."""
+    worth: Sequence[tuple[Priority, int]]
+    """Of the row alone, without a reduce step."""
+    wider: Sequence[tuple[Priority, int]]
+    may_be_idle: Sequence[Predicate | Priority]
+    reads: Reads
+    """What the rules of the row read."""
+
+    @classmethod
+    def of(cls, predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Plan:
+        """That of these rules."""
+        near, far = _divided(predicates, lambda rule: rule.is_of_row)
+        beyond, of_nodes = _divided(far, lambda rule: Scope.of(rule.reads).is_global)
+        worth, wider = _divided(priorities, lambda item: item[0].is_of_row and item[0].reduce is None)
+        asked: list[Predicate | Priority] = [*far, *[rule for rule, _ in wider]]
+        may_be_idle = [rule for rule in asked if rule.is_idle is not never_idle]
+        return cls(near, beyond, of_nodes, worth, wider, may_be_idle, reads_of(near, worth))
 
 
 @rebuilt_from("answers", "limit")
@@ -30,14 +58,22 @@ class Scoreboards:
     answers: AnswerCache
     limit: int
     _known: dict[Template, Scoreboard] = attrs.field(factory=dict)
+    _plans: dict[Hashable, Plan] = attrs.field(factory=dict)
+    """By the rules that concern a pod."""
     _luck: Luck = attrs.field(factory=Luck)
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
     def of(self, cycle: Cycle) -> Scoreboard:
         """The scoreboard of the template of *cycle*."""
         found = self._known.pop(cycle.template, None)
+        now = self.answers.table.census.terms_revision, cycle.listings.owner_tick.count
+        if found is not None and found.idle_at != now:
+            found = found if all(rule.is_idle(cycle.template, cycle) for rule in found.idle) else None
+            if found is not None:
+                found.idle_at = now
         if found is None:
             found = self._new(cycle)
+            found.idle_at = now
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
         self._known[cycle.template] = found
@@ -45,23 +81,25 @@ class Scoreboards:
 
     def _new(self, cycle: Cycle) -> Scoreboard:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
-        parts = [part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)]
-        near, far = _divided(parts, lambda predicate: predicate.is_of_row)
-        weighed = [(priority, weight) for priority, weight in algorithm.priorities if priority.concerns(pod)]
-        worth, wider = _divided(weighed, lambda item: item[0].is_of_row and item[0].reduce is None)
-        tracked = [TrackedPredicate(predicate, answers.failures_of(predicate, pod)) for predicate in far]
-        beyond, of_nodes = _divided(tracked, lambda item: item.answer.scope.is_global)
-        priorities = [TrackedPriority(priority, weight, answers.scores_of(priority, pod)) for priority, weight in wider]
-        return Scoreboard(answers, self._shared(pod, near, worth), beyond, priorities, of_nodes)
+        parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
+        weighed = tuple([item for item in algorithm.priorities if item[0].concerns(pod)])
+        plan = self._plans.get((parts, weighed))
+        if plan is None:
+            plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
+        idle = [rule for rule in plan.may_be_idle if rule.is_idle(pod, cycle)]
+        beyond = [TrackedPredicate(rule, answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
+        of_nodes = [TrackedPredicate(rule, answers.failures_of(rule, pod)) for rule in plan.of_nodes if rule not in idle]
+        wider = [TrackedPriority(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider if rule not in idle]
+        return Scoreboard(answers, self._shared(pod, plan), beyond, wider, of_nodes, idle)
 
-    def _shared(self, pod: Template, predicates: list[Predicate], priorities: list[tuple[Priority, int]]) -> RowScores:
+    def _shared(self, pod: Template, plan: Plan) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
-        keys = [self.answers.key(rule, pod) for rule in predicates], [self.answers.key(rule, pod) for rule, _ in priorities]
+        keys = [self.answers.key(rule, pod) for rule in plan.near], [self.answers.key(rule, pod) for rule, _ in plan.worth]
         key = pod.size, *map(tuple, keys)
         found = self._row_scores.get(key)
         if found is None:
             found = self._row_scores[key] = RowScores(
-                self.answers.table, predicates, priorities, ahead=Lookahead(luck=self._luck)
+                self.answers.table, plan.near, plan.worth, ahead=Lookahead(luck=self._luck), reads=plan.reads
             )
         return found
 

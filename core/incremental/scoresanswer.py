@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.trail import NO_ROWS
-from ..arrays.types import Rows, Scores
+from ..arrays.types import NO_INTS, Rows, Scores
 from ..cycle import Cycle
 from .answer import Answer
 from .byvalue import Told, one_score, scored
@@ -24,7 +24,7 @@ class ScoresAnswer(Answer[Scores]):
 
     constant: int | None = None
     """The score of all rows, where it is known to be the same for all."""
-    _scores: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    _scores: Scores = NO_INTS
     _nodes: Batch | None = None
     """All rows, where the scores of ``values`` are still to be laid out."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
-from ..arrays.types import Ints, Mask, Rows, Scores
+from ..arrays.types import NO_INTS, Ints, Mask, Rows, Scores
 from ..cycle import Cycle
 from ..rule import OfFew, Predicate, Priority, Reduction
 from .answer import FEW_ROWS
@@ -105,7 +105,7 @@ class TrackedPriority:
     seen: int = NEVER
     """The revision of the answer that ``reduced`` is made of."""
     summary: Any = None
-    reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    reduced: Scores = NO_INTS
     counts: bool = False
     """It tells rows apart: else its scores are the same for all, and are left out."""
     tally: Tally | None = None

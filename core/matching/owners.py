@@ -101,6 +101,8 @@ def _find_services(pod: Template, listings: Listings) -> tuple[Service, ...]:
 
 
 def _find_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelector]:
+    if not (len(listings.services) or len(listings.controllers) or len(listings.replica_sets) or len(listings.stateful_sets)):
+        return frozenset()
     return frozenset(_selectors(pod, listings))
 
 

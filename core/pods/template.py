@@ -179,7 +179,7 @@ class Templates:
             pod=pod,
             number=len(self._known),
             group=Group(pod.namespace, pod.labels, pod.is_terminating),
-            requests=release.incoming(pod, gates),
+            requests=requests if release.incoming is release.footprint else release.incoming(pod, gates),
             footprint=requests,
             nonzero=(nonzero["cpu"], nonzero["memory"]),
             nonzero_footprint=(footprint["cpu"], footprint["memory"]),

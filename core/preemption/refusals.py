@@ -102,6 +102,8 @@ class Refusal:
         )  # fmt: skip
 
     def _replace(self, row: int, parts: list[Part], found: list[Reasons]) -> bool:
+        if [part.reasons(row) for part in parts] == found:
+            return True  # the row is rejected for what it was rejected before
         before = self._objections(row)
         for part, reasons in zip(parts, found, strict=True):
             part.changed[row] = reasons

@@ -40,7 +40,7 @@ from ...predicates.interpodaffinity import (
 from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
 from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
-from ...priorities.interpodaffinity import few_stretched, liking, likings, one_stretched, stretched
+from ...priorities.interpodaffinity import few_stretched, likes_nothing, liking, likings, one_stretched, stretched
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import label_selector_fault
@@ -111,6 +111,10 @@ class InterPodAffinity(Plugin):
     def filter_by_domain(self, pod: Template) -> bool:
         return not pod.required_affinity
 
+    def filter_is_idle(self, pod: Template, cycle: FrameworkCycle) -> bool:
+        """Whether no term is about the pod: see :attr:`~kubeclassic.core.rule.Predicate.is_idle`."""
+        return not (pod.required_affinity or pod.required_anti_affinity or terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle))
+
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         if text := _faults(pod):
             return unresolvable(f"parsing pod: {text}")
@@ -160,6 +164,10 @@ class InterPodAffinity(Plugin):
 
     def score_by_domain(self, pod: Template) -> bool:
         return True
+
+    def score_is_idle(self, pod: Template, cycle: FrameworkCycle) -> bool:
+        """Whether no term makes a difference: see :attr:`~kubeclassic.core.rule.Priority.is_idle`."""
+        return not self._looks_at_existing(pod) or likes_nothing(pod, cycle)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         if not pod.has_pod_affinity or not self._looks_at_existing(pod):
