@@ -83,6 +83,14 @@ class TestHelp:
         strays = [name for name in loaded if name.removeprefix("kubeclassic.").startswith(NOT_TO_SIMULATE)]
         assert strays == []
 
+    @pytest.mark.parametrize(("given", "seen"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+    def test_no_threads_wait_for_matrices(self, given: dict[str, str], seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """numpy's library for matrices starts no threads, unless the user names a number of them."""
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+        show = "print(os.environ['OPENBLAS_NUM_THREADS'], file=sys.stderr)"
+        done = program("--version", before=f"import atexit, os\natexit.register(lambda: {show})\n", environment=given)
+        assert done.stderr.split() == [seen]
+
     def test_the_end_looks_for_no_garbage(self) -> None:
         """When the process ends, what it holds is out of the garbage collector's sight."""
         show = "print(gc.get_freeze_count() > len(sys.modules), file=sys.stderr)"
