@@ -10,7 +10,7 @@ import sys
 def main() -> None:
     """Run the command line and end the process."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied here, and numpy's threads for that wait busily
-    gc.set_threshold(50_000, 20, 50)  # a start makes many objects that stay, and hardly any garbage
+    gc.set_threshold(200_000, 20, 50)  # a start makes many objects that stay, and hardly any garbage
     try:
         from .cli import main as start
 
