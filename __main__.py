@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line and end the process."""
-    gc.set_threshold(50_000, 20, 50)  # a start makes many objects that stay, and hardly any garbage
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied here, and numpy's threads for that wait busily
+    gc.set_threshold(200_000, 20, 50)  # a start makes many objects that stay, and hardly any garbage
     try:
         from .cli import main as start
 

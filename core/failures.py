@@ -26,6 +26,8 @@ class Reason:
 
 
 Reasons = tuple[Reason, ...]
+FEW_NODES = 4
+"""Of so few the reasons are read off the masks, as long as nobody has asked for codes."""
 MOST_BITS = 8
 """So many different reasons of one predicate get a bit each in its codes; more are numbered by what occurs together."""
 
@@ -190,6 +192,8 @@ class Failures:
 
     def reasons(self, i: int) -> Reasons:
         """The reasons of node *i* of the batch; empty if it fits or has an error."""
+        if self._codes is None and self._named and len(self._named[0][1]) <= FEW_NODES:
+            return tuple(chain.from_iterable([reasons for reasons, mask in self._named if mask[i]]))
         code = int(self.codes[i])
         return self.sequences[code] if code else ()
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 import attrs
 
 from .integers import Int32
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
+from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, ObjectMeta
 from .quantity import Quantity
 from .selectors import Affinity, LabelSelector
 from .storage import ClaimTemplate, VolumeSource
 
-V = TypeVar("V")
+V = TypeVar("V", bound=attrs.AttrsInstance)
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)
@@ -104,7 +105,7 @@ class PodSpec:
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""
-        spec = _copied(self, _SPEC_FIELDS)
+        spec = _copied_spec(self)
         object.__setattr__(spec, "node_name", node_name)
         return spec
 
@@ -143,30 +144,38 @@ class Pod(KubeObject):
 
     def with_status(self, status: PodStatus) -> Pod:
         """A copy of the pod with *status*."""
-        changed = _copied(self, _POD_FIELDS)
+        changed = _copied_pod(self)
         object.__setattr__(changed, "status", status)
+        return changed
+
+    def created_at(self, timestamp: str) -> Pod:
+        """A copy of the pod that was created at *timestamp*, in RFC 3339."""
+        metadata, changed = _copied_meta(self.metadata), _copied_pod(self)
+        object.__setattr__(metadata, "creation_timestamp", timestamp)
+        object.__setattr__(changed, "metadata", metadata)
         return changed
 
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""
         # Runs once per placed pod; attrs.evolve would take twenty times as long.
-        bound = _copied(self, _POD_FIELDS)
+        bound = _copied_pod(self)
         object.__setattr__(bound, "spec", self.spec.on(node_name))
         return bound
 
 
-_POD_FIELDS = tuple(field.name for field in attrs.fields(Pod))
-_SPEC_FIELDS = tuple(field.name for field in attrs.fields(PodSpec))
-_READ = {fields: attrgetter(*fields) for fields in (_POD_FIELDS, _SPEC_FIELDS)}
-_PUT = {
-    fields: tuple(getattr(kind, name).__set__ for name in fields) for fields, kind in ((_POD_FIELDS, Pod), (_SPEC_FIELDS, PodSpec))
-}
-"""What sets each field of a new object; a frozen one itself refuses that."""
+
+def _copier(kind: type[V]) -> Callable[[V], V]:
+    """What makes a shallow copy of a frozen value of *kind*."""
+    names = [field.name for field in attrs.fields(kind)]
+    read, puts = attrgetter(*names), [getattr(kind, name).__set__ for name in names]
+
+    def copied(item: V) -> V:
+        made = object.__new__(type(item))
+        for put, value in zip(puts, read(item), strict=True):
+            put(made, value)  # a frozen object itself refuses this
+        return made
+
+    return copied
 
 
-def _copied(item: V, fields: tuple[str, ...]) -> V:
-    """A shallow copy of a frozen value."""
-    made = object.__new__(type(item))
-    for put, value in zip(_PUT[fields], _READ[fields](item), strict=True):
-        put(made, value)
-    return made
+_copied_meta, _copied_pod, _copied_spec = _copier(ObjectMeta), _copier(Pod), _copier(PodSpec)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ... import __version__
 from ...api.objects import Pod
 from ...api.reading.notices import in_groups
 from ...simulation.scenario import Scenario
 from ..console.output import writing
-from ..report.page.about import About, Input, made_at
-from ..report.page.markup import Text
 from ..report.words import count_of
+
+if TYPE_CHECKING:
+    from ..report.page.about import About
+    from ..report.page.markup import Text
 
 PROGRAM = "kubeclassic"
 
@@ -48,6 +50,8 @@ def about(
     *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as given; *warnings*: besides
     those of the scenario; *arguments*: the words after the program's name, by default those of this process.
     """
+    from ..report.page.about import About, Input, made_at  # the parts of pages, which few runs make
+
     told = in_groups(scenario.warnings) if scenario is not None else []
     return About(
         inputs=tuple(Input(str(path)) for path in dict.fromkeys(paths)),

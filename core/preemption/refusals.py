@@ -88,6 +88,8 @@ class Refusal:
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str] = attrs.field(factory=Counter)
     """Predicate -> the number of nodes that it rejects."""
+    told: dict[Hashable, tuple[str, frozenset[str]]] = attrs.field(factory=dict)
+    """The errors that were made of the counts, each with the names to blame; none after a count has moved."""
 
     def follow(self, cycle: Cycle, rows: Rows) -> bool:
         """Judge *rows* again; False if the pod fits on one of them, or if a predicate has an error."""
@@ -128,6 +130,7 @@ class Refusal:
 
     def _count(self, objections: Objections, sign: int) -> None:
         tally = self.tally
+        self.told.clear()
         for name, reasons in objections:
             self.predicates[name] += sign
             for reason in reasons:

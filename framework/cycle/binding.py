@@ -146,7 +146,7 @@ class FrameworkBinding:
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
         profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
-        if is_plain(profile) and not cycle.template.claims:
+        if _runs_nothing(profile, cycle):
             return self._assume_plainly(pod, host, cycle)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
@@ -170,8 +170,11 @@ class FrameworkBinding:
         return None
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
-        cycle = self.latest_cycle(pod)
-        refused = self._reserve(pod, pod.bound_to(host), self.profile_of(pod), cycle)
+        profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
+        if _runs_nothing(profile, cycle):
+            refused = self._assume_plainly(pod, host, cycle)
+        else:
+            refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
         if refused is None:
             self._cycles[pod.uid] = cycle
         return self._failure(refused)
@@ -217,13 +220,18 @@ class FrameworkBinding:
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
-        refused = self.steps.pre_bind(pod.bound_to(host), host, profile, cycle, before_volumes(profile))
+        plugins = before_volumes(profile)
+        refused = self.steps.pre_bind(pod.bound_to(host), host, profile, cycle, plugins) if plugins else None
         if refused is None:
             self._cycles[pod.uid] = cycle
         return self._failure(refused)
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
+        if _runs_nothing(profile, cycle):
+            if cycle.pods_to_activate:
+                self._activate(cycle)
+            return None
         bound, rest = pod.bound_to(host), profile.points.pre_bind[len(before_volumes(profile)) :]
         return self._failure(self.steps.pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle))
 
@@ -259,6 +267,12 @@ def is_plain(profile: Profile) -> bool:
     return volumes and not points.permit and not points.post_bind and type(points.bind[0]) is DefaultBinder
 
 
+def _runs_nothing(profile: Profile, cycle: FrameworkCycle) -> bool:
+    """Whether no plugin has anything to do with the pod of *cycle* after the decision."""
+    return is_plain(profile) and not cycle.template.claims
+
+
+@lru_cache(1 << 6)
 def before_volumes(profile: Profile) -> tuple[PreBind, ...]:
     """The PreBind plugins before VolumeBinding; none if it is not enabled."""
     plugins = profile.points.pre_bind

@@ -9,7 +9,7 @@ from ..extensionpoints import PostFilter
 from ..plugins.defaultpreemption import DefaultPreemption
 from .diagnosis import fit_error, reasons_text
 from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL
-from .state import FrameworkCycle, PostFilterResult
+from .state import FrameworkCycle
 
 
 def only_preempts(post_filters: tuple[PostFilter, ...], cycle: FrameworkCycle) -> bool:
@@ -20,15 +20,23 @@ def only_preempts(post_filters: tuple[PostFilter, ...], cycle: FrameworkCycle) -
 
 def refused(cycle: FrameworkCycle, kept: Refusal, *, preempts: bool) -> Decision:
     """The FitError for the pod of *cycle*. With *preempts* preemption finds nobody who could leave."""
-    result = _nobody_leaves(cycle, kept) if preempts else PostFilterResult()
-    error = fit_error(kept.nodes, reasons_text(kept.tally), result.message)
-    plugins = frozenset(name for name, count in kept.predicates.items() if count)
-    return Decision(cycle.pod, error=error, is_fit_error=True, preemption=result.plan, nominated=result.nominated, plugins=plugins)
+    never = cycle.pod.spec.preemption_policy == "Never"
+    told = kept.told.get((preempts, never))
+    if told is None:
+        told = kept.told[preempts, never] = _told(kept, preempts, never)
+    error, plugins = told
+    plan, nominated = (Preemption(drops_own=not never), None if never else "") if preempts else (None, None)
+    return Decision(cycle.pod, error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins)
 
 
-def _nobody_leaves(cycle: FrameworkCycle, kept: Refusal) -> PostFilterResult:
-    if cycle.pod.spec.preemption_policy == "Never":
-        return PostFilterResult(message=f"preemption: {NEVER}", plan=Preemption())
+def _told(kept: Refusal, preempts: bool, never: bool) -> tuple[str, frozenset[str]]:
+    """The text of the error, and the plugins that reject nodes."""
+    error = fit_error(kept.nodes, reasons_text(kept.tally), _nobody_leaves(kept, never) if preempts else "")
+    return error, frozenset(name for name, count in kept.predicates.items() if count)
+
+
+def _nobody_leaves(kept: Refusal, never: bool) -> str:
+    if never:
+        return f"preemption: {NEVER}"
     counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
-    message = fit_error(kept.nodes, reasons_text({text: count for text, count in counts.items() if count}))
-    return PostFilterResult("", f"preemption: {message}", plan=Preemption(drops_own=True))
+    return f"preemption: {fit_error(kept.nodes, reasons_text({text: count for text, count in counts.items() if count}))}"

@@ -228,12 +228,20 @@ class NodeResourcesBalancedAllocation(Plugin):
         return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
 
 
+_REALLY_ASKED: Slot[Ints] = Slot("cpu and memory without defaults")
+
+
 def _asked(pod: Template, resource: str) -> int:
     return pod.requests.get(resource, 0)
 
 
 def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
-    return nodes.requesteds(names) + np.array([[_asked(pod, name)] for name in names], np.int64)
+    if names != (CPU, MEMORY):
+        return nodes.requesteds(names) + np.array([[_asked(pod, name)] for name in names], np.int64)
+    asked = pod.notes.get(_REALLY_ASKED)
+    if asked is None:
+        asked = pod.notes[_REALLY_ASKED] = np.array([[_asked(pod, CPU)], [_asked(pod, MEMORY)]], np.int64)
+    return nodes.requesteds(names) + asked
 
 
 def _deviation(used: Floats, counted: Mask) -> Floats:

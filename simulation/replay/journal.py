@@ -27,4 +27,6 @@ class Journal:
 
     def note(self, event: str, **fields: Any) -> None:
         """Log an event; fields that are None are left out."""
-        self.sink({"time": plain(self.clock.now), "event": event, **{name: value for name, value in fields.items() if value is not None}})
+        if None in fields.values():
+            fields = {name: value for name, value in fields.items() if value is not None}
+        self.sink({"time": plain(self.clock.now), "event": event, **fields})

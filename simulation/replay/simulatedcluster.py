@@ -100,7 +100,7 @@ class SimulatedCluster:
         """
         now = self.clock.now
         if pod.metadata.creation_timestamp is None:
-            pod = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, creation_timestamp=self.timestamp))
+            pod = pod.created_at(self.timestamp)
         self._entered = now if self._entered < now else math.nextafter(self._entered, math.inf)
         self.clock.now = self._entered
         self.put(pod)

@@ -55,6 +55,18 @@ class TestAllOf:
         assert Failures.all_of([(FULL, mask("..")), (LATE, mask(".."))]) is None
 
 
+class TestReasonsOfFewNodes:
+    @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=10)))
+    def test_before_and_after_the_codes(self, masks: list[list[bool]]) -> None:
+        """Reasons that are read off the masks are those that the codes give, in the same order."""
+        reasons = [(Reason(f"reason {number}"),) for number in range(len(masks))]
+        found = Failures.by_row(reasons, np.array(masks))
+        if found is not None:
+            before = [found.reasons(i) for i in range(len(masks[0]))]
+            assert found.codes.any()
+            assert [found.reasons(i) for i in range(len(masks[0]))] == before
+
+
 class TestCoded:
     def test_codes_pick_sequences(self) -> None:
         """Code k stands for the k-th sequence, 0 for none."""

@@ -60,7 +60,7 @@ class PodLifecycles:
             self._run(life)
         elif self._is_ours(pod):
             cluster.tally.arrived += 1
-            asked = cluster.ledger.vector(template.requests)
+            asked = life.asked if template.requests == template.footprint else cluster.ledger.vector(template.requests)
             cluster.ledger.wait(pod.key, asked)
             cluster.fragmentation.see(asked)
             cluster.journal.note("Arrived", pod=pod.key, gated=cluster.is_gated(pod.key) or None)

@@ -81,11 +81,12 @@ class VolumeController:
         """
         claims = self.cluster.engine.listings.claims
         new = [claim for claim in self._own_claims(pod) if claims.get(claim.key) is None]
+        if not new:
+            return
         for claim in admit(new, self.cluster.engine.listings.classes).objects:
             self._for_pods[claim.key] = None
             self.put(claim)
-        if new:
-            self.reconcile()
+        self.reconcile()
 
     def drop_claims(self, pod: Pod) -> None:
         """A pod is gone: delete the claims that were created for it."""

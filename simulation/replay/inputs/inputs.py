@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +28,7 @@ from ....api.reading.oddities import Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from ...traces import openb
+from ..cluster.podlifecycle import Lifetime
 from .churn import Operation, is_operation, nodes_of, read_operations
 from .traces import ADD, AS_GIVEN, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
 
@@ -229,7 +231,8 @@ class _Reader:
                 self.odd.notices.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
                 self.passed_over["not admitted"] += 1
             else:
-                kept.append(event if found is None else attrs.evolve(event, item=found.objects[0]))
+                item = event.item if found is None else found.objects[0]
+                kept.append(event if item is event.item else attrs.evolve(event, item=item))
         return kept
 
     # --- times ------------------------------------------------------------------------------------------------------
@@ -239,19 +242,23 @@ class _Reader:
         if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
             raise ManifestError("cluster: got no Node, wanted one at least")
         origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0
-        moved = (attrs.evolve(event, time=self._since(event.time, origin), lifetime=self._lifetime(event, origin)) for event in events)
-        return sorted(moved, key=lambda event: event.time), origin
+        moved = [
+            Event(self._since(event.time, origin), event.verb, event.item, event.where, self._lifetime(event.lifetime, origin))
+            for event in events
+        ]
+        return sorted(moved, key=attrgetter("time")), origin
 
     def _since(self, time: float, origin: float) -> float:
         return 0.0 if time == START else max(time - origin, 0.0) / self.choice.compress
 
-    def _lifetime(self, event: Event, origin: float) -> Any:
-        runs, leaves = event.lifetime.runs_for, event.lifetime.leaves_at
-        changes: dict[str, Any] = {
-            "runs_for": None if runs is None else runs / self.choice.compress,
-            "leaves_at": None if leaves is None else self._since(leaves, origin),
-        }
-        return attrs.evolve(event.lifetime, **changes)
+    def _lifetime(self, lifetime: Lifetime, origin: float) -> Lifetime:
+        runs, leaves = lifetime.runs_for, lifetime.leaves_at
+        if runs is None and leaves is None:
+            return lifetime
+        return Lifetime(
+            runs_for=None if runs is None else runs / self.choice.compress,
+            leaves_at=None if leaves is None else self._since(leaves, origin),
+        )
 
     def _resources(self, events: Sequence[Event]) -> tuple[str, ...]:
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
