@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Callable
 
 import attrs
+import numpy as np
 
-from ..arrays.types import Ints, Rows
+from ..arrays.types import Ints, Mask, Rows
 from . import verify
 
 MOST_MOVED = 16
@@ -27,24 +28,27 @@ class Leaders:
     """int64[rows]; its owner says when it changes."""
     total: int = 0
     """The highest total."""
-    _rows: Rows | None = None
-    """The leaders as they were found, ascending; None: look for them."""
+    _leads: Mask | None = None
+    """bool[rows of the order]: whether the row at a place of ``_order`` is a leader; None: look for them."""
+    _count: int = 0
+    """How many leaders there are."""
     _queue: list[int] | None = None
-    """The leaders as they are now, as their places in ``_order``, ascending; None: they are still as they were found."""
-    _order: Rows | None = None
+    """Their places, ascending; None: not laid out."""
+    _takes_turns: bool = False
+    """Another than the first was chosen, so that the places are worth to be laid out."""
+    _order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """The pass that the places are of."""
     moved: list[int] = attrs.field(factory=list)
     """Rows whose totals may have changed since the leaders were right. The owner of the totals adds them."""
 
     def replaced(self, ranked: Ints) -> None:
         """All totals may have changed; they are in *ranked* now."""
-        self.ranked, self._rows = ranked, None
+        self.ranked, self._leads = ranked, None
         self.moved.clear()
 
     def note(self, rows: Rows, before: Ints, now: Ints) -> None:
         """The totals of *rows* were *before* and are *now*: of these rows, those matter that were or are among the best."""
-        total, totals = self.total, zip(rows.tolist(), before.tolist(), now.tolist(), strict=True)
-        self.moved += [row for row, old, new in totals if old >= total or new >= total]
+        self.moved += rows[np.maximum(before, now) >= self.total].tolist()
 
     def trim(self) -> None:
         """Forget the leaders where too much moved."""
@@ -55,65 +59,68 @@ class Leaders:
         """The row of the leader that *which* chooses of so many. *order*: the rows in visiting order; *places*: row -> its place there."""
         self._refresh(order, places)
         if verify.SWITCH.is_on:
-            verify.check_leaders(self.ranked, self.all(order, places))
-        if self._queue is None:
-            return self._pick(places, which)
-        queue = self._laid_out(order, places)
-        return int(order[queue[which(len(queue))]])
+            verify.check_leaders(self.ranked, self.all(order, places), self._count)
+        chosen = which(self._count)
+        leads = self._leads
+        assert leads is not None
+        if chosen == 0:
+            return order.item(leads.argmax())
+        self._takes_turns = True
+        return order.item(leads.nonzero()[0][chosen] if self._queue is None else self._queue[chosen])
 
     def all(self, order: Rows, places: Rows) -> list[int]:
         """All leaders, in visiting order."""
         self._refresh(order, places)
-        found: list[int] = order[self._laid_out(order, places)].tolist()
+        found: list[int] = order[self._leads if self._queue is None else self._queue].tolist()
         return found
 
     def _refresh(self, order: Rows, places: Rows) -> None:
         self.trim()
-        if self.moved and self._rows is not None:
-            self._follow(self._laid_out(order, places), places)
-        if self._rows is None:
-            self._find()
+        if self._order is not order:
+            self._turn(order, places)
+        if self.moved and self._leads is not None:
+            self._follow(self._leads, places)
+        if self._leads is None:
+            self._find(order)
 
-    def _find(self) -> None:
+    def _turn(self, order: Rows, places: Rows) -> None:
+        """Rows are visited in another order."""
+        if self._leads is not None:
+            leads = np.zeros(len(order), np.bool_)
+            leads[places[self._order[self._leads]]] = True
+            self._leads, self._queue = leads, None
+        self._order = order
+
+    def _find(self, order: Rows) -> None:
         ranked = self.ranked
         best = ranked[ranked.argmax()]
-        self.total, self._rows, self._queue = int(best), (ranked == best).nonzero()[0], None
+        self._leads, self._queue = (ranked == best).take(order), None
+        self.total, self._count = int(best), int(np.count_nonzero(self._leads))
         self.moved.clear()
 
-    def _pick(self, places: Rows, which: Callable[[int], int]) -> int:
-        """As :meth:`host`, where the leaders are not laid out: mostly they are others the next time."""
-        rows = self._rows
-        assert rows is not None
-        chosen = which(len(rows))
-        if len(rows) == 1:
-            return int(rows[0])
-        at = places[rows]
-        return int(rows[at.argmin() if chosen == 0 else at.argpartition(chosen)[chosen]])
-
-    def _follow(self, queue: list[int], places: Rows) -> None:
+    def _follow(self, leads: Mask, places: Rows) -> None:
         """Put the rows that moved in or out; no leader is known if none is left."""
         ranked = self.ranked
+        if self._takes_turns and self._queue is None:
+            self._queue = leads.nonzero()[0].tolist()
         for row in self.moved:
             total, place = ranked.item(row), places.item(row)
-            at = bisect_left(queue, place)
-            is_there = at < len(queue) and queue[at] == place
             if total > self.total:
-                self.total, queue[:] = total, [place]
-            elif total == self.total and not is_there:
-                queue.insert(at, place)
-            elif total < self.total and is_there:
-                del queue[at]
+                leads[:] = False
+                leads[place] = True
+                self.total, self._count, self._queue = total, 1, None
+            elif leads.item(place) is not (total == self.total):
+                self._turn_over(leads, place)
         self.moved.clear()
-        if not queue:
-            self._rows = self._queue = None
+        if not self._count:
+            self._leads = None
 
-    def _laid_out(self, order: Rows, places: Rows) -> list[int]:
-        assert self._rows is not None
-        if self._queue is None:
-            at = places[self._rows]
-            at.sort()
-            self._queue, self._order = at.tolist(), order
-        elif self._order is not order:
-            assert self._order is not None
-            self._queue, self._order = sorted(places[self._order[self._queue]].tolist()), order
-        return self._queue
+    def _turn_over(self, leads: Mask, place: int) -> None:
+        """Put the row at *place* in, or out if it is there."""
+        is_there, queue = leads.item(place), self._queue
+        leads[place] = not is_there
+        self._count += -1 if is_there else 1
+        if queue is not None and is_there:
+            del queue[bisect_left(queue, place)]
+        elif queue is not None:
+            insort(queue, place)

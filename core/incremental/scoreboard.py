@@ -28,8 +28,6 @@ FEW = 64
 """Rows are few where there are so many times as many."""
 MOST_REFITTED = 16
 """Rows that are counted in or out one by one where they fit or no longer do."""
-MOST_NOTED = 1 << 12
-"""Such rows that are noted, all in all, before they are counted from nothing."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -181,16 +179,13 @@ class Scoreboard:
         if not np.count_nonzero(changed):
             return rows, False
         moved = changed.nonzero()[0]
-        self._refit(moved.tolist())
+        self._refit(moved)
         return union(rows, moved), True
 
-    def _refit(self, rows: Sequence[int]) -> None:
+    def _refit(self, rows: Rows) -> None:
         """Tell who fits now, where *rows* fit that did not or no longer do."""
         if self._feasible is not None:
-            if len(rows) > MOST_REFITTED or len(self._feasible.refitted) > MOST_NOTED:
-                self._feasible = None
-            else:
-                self._feasible.refit(self.fits, rows, self.count)
+            self._feasible.refit(self.fits, rows, self.count)
 
     def _refresh_fit(self, row: int) -> bool:
         """As :meth:`_refresh_fits`, for *row* alone; gives whether its fit became another.
@@ -202,7 +197,7 @@ class Scoreboard:
             return False
         self.fits[row] = fits
         self.count += 1 if fits else -1
-        self._refit((row,))
+        self._refit(np.array((row,), np.intp))
         return True
 
     # --- totals -----------------------------------------------------------------------------------------------------
@@ -228,8 +223,9 @@ class Scoreboard:
         if rows is not None and len(rows) == 1:
             row = int(rows[0])
             total = int(self.row_scores.totals[row]) + sum([int(tracked.reduced[row]) * tracked.weight for tracked in self._counting])
-            self.ranked[row] = total if self.fits[row] else OUT
-            self.leaders.moved.append(row)
+            before, self.ranked[row] = self.ranked.item(row), total if self.fits[row] else OUT
+            if max(before, total) >= self.leaders.total:
+                self.leaders.moved.append(row)
             return
         if rows is not None:
             self._refresh_totals_of(rows)
