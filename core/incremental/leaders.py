@@ -13,7 +13,7 @@ from . import verify
 
 MOST_MOVED = 16
 """With more changed totals, and one more for each ROWS_A_MOVE rows, the highest total is looked for among all rows."""
-ROWS_A_MOVE = 1 << 9
+ROWS_A_MOVE = 1 << 7
 
 
 @attrs.define(eq=False, repr=False)
@@ -52,8 +52,11 @@ class Leaders:
 
     def trim(self) -> None:
         """Forget the leaders where too much moved."""
-        if len(self.moved) > MOST_MOVED + len(self.ranked) // ROWS_A_MOVE:
-            self.replaced(self.ranked)
+        most = MOST_MOVED + len(self.ranked) // ROWS_A_MOVE
+        if len(self.moved) > most:
+            self.moved[:] = set(self.moved)
+            if len(self.moved) > most:
+                self.replaced(self.ranked)
 
     def host(self, order: Rows, places: Rows, which: Callable[[int], int]) -> int:
         """The row of the leader that *which* chooses of so many. *order*: the rows in visiting order; *places*: row -> its place there."""
@@ -103,7 +106,7 @@ class Leaders:
         ranked = self.ranked
         if self._takes_turns and self._queue is None:
             self._queue = leads.nonzero()[0].tolist()
-        for row in self.moved:
+        for row in set(self.moved):
             total, place = ranked.item(row), places.item(row)
             if total > self.total:
                 leads[:] = False
