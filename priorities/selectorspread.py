@@ -91,8 +91,17 @@ class Crowds(NamedTuple):
         codes = len(in_zones)
         if (most + 1) * codes > nodes:
             return cls(most, tuple(in_zones))
-        if (most + 1) * codes <= FEW:
-            return cls(most, codes, _few_scored(most, tuple(in_zones[1:]), best))
+        if (most + 1) * codes <= FEW:  # plain Python is faster then
+            fullest = max(in_zones[1:], default=0)
+            if fullest > 0:
+                by_zone = [ZONE_WEIGHT * (float(best) * ((fullest - count) / float(fullest))) for count in in_zones[1:]]
+            else:
+                by_zone = [ZONE_WEIGHT * float(best)] * (codes - 1)
+            scores: list[int] = []
+            for score, own in _shares(most, best):
+                scores.append(score)
+                scores += [int(own + zone) for zone in by_zone]
+            return cls(most, codes, array("q", scores).tobytes())
         on_node = _by_count(most, best)
         table = _combined(on_node[:, None], _by_zone(in_zones, best))
         table[:, 0] = on_node
@@ -164,21 +173,6 @@ def _by_count(most: int, best: int) -> Floats:
 def _shares(most: int, best: int) -> Sequence[tuple[int, float]]:
     """For each number of peers on a node the score without a zone, and the node's part of the score in a zone."""
     return [(int(score), score * (1.0 - ZONE_WEIGHT)) for score in _by_count(most, best).tolist()]
-
-
-@lru_cache(1 << 8)
-def _few_scored(most: int, in_zones: tuple[int, ...], best: int) -> bytes:
-    """The table of :class:`Crowds` where pairs are few: plain Python is faster then. *in_zones*: without the nodes that have no zone."""
-    fullest = max(in_zones, default=0)
-    if fullest > 0:
-        by_zone = [ZONE_WEIGHT * (float(best) * ((fullest - count) / float(fullest))) for count in in_zones]
-    else:
-        by_zone = [ZONE_WEIGHT * float(best)] * len(in_zones)
-    scores: list[int] = []
-    for score, own in _shares(most, best):
-        scores.append(score)
-        scores += [int(own + zone) for zone in by_zone]
-    return array("q", scores).tobytes()
 
 
 def _emptiness(count: int, most: int, best: int) -> float:

@@ -117,20 +117,31 @@ class Tally:
         return True
 
     def _count_each(self, raw: Scores, rows: Sequence[int], fits: Mask) -> None:
-        zone = self.table.zone
-        zones, codes = len(zone.values), zone.codes
+        counts, held, zone = self._counts, self._held, self.table.zone
         for row in rows:
-            score = raw.item(row)
-            self._count(row, OUT if not fits.item(row) else score * zones + codes.item(row) if self.by_zone else score)
+            now, before = OUT, held.item(row)
+            if fits.item(row):
+                now = raw.item(row) * len(zone.values) + zone.codes.item(row) if self.by_zone else raw.item(row)
+            if now == before:
+                continue
+            held[row] = now
+            if now != OUT:
+                counts[now] = counts.get(now, 0) + 1
+            if before != OUT:
+                counts[before] -= 1
+                if not counts[before]:
+                    del counts[before]
 
     def _count_together(self, raw: Scores, rows: Rows, fits: Mask) -> None:
         """Count *rows*, of which each is there once, as they are now: such as those of a zone."""
-        held, fit = self._held, fits.take(rows)
-        self._add(held.take(rows), -1)
-        held[rows] = OUT
-        if np.count_nonzero(fit):
-            came = rows[fit]
-            keys = held[came] = self._keys(raw, came)
+        fit = fits.take(rows)
+        number = np.count_nonzero(fit)
+        self._add(self._held.take(rows), -1)
+        if number < len(rows):
+            self._held[rows] = OUT
+        if number:
+            came = rows if number == len(rows) else rows[fit]
+            keys = self._held[came] = self._keys(raw, came)
             self._add(keys, 1)
 
     def _add(self, keys: Ints, sign: int) -> None:
@@ -142,30 +153,17 @@ class Tally:
             else:
                 del counts[key]
 
-    def _count(self, row: int, now: int) -> None:
-        """Count *row* as *now*, and no longer as what it was counted as."""
-        counts, before = self._counts, self._held.item(row)
-        if now == before:
-            return
-        self._held[row] = now
-        if now != OUT:
-            counts[now] = counts.get(now, 0) + 1
-        if before != OUT:
-            left = counts[before] - 1
-            if left:
-                counts[before] = left
-            else:
-                del counts[before]
-
 
 def _numbers(keys: Ints) -> Iterable[tuple[int, int]]:
     """Each of *keys* but OUT, and how often it is there."""
-    if len(keys) and keys.min() == OUT:
-        keys = keys[keys != OUT]
-    if not len(keys):
+    highest = int(keys.max(initial=OUT))
+    if highest == OUT:
         return ()
     lowest = int(keys.min())
-    if int(keys.max()) - lowest > WIDEST:
+    if lowest == OUT:
+        keys = keys[keys != OUT]
+        lowest = int(keys.min())
+    if highest - lowest > WIDEST:
         return Counter(keys.tolist()).items()
     numbers = np.bincount(keys - lowest)
     present = numbers.nonzero()[0]
