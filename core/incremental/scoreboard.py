@@ -27,7 +27,9 @@ OUT = -(2**62)
 FEW = 64
 """Rows are few where there are so many times as many."""
 MOST_REFITTED = 16
-"""Rows whose permission is looked up one by one."""
+"""Rows that are counted in or out one by one where they fit or no longer do."""
+MOST_NOTED = 1 << 12
+"""Such rows that are noted, all in all, before they are counted from nothing."""
 MOST_LISTED = 64
 """Rows, of which some may be there often, that are looked through for how many different ones there are."""
 MOST_SINGLE = 12
@@ -186,13 +188,19 @@ class Scoreboard:
         if not np.count_nonzero(changed):
             return rows, False
         moved = changed.nonzero()[0]
-        self._refit(moved)
+        if len(moved) > MOST_REFITTED:
+            self._feasible = None
+        else:
+            self._refit(moved.tolist())
         return union(rows, moved), True
 
-    def _refit(self, rows: Rows) -> None:
+    def _refit(self, rows: Sequence[int]) -> None:
         """Tell who fits now, where *rows* fit that did not or no longer do."""
         if self._feasible is not None:
-            self._feasible.refit(self.fits, rows, self.count)
+            if len(self._feasible.refitted) > MOST_NOTED:
+                self._feasible = None
+            else:
+                self._feasible.refit(self.fits, rows, self.count)
 
     def _refresh_fits_of(self, rows: Collection[int]) -> bool:
         """As :meth:`_refresh_fits`, for few *rows*; gives whether the fit of any became another."""
@@ -202,7 +210,7 @@ class Scoreboard:
             fits[row] = not fits[row]
             self.count += 1 if fits[row] else -1
         if changed:
-            self._refit(np.array(changed, np.intp))
+            self._refit(changed)
         return bool(changed)
 
     # --- totals -----------------------------------------------------------------------------------------------------

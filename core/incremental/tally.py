@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
-from ..arrays.trail import Trail
 from ..arrays.types import Ints, Mask, Rows, Scores
 from ..rule import Counts
 
 OUT = -(2**62)
 """Stands for the score of a row that does not fit."""
 MOST_ROWS = 32
-"""With more changed scores, they are counted from nothing; more rows that fit or no longer do are counted together."""
+"""With more changed rows, scores are counted from nothing."""
 MOST_SCORES = 64
 """With more different scores it is no faster to count them."""
 STEADY = 2
@@ -34,8 +32,8 @@ class Fitting:
     """bool[rows]"""
     fits_everywhere: bool
     """Every row fits."""
-    refitted: Trail = attrs.field(factory=Trail)
-    """The rows that fit and did not before, or no longer do."""
+    refitted: list[int] = attrs.field(factory=list)
+    """The rows that fit and did not before, or no longer do, one after the other."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -53,7 +51,7 @@ class Tally:
     _fitting: Fitting | None = None
     """Whose rows are counted; None: count from nothing."""
     _seen: int = 0
-    """The revision of ``refitted`` that is in the counts."""
+    """Entries of ``refitted`` that are in the counts."""
     _steady: int = 0
     """How often in a row few rows changed, before scores are counted from nothing."""
     _is_hopeless: bool = False
@@ -68,19 +66,23 @@ class Tally:
         if rows is None or len(rows) > MOST_ROWS or self._is_hopeless:
             self.forget()
             return None
-        if not self._follow(raw, rows.tolist(), fitting):
-            if self._steady < STEADY:
-                self._fitting, self._steady = None, self._steady + 1
-                return None
+        if self._fitting is fitting and len(fitting.refitted) - self._seen <= MOST_ROWS:
+            self._follow(raw, rows.tolist() + fitting.refitted[self._seen :], fitting.fits)
+        elif self._steady >= STEADY:
             self._begin(raw, fitting)
-            self._fitting, self._seen, self._steady = fitting, fitting.refitted.revision, 0
+            self._steady = 0
+        else:
+            self._fitting, self._steady = None, self._steady + 1
+            return None
+        self._fitting, self._seen = fitting, len(fitting.refitted)
         self._is_hopeless = self._is_hopeless or len(self._counts) > MOST_SCORES
         return None if self._is_hopeless else self._counts
 
     def moved(self, raw: Scores, rows: Sequence[int], fitting: Fitting) -> Counts | None:
-        """As :meth:`counts`, where *rows* are few; None where they cannot be followed."""
-        if self._is_hopeless or not self._follow(raw, rows, fitting):
+        """As :meth:`counts`, where *rows* are few and nothing else changed; None where that is not all that is needed."""
+        if self._fitting is not fitting or len(fitting.refitted) != self._seen or self._is_hopeless:
             return None
+        self._follow(raw, rows, fitting.fits)
         return self._counts if len(self._counts) <= MOST_SCORES else None
 
     def _begin(self, raw: Scores, fitting: Fitting) -> None:
@@ -90,81 +92,33 @@ class Tally:
             self._is_hopeless = True
             return
         self._held = keys.copy() if fitting.fits_everywhere else np.where(fitting.fits, keys, OUT)
-        self._counts = dict(_numbers(keys if fitting.fits_everywhere else keys[fitting.fits]))
+        numbers = np.bincount((keys if fitting.fits_everywhere else keys[fitting.fits]) - lowest)
+        present = numbers.nonzero()[0]
+        self._counts = dict(zip((present + lowest).tolist(), numbers[present].tolist(), strict=True))
 
-    def _keys(self, raw: Scores, rows: Rows | None = None) -> Ints:
-        """What *rows* (None: all) are counted as."""
-        if rows is not None:
-            raw = raw.take(rows)
-        zone = Batch(self.table, rows).zone
+    def _keys(self, raw: Scores) -> Ints:
+        zone = Batch.everywhere(self.table).zone
         return raw * len(zone.values) + zone.codes if self.by_zone else raw
 
-    def _follow(self, raw: Scores, rows: Sequence[int], fitting: Fitting) -> bool:
-        """Count *rows*, whose scores changed, and those that were refitted as they are now; gives whether that was possible."""
-        if self._fitting is not fitting:
-            return False
-        if self._seen != fitting.refitted.revision:
-            steps = fitting.refitted.steps_since(self._seen)
-            if steps is None:
-                return False
-            for refitted in steps:
-                if len(refitted) > MOST_ROWS:
-                    self._count_together(raw, refitted, fitting.fits)
-                else:
-                    self._count_each(raw, refitted.tolist(), fitting.fits)
-            self._seen = fitting.refitted.revision
-        self._count_each(raw, rows, fitting.fits)
-        return True
-
-    def _count_each(self, raw: Scores, rows: Sequence[int], fits: Mask) -> None:
-        counts, held, zone = self._counts, self._held, self.table.zone
+    def _follow(self, raw: Scores, rows: Sequence[int], fits: Mask) -> None:
+        """Count *rows*, of which each may be there twice, as they are now."""
+        zone = self.table.zone
+        zones, codes = len(zone.values), zone.codes
         for row in rows:
-            now, before = OUT, held.item(row)
-            if fits.item(row):
-                now = raw.item(row) * len(zone.values) + zone.codes.item(row) if self.by_zone else raw.item(row)
-            if now == before:
-                continue
-            held[row] = now
-            if now != OUT:
-                counts[now] = counts.get(now, 0) + 1
-            if before != OUT:
-                counts[before] -= 1
-                if not counts[before]:
-                    del counts[before]
+            score = raw.item(row)
+            self._count(row, OUT if not fits.item(row) else score * zones + codes.item(row) if self.by_zone else score)
 
-    def _count_together(self, raw: Scores, rows: Rows, fits: Mask) -> None:
-        """Count *rows*, of which each is there once, as they are now: such as those of a zone."""
-        fit = fits.take(rows)
-        number = np.count_nonzero(fit)
-        self._add(self._held.take(rows), -1)
-        if number < len(rows):
-            self._held[rows] = OUT
-        if number:
-            came = rows if number == len(rows) else rows[fit]
-            keys = self._held[came] = self._keys(raw, came)
-            self._add(keys, 1)
-
-    def _add(self, keys: Ints, sign: int) -> None:
-        counts = self._counts
-        for key, number in _numbers(keys):
-            left = counts.get(key, 0) + sign * number
+    def _count(self, row: int, now: int) -> None:
+        """Count *row* as *now*, and no longer as what it was counted as."""
+        counts, before = self._counts, self._held.item(row)
+        if now == before:
+            return
+        self._held[row] = now
+        if now != OUT:
+            counts[now] = counts.get(now, 0) + 1
+        if before != OUT:
+            left = counts[before] - 1
             if left:
-                counts[key] = left
+                counts[before] = left
             else:
-                del counts[key]
-
-
-def _numbers(keys: Ints) -> Iterable[tuple[int, int]]:
-    """Each of *keys* but OUT, and how often it is there."""
-    highest = int(keys.max(initial=OUT))
-    if highest == OUT:
-        return ()
-    lowest = int(keys.min())
-    if lowest == OUT:
-        keys = keys[keys != OUT]
-        lowest = int(keys.min())
-    if highest - lowest > WIDEST:
-        return Counter(keys.tolist()).items()
-    numbers = np.bincount(keys - lowest)
-    present = numbers.nonzero()[0]
-    return zip((present + lowest).tolist(), numbers[present].tolist(), strict=True)
+                del counts[before]

@@ -18,7 +18,7 @@ from .answer import FEW_ROWS
 from .byvalue import moved_rows
 from .failuresanswer import FailuresAnswer
 from .scoresanswer import ScoresAnswer
-from .tally import MOST_ROWS, Fitting, Tally
+from .tally import Fitting, Tally
 
 FewWorths = tuple[str, tuple[int, ...]]
 """A label key, and the score of each of its values, which are few, by code."""
@@ -55,16 +55,14 @@ class Feasible(Fitting):
             found = self._codes[key] = counts.nonzero()[0].tolist()
         return found
 
-    def refit(self, fits: Mask, rows: Rows, count: int) -> None:
+    def refit(self, fits: Mask, rows: Sequence[int], count: int) -> None:
         """Rows fit that did not, or no longer do: *rows*, each once; now *fits* is true, for *count* rows."""
         self.fits, self.fits_everywhere, self._nodes = fits, count == len(fits), None
-        self.refitted.touch(rows)
+        self.refitted += rows
         self._codes.clear()
-        if len(rows) > MOST_ROWS:
-            self._counts.clear()
         for key, counts in self._counts.items():
             codes = Batch.everywhere(self.table).label(key).codes
-            for row in rows.tolist():
+            for row in rows:
                 counts[codes[row]] += 1 if fits[row] else -1
 
     def of(self, scores: Scores) -> Scores:
