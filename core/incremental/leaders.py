@@ -108,22 +108,18 @@ class Leaders:
             self._queue = leads.nonzero()[0].tolist()
         for row in set(self.moved):
             total, place = ranked.item(row), places.item(row)
+            leading = total == self.total
             if total > self.total:
                 leads[:] = False
                 leads[place] = True
                 self.total, self._count, self._queue = total, 1, None
-            elif leads.item(place) is not (total == self.total):
-                self._turn_over(leads, place)
+            elif leads.item(place) is not leading:
+                leads[place] = leading
+                self._count += 1 if leading else -1
+                if self._queue is not None and leading:
+                    insort(self._queue, place)
+                elif self._queue is not None:
+                    del self._queue[bisect_left(self._queue, place)]
         self.moved.clear()
         if not self._count:
             self._leads = None
-
-    def _turn_over(self, leads: Mask, place: int) -> None:
-        """Put the row at *place* in, or out if it is there."""
-        is_there, queue = leads.item(place), self._queue
-        leads[place] = not is_there
-        self._count += -1 if is_there else 1
-        if queue is not None and is_there:
-            del queue[bisect_left(queue, place)]
-        elif queue is not None:
-            insort(queue, place)

@@ -298,6 +298,8 @@ class Scoreboard:
 
 def _few(rows: Rows) -> Collection[int] | None:
     """Each of *rows* once, where they are few; None: they are many."""
+    if len(rows) == 1:
+        return (int(rows[0]),)
     if len(rows) > MOST_LISTED:
         return None
     found = set(rows.tolist())
