@@ -312,6 +312,17 @@ class TestSchedules:
 
 
 class TestWhatNoRowShows:
+    def test_a_pass_that_visits_a_node_twice(self) -> None:
+        """A pod that fits on no node of such a pass is told of all nodes when the next pass visits each once."""
+        world = World.of(engine_of("1.16 adaptive", 4000), engine_of("1.16 adaptive", 0), details=(False, True), nodes=150)
+        refused = []
+        for step in (*beginning(0, SCHEDULING, 6, 150), *[("schedule", 0, 28), ("node", 0, 0)], *[("schedule", 0, 28)] * 2):
+            records = [decision.record() for decision in world.take(step)]
+            assert records[:1] == records[1:]
+            refused += [record["error"] for record in records[:1] if step == ("schedule", 0, 28)]
+        assert " 92 node(s) " in refused[1]
+        assert " 93 node(s) " in refused[2]
+
     @pytest.mark.parametrize("release", ["1.12", "1.14", "1.16"])
     def test_a_peer_on_a_name_without_node(self, release: str) -> None:
         """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for all nodes."""

@@ -86,9 +86,9 @@ class Counter:
         if len(self._moved) > MOST_MOVED:
             del self._moved[: MOST_MOVED // 2]
         for key, (column, domains) in self._domains.items():
-            code = column.codes[row] if row < len(column.codes) else 0
+            code = column.codes.item(row) if row < len(column.codes) else 0
             if code >= len(domains):
-                domains = grown(domains, int(code) + 1)
+                domains = grown(domains, code + 1)
                 self._domains[key] = column, domains
             if code:
                 domains[code] += count

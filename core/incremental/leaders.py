@@ -8,12 +8,12 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from ..arrays.types import Ints, Rows
+from ..arrays.types import Ints, Mask, Rows
 from . import verify
 
 MOST_MOVED = 16
 """With more changed totals, and one more for each ROWS_A_MOVE rows, the highest total is looked for among all rows."""
-ROWS_A_MOVE = 1 << 9
+ROWS_A_MOVE = 1 << 7
 
 
 @attrs.define(eq=False, repr=False)
@@ -28,97 +28,114 @@ class Leaders:
     """int64[rows]; its owner says when it changes."""
     total: int = 0
     """The highest total."""
-    _rows: Rows | None = None
-    """The leaders as they were found, ascending; None: look for them."""
+    _count: int = 0
+    """How many leaders there are; 0: look for them."""
+    _leads: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    """bool[rows of the order]: whether the row at a place of ``_order`` is a leader. It holds where ``_queue`` does not."""
     _queue: list[int] | None = None
-    """The leaders as they are now, as their places in ``_order``, ascending; None: they are still as they were found."""
-    _order: Rows | None = None
+    """The places of the leaders, ascending; None: not laid out."""
+    _takes_turns: bool = False
+    """Another than the first was chosen, so that the places are worth to be laid out."""
+    _order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """The pass that the places are of."""
     moved: list[int] = attrs.field(factory=list)
     """Rows whose totals may have changed since the leaders were right. The owner of the totals adds them."""
 
     def replaced(self, ranked: Ints) -> None:
         """All totals may have changed; they are in *ranked* now."""
-        self.ranked, self._rows = ranked, None
+        self.ranked, self._count = ranked, 0
         self.moved.clear()
 
     def note(self, rows: Rows, before: Ints, now: Ints) -> None:
         """The totals of *rows* were *before* and are *now*: of these rows, those matter that were or are among the best."""
-        total = self.total
-        if len(rows) > MOST_MOVED:
-            self.moved += rows[np.maximum(before, now) >= total].tolist()
-            return
-        totals = zip(rows.tolist(), before.tolist(), now.tolist(), strict=True)
-        self.moved += [row for row, old, new in totals if old >= total or new >= total]
+        self.moved += rows[np.maximum(before, now) >= self.total].tolist()
 
     def trim(self) -> None:
         """Forget the leaders where too much moved."""
-        if len(self.moved) > MOST_MOVED + len(self.ranked) // ROWS_A_MOVE:
-            self.replaced(self.ranked)
+        most = MOST_MOVED + len(self.ranked) // ROWS_A_MOVE
+        if len(self.moved) > most:
+            self.moved[:] = set(self.moved)
+            if len(self.moved) > most:
+                self.replaced(self.ranked)
 
     def host(self, order: Rows, places: Rows, which: Callable[[int], int]) -> int:
         """The row of the leader that *which* chooses of so many. *order*: the rows in visiting order; *places*: row -> its place there."""
         self._refresh(order, places)
         if verify.SWITCH.is_on:
-            verify.check_leaders(self.ranked, self.all(order, places))
-        if self._queue is None:
-            return self._pick(places, which)
-        queue = self._laid_out(order, places)
-        return int(order[queue[which(len(queue))]])
+            verify.check_leaders(self.ranked, self.all(order, places), self._count)
+        chosen = which(self._count)
+        if self._queue is not None:
+            return order.item(self._queue[chosen])
+        if chosen == 0:
+            return order.item(self._leads.argmax())
+        self._takes_turns = True
+        return order.item(self._leads.nonzero()[0][chosen])
 
     def all(self, order: Rows, places: Rows) -> list[int]:
         """All leaders, in visiting order."""
         self._refresh(order, places)
-        found: list[int] = order[self._laid_out(order, places)].tolist()
+        found: list[int] = order[self._leads if self._queue is None else self._queue].tolist()
         return found
 
     def _refresh(self, order: Rows, places: Rows) -> None:
         self.trim()
-        if self.moved and self._rows is not None:
-            self._follow(self._laid_out(order, places), places)
-        if self._rows is None:
-            self._find()
+        if self._order is not order:
+            self._turn(order, places)
+        if self.moved and self._count:
+            self._follow(places)
+        if not self._count:
+            self._find(order)
 
-    def _find(self) -> None:
+    def _turn(self, order: Rows, places: Rows) -> None:
+        """Rows are visited in another order."""
+        if self._count:
+            leads = np.zeros(len(order), np.bool_)
+            leads[places[self._order[self._leads if self._queue is None else self._queue]]] = True
+            self._leads, self._queue = leads, None
+        self._order = order
+
+    def _find(self, order: Rows) -> None:
         ranked = self.ranked
         best = ranked[ranked.argmax()]
-        self.total, self._rows, self._queue = int(best), (ranked == best).nonzero()[0], None
+        self._leads, self._queue = (ranked == best).take(order), None
+        self.total, self._count = int(best), int(np.count_nonzero(self._leads))
         self.moved.clear()
 
-    def _pick(self, places: Rows, which: Callable[[int], int]) -> int:
-        """As :meth:`host`, where the leaders are not laid out: mostly they are others the next time."""
-        rows = self._rows
-        assert rows is not None
-        chosen = which(len(rows))
-        if len(rows) == 1:
-            return int(rows[0])
-        at = places[rows]
-        return int(rows[at.argmin() if chosen == 0 else at.argpartition(chosen)[chosen]])
-
-    def _follow(self, queue: list[int], places: Rows) -> None:
+    def _follow(self, places: Rows) -> None:
         """Put the rows that moved in or out; no leader is known if none is left."""
-        ranked = self.ranked
-        for row in self.moved:
-            total, place = ranked.item(row), places.item(row)
-            at = bisect_left(queue, place)
-            is_there = at < len(queue) and queue[at] == place
-            if total > self.total:
-                self.total, queue[:] = total, [place]
-            elif total == self.total and not is_there:
-                queue.insert(at, place)
-            elif total < self.total and is_there:
-                del queue[at]
-        self.moved.clear()
-        if not queue:
-            self._rows = self._queue = None
-
-    def _laid_out(self, order: Rows, places: Rows) -> list[int]:
-        assert self._rows is not None
+        if self._takes_turns and self._queue is None:
+            self._queue = self._leads.nonzero()[0].tolist()
         if self._queue is None:
-            at = places[self._rows]
-            at.sort()
-            self._queue, self._order = at.tolist(), order
-        elif self._order is not order:
-            assert self._order is not None
-            self._queue, self._order = sorted(places[self._order[self._queue]].tolist()), order
-        return self._queue
+            self._follow_mask(self._leads, places)
+        else:
+            self._follow_queue(self._queue, places)
+        self.moved.clear()
+
+    def _follow_mask(self, leads: Mask, places: Rows) -> None:
+        ranked = self.ranked
+        for row in set(self.moved):
+            total, place = ranked.item(row), places.item(row)
+            leading = total == self.total
+            if total > self.total:
+                leads[:] = False
+                leads[place] = True
+                self.total, self._count = total, 1
+            elif leads.item(place) is not leading:
+                leads[place] = leading
+                self._count += 1 if leading else -1
+
+    def _follow_queue(self, queue: list[int], places: Rows) -> None:
+        ranked = self.ranked
+        for row in set(self.moved):
+            total, place = ranked.item(row), places.item(row)
+            if total > self.total:
+                queue[:] = [place]
+                self.total = total
+                continue
+            at = bisect_left(queue, place)
+            was_leading, leading = at < len(queue) and queue[at] == place, total == self.total
+            if was_leading and not leading:
+                del queue[at]
+            elif leading and not was_leading:
+                queue.insert(at, place)
+        self._count = len(queue)

@@ -6,7 +6,7 @@ the trails of what it is made of, and works out those alone.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import attrs
 import numpy as np
@@ -31,6 +31,10 @@ MOST_REFITTED = 16
 """Rows that are counted in or out one by one where they fit or no longer do."""
 MOST_NOTED = 1 << 12
 """Such rows that are noted, all in all, before they are counted from nothing."""
+MOST_LISTED = 64
+"""Rows, of which some may be there often, that are looked through for how many different ones there are."""
+MOST_SINGLE = 12
+"""Rows that are put right one by one: plain Python is faster then than numpy, which takes as long for one row as for a hundred."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -177,12 +181,15 @@ class Scoreboard:
         Gives *rows* and those where the fit became another, and whether there are any of the latter. Rows that are never visited never fit.
         """
         both = rows if allowed is NO_ROWS else union(rows, allowed)
-        if both is not None and len(both) <= 1:
-            return both, bool(len(both)) and self._refresh_fit(int(both[0]))
+        each = None if both is None else _few(both)
+        if each is not None:
+            refitted = self._refresh_fits_of(each)
+            return (both if refitted else rows), refitted
         if both is not None and len(both) * FEW <= len(self.fits):
             changed = (self.row_scores.fits.take(both) & self._allowed.take(both)) != self.fits.take(both)
-            refitted = [self._refresh_fit(row) for row in both[changed].tolist()] if np.count_nonzero(changed) else ()
-            return (both, True) if refitted else (rows, False)
+            if not np.count_nonzero(changed):
+                return rows, False
+            return both, self._refresh_fits_of(set(both[changed].tolist()))
         before, self.fits = self.fits, self.row_scores.fits & self._allowed
         self.count = int(np.count_nonzero(self.fits))
         if len(before) != len(self.fits):
@@ -192,29 +199,30 @@ class Scoreboard:
         if not np.count_nonzero(changed):
             return rows, False
         moved = changed.nonzero()[0]
-        self._refit(moved.tolist())
+        if len(moved) > MOST_REFITTED:
+            self._feasible = None
+        else:
+            self._refit(moved.tolist())
         return union(rows, moved), True
 
     def _refit(self, rows: Sequence[int]) -> None:
         """Tell who fits now, where *rows* fit that did not or no longer do."""
         if self._feasible is not None:
-            if len(rows) > MOST_REFITTED or len(self._feasible.refitted) > MOST_NOTED:
+            if len(self._feasible.refitted) > MOST_NOTED:
                 self._feasible = None
             else:
                 self._feasible.refit(self.fits, rows, self.count)
 
-    def _refresh_fit(self, row: int) -> bool:
-        """As :meth:`_refresh_fits`, for *row* alone; gives whether its fit became another.
-
-        Few rows are put right by themselves, here and in the totals: by way of arrays the basic case with 5,000 nodes is 10% slower.
-        """
-        fits = bool(self.row_scores.fits[row] and self._allowed[row])
-        if fits == self.fits[row]:
-            return False
-        self.fits[row] = fits
-        self.count += 1 if fits else -1
-        self._refit((row,))
-        return True
+    def _refresh_fits_of(self, rows: Collection[int]) -> bool:
+        """As :meth:`_refresh_fits`, for few *rows*; gives whether the fit of any became another."""
+        good, allowed, fits = self.row_scores.fits, self._allowed, self.fits
+        changed = [row for row in rows if (good.item(row) and allowed.item(row)) is not fits.item(row)]
+        for row in changed:
+            fits[row] = not fits[row]
+            self.count += 1 if fits[row] else -1
+        if changed:
+            self._refit(changed)
+        return bool(changed)
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
@@ -236,14 +244,12 @@ class Scoreboard:
 
     def _refresh_totals(self, rows: Rows | None) -> None:
         """Put the totals of *rows* (None: of all) right."""
-        if rows is not None and len(rows) == 1:
-            row = int(rows[0])
-            total = int(self.row_scores.totals[row]) + sum([int(tracked.reduced[row]) * tracked.weight for tracked in self._counting])
-            self.ranked[row] = total if self.fits[row] else OUT
-            self.leaders.moved.append(row)
-            return
         if rows is not None:
-            self._refresh_totals_of(rows)
+            each = _few(rows)
+            if each is None:
+                self._refresh_totals_of(rows)
+            else:
+                self._refresh_each_total(each)
             return
         totals = self.row_scores.totals
         for tracked in self._counting:
@@ -265,6 +271,21 @@ class Scoreboard:
         self.ranked[rows] = totals
         self.leaders.note(rows, before, totals)
 
+    def _refresh_each_total(self, rows: Collection[int]) -> None:
+        """Put the totals of *rows*, which are few, right."""
+        totals, fits, ranked, leaders = self.row_scores.totals, self.fits, self.ranked, self.leaders
+        for row in rows:
+            total = OUT
+            if fits.item(row):
+                total = totals.item(row)
+                for tracked in self._counting:
+                    total += tracked.reduced.item(row) * tracked.weight
+            before = ranked.item(row)
+            if total != before:
+                ranked[row] = total
+                if max(before, total) >= leaders.total:
+                    leaders.moved.append(row)
+
     # --- the best ---------------------------------------------------------------------------------------------------
 
     def feasible(self, wanted: int) -> tuple[Rows, int]:
@@ -284,3 +305,13 @@ class Scoreboard:
                 raw = tracked.answer.answer[feasible]
                 totals += tracked.priority.reduce(cycle.template, raw, nodes, cycle) * tracked.weight
         return totals
+
+
+def _few(rows: Rows) -> Collection[int] | None:
+    """Each of *rows* once, where they are few; None: they are many."""
+    if len(rows) == 1:
+        return (int(rows[0]),)
+    if len(rows) > MOST_LISTED:
+        return None
+    found = set(rows.tolist())
+    return found if len(found) <= MOST_SINGLE else None

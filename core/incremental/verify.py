@@ -149,10 +149,10 @@ def _check_totals(board: Board, cycle: Cycle) -> None:
         raise _stale(cycle, "scoreboard", rows[wrong].tolist(), text)
 
 
-def check_leaders(ranked: Ints, leaders: Sequence[int]) -> None:
-    """Raise StaleError unless *leaders* are the rows with the highest of *ranked*: int64[rows]."""
+def check_leaders(ranked: Ints, leaders: Sequence[int], count: int) -> None:
+    """Raise StaleError unless *leaders*, which are *count*, are the rows with the highest of *ranked*: int64[rows]."""
     wanted = np.flatnonzero(ranked == ranked.max()).tolist()
-    if sorted(leaders) != wanted:
+    if sorted(leaders) != wanted or count != len(wanted):
         raise StaleError(f"the leaders of a scoreboard are stale: kept {sorted(leaders)[:5]}, worked out {wanted[:5]}")
 
 

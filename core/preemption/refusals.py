@@ -186,8 +186,7 @@ class Refusals:
     def note(self, cycle: Cycle, found: Search) -> None:
         """Keep why the pod of *cycle* fits on none of the nodes that were *found*, where that can be followed."""
         verdict, path = found.verdict, self.quick_path
-        rows = path.order.one_pass()
-        if verdict.has_errors or verdict.with_nominated is not None or not path.order.is_regular or len(found.visited) != len(rows):
+        if verdict.has_errors or verdict.with_nominated is not None or not _has_each_once(found.visited, len(path.order.one_pass())):
             return
         predicates = path.algorithm.predicates_for(cycle.template)
         ran = {predicate.name for predicate in verdict.plain.predicates}
@@ -217,6 +216,11 @@ class Refusals:
             self.quick_path.scoreboards.answers.environment(scope, cycle), self.quick_path.order.revision, table.changed.revision,
             nodes=len(rows), unresolvable=int(np.count_nonzero(verdict.unresolvable() & visited)), predicates=rejected,
         )  # fmt: skip
+
+
+def _has_each_once(visited: Rows, count: int) -> bool:
+    """Whether *visited* are so many rows, and no row twice: a pass can visit one node twice, and another not at all."""
+    return len(visited) == count == np.count_nonzero(np.bincount(visited))
 
 
 def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Iterator[Part]:

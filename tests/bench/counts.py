@@ -79,6 +79,9 @@ def _count(found: Counts, frame: FrameType, event: str, called: Any) -> None:
 
 
 def _is_of_numpy(called: Any) -> bool:
+    """Whether it is a call of numpy. To look up one element is none, written ``scores.item(row)`` or ``scores[row]``."""
+    if getattr(called, "__name__", "") == "item":
+        return False
     owner = getattr(called, "__self__", None)
     return isinstance(owner, np.ndarray | np.generic | np.ufunc) or str(getattr(called, "__module__", "")).startswith("numpy")
 

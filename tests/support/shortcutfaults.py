@@ -20,6 +20,7 @@ from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.leaders import Leaders
 from kubeclassic.core.incremental.lookahead import Lookahead
 from kubeclassic.core.incremental.rows import RowScores
+from kubeclassic.core.incremental.scoreboard import Scoreboard
 from kubeclassic.core.incremental.tally import Tally
 from kubeclassic.core.matching.domains import KeySums
 from kubeclassic.core.pods.template import Entry, Templates
@@ -68,6 +69,10 @@ def _not_told(whole: Method, leaders: Leaders, *given: Any) -> Any:
 def _one_not_told(whole: Method, leaders: Leaders, *given: Any) -> Any:
     del leaders.moved[:-1]
     return whole(leaders, *given)
+
+
+def _one_missed(whole: Method, board: Scoreboard, rows: Any) -> Any:
+    return whole(board, sorted(rows)[:-1])
 
 
 # --- sums of rows ---------------------------------------------------------------------------------------------------
@@ -215,6 +220,8 @@ FAULTS = {
     "leaders are never looked for again": Fault(Leaders, "replaced", _never_dropped),
     "leaders are not told what moved": Fault(Leaders, "host", _not_told),
     "leaders are told of the last row that moved": Fault(Leaders, "host", _one_not_told),
+    "of the rows whose fits are put right one is left out": Fault(Scoreboard, "_refresh_fits_of", _one_missed),
+    "of the rows whose totals are put right one is left out": Fault(Scoreboard, "_refresh_each_total", _one_missed),
     "sums keep what left": Fault(NodeTable, "remove_pod", _not_taken_off, by_verify=False),
     "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone),
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive),

@@ -12,14 +12,21 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental import scoreboard
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.scoreboard import OUT, Scoreboard
+from kubeclassic.core.incremental.scoreboard import MOST_SINGLE, OUT, Scoreboard
 from kubeclassic.core.incremental.scoreboards import Scoreboards
 from kubeclassic.core.rule import RuleError
 from tests.support.build import engine, node, obj, pod
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 SMALL: dict[str, str] = {"cpu": "500m", "memory": "64Mi"}
+
+
+@pytest.fixture(autouse=True, params=[1, MOST_SINGLE])
+def rows_put_right_one_by_one(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows are put right one by one, more by way of arrays: both say the same."""
+    monkeypatch.setattr(scoreboard, "MOST_SINGLE", request.param)
 
 
 def small(name: str = "new", **more: Any) -> Pod:
