@@ -64,12 +64,10 @@ class Leaders:
         if verify.SWITCH.is_on:
             verify.check_leaders(self.ranked, self.all(order, places), self._count)
         chosen = which(self._count)
-        if self._queue is not None:
-            return order.item(self._queue[chosen])
-        if chosen == 0:
+        if chosen == 0 and self._queue is None:
             return order.item(self._leads.argmax())
         self._takes_turns = True
-        return order.item(self._leads.nonzero()[0][chosen])
+        return order.item(self._laid_out()[chosen])
 
     def all(self, order: Rows, places: Rows) -> list[int]:
         """All leaders, in visiting order."""
@@ -103,13 +101,16 @@ class Leaders:
 
     def _follow(self, places: Rows) -> None:
         """Put the rows that moved in or out; no leader is known if none is left."""
-        if self._takes_turns and self._queue is None:
-            self._queue = self._leads.nonzero()[0].tolist()
-        if self._queue is None:
-            self._follow_mask(self._leads, places)
+        if self._takes_turns:
+            self._follow_queue(self._laid_out(), places)
         else:
-            self._follow_queue(self._queue, places)
+            self._follow_mask(self._leads, places)
         self.moved.clear()
+
+    def _laid_out(self) -> list[int]:
+        if self._queue is None:
+            self._queue = self._leads.nonzero()[0].tolist()
+        return self._queue
 
     def _follow_mask(self, leads: Mask, places: Rows) -> None:
         ranked = self.ranked
