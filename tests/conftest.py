@@ -14,7 +14,7 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
 
-EXAMPLES = {"quick": 25, "thorough": 40, "search": 400}
+EXAMPLES = {"quick": 25, "thorough": 30, "search": 400}
 """Hypothesis profile -> how many examples a test tries; those with :func:`tests.support.examples.examples` more or fewer."""
 REPEATABLE = {"thorough"}
 """These try the same examples in every run of the same test, so that a run can be repeated; others try new ones each time."""
