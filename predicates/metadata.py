@@ -24,7 +24,8 @@ def metadata_fails(cycle: Cycle) -> bool:
     table, pod = cycle.table, cycle.template
     if cycle.algorithm.release.snapshot_keeps_nodeless and table.has_nodeless:
         return True
-    return (_may_fail(pod) and _own_fail(pod, cycle)) or bool(table.census.counter(REFUSED_BY).total)
+    census = table.census
+    return (_may_fail(pod) and _own_fail(pod, cycle)) or (census.has_unreadable and bool(census.counter(REFUSED_BY).total))
 
 
 def _may_fail(pod: Template) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.bench.bench import calibration, peak_rss_mb, time_once
 from kubeclassic.simulation.bench.cases import Shape
 
@@ -51,6 +52,9 @@ SERIES: dict[str, tuple[str, list[tuple[int, Shape]]]] = {
     ),
 }
 """Series -> what grows, and the cases by how large that is."""
+BY_RELEASE = "releases"
+KINDS = ("basic", "affinity", "spread", "mixed")
+"""The kinds of pods that all releases are measured with."""
 
 
 def measured(series: str, repeat: int, most: int) -> Iterator[Json]:
@@ -62,6 +66,16 @@ def measured(series: str, repeat: int, most: int) -> Iterator[Json]:
             yield {"size": size, "peak_rss_mb": peak_rss_mb(), **best.record()}
 
 
+def by_release(repeat: int) -> list[Json]:
+    """Pods a second of each release, by the kind of the pods that wait."""
+    rows = []
+    for release in ALL_RELEASES:
+        cases = {kind: Shape(kind=kind, nodes=5000).case(release) for kind in KINDS}
+        rows.append({"release": release, **{kind: max(time_once(case, {}).rate for _ in range(repeat)) for kind, case in cases.items()}})
+        write("  ".join([release, *(f"{kind} {rows[-1][kind]:,.0f} pods/s" for kind in KINDS)]) + "\n")
+    return rows
+
+
 def print_rows(series: str, rows: list[Json]) -> None:
     """A table of pods/s, the cost of a pod, and how it compares with that of the smallest case."""
     write(f"\n{SERIES[series][0]}\n{'size':>8} {'pods/s':>9} {'us/pod':>9} {'ratio':>6} {'p50 ms':>8} {'p99 ms':>8} {'load s':>7}\n")
@@ -71,8 +85,8 @@ def print_rows(series: str, rows: list[Json]) -> None:
               f" {row['p50_ms']:>8.3f} {row['p99_ms']:>8.3f} {row['load_seconds']:>7.1f}\n")  # fmt: skip
 
 
-def as_markdown(results: dict[str, list[Json]], picture: str | None) -> str:
-    """The same tables as a document, under the picture."""
+def as_markdown(results: dict[str, list[Json]], releases: list[Json], picture: str | None) -> str:
+    """The same tables as a document, under the picture, and that of the *releases*."""
     lines = [TEXT] + ([f"\n![pods a second by size]({picture})\n"] if picture else [])
     for series, rows in results.items():
         grows, _, given = SERIES[series][0].partition(" (")
@@ -82,6 +96,10 @@ def as_markdown(results: dict[str, list[Json]], picture: str | None) -> str:
             cost = 1e6 / row["pods_per_s"]
             lines.append(f"| {row['size']:,} | {row['pods_per_s']:,.0f} | {cost:,.0f} | {rows[0]['pods_per_s'] / row['pods_per_s']:.2f} "
                          f"| {row['p99_ms']:.2f} | {row['load_seconds']:.1f} | {row['peak_rss_mb']:,.0f} |")  # fmt: skip
+    if releases:
+        lines += ["\n## Releases: 5,000 nodes, 1,000 bound pods, 1,000 pending; pods/s\n", f"| release | {' | '.join(KINDS)} |"]
+        lines += ["|---" + "|---:" * len(KINDS) + "|"]
+        lines += [f"| {row['release']} | {' | '.join(f'{row[kind]:,.0f}' for kind in KINDS)} |" for row in releases]
     return "\n".join(lines) + "\n"
 
 
@@ -117,7 +135,7 @@ def write(text: str) -> None:
 def main() -> None:
     """Measure, print tables, and draw where asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join(SERIES)}, or none; default: all")
+    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join([*SERIES, BY_RELEASE])}, or none; default: all")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each case, of which the best counts")
     parser.add_argument("--most", type=int, default=1_000_000, help="leave out the cases larger than this")
     parser.add_argument("--results", type=Path, help="keep the rows in this JSON file, and draw those of earlier runs in it too")
@@ -128,16 +146,20 @@ def main() -> None:
     if arguments.results is not None and arguments.results.exists():
         results = json.loads(arguments.results.read_text())
     results["calibration"] = calibration()
-    for series in [] if arguments.series == ["none"] else arguments.series or SERIES:
-        results[series] = list(measured(series, arguments.repeat, arguments.most))
-        print_rows(series, results[series])
+    for series in [] if arguments.series == ["none"] else arguments.series or [*SERIES, BY_RELEASE]:
+        if series == BY_RELEASE:
+            results[series] = by_release(arguments.repeat)
+        else:
+            results[series] = list(measured(series, arguments.repeat, arguments.most))
+            print_rows(series, results[series])
         if arguments.results is not None:
             arguments.results.write_text(json.dumps(results, indent=1) + "\n")
     known = {series: results[series] for series in SERIES if series in results}
     if arguments.plot is not None:
         draw(known, arguments.plot)
     if arguments.table is not None:
-        arguments.table.write_text(as_markdown(known, arguments.plot and arguments.plot.name), encoding="utf-8")
+        text = as_markdown(known, results.get(BY_RELEASE, []), arguments.plot and arguments.plot.name)
+        arguments.table.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
