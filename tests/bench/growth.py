@@ -117,13 +117,19 @@ def draw(results: dict[str, list[Json]], path: Path) -> None:
         for series in (name for name in results if name.partition("-")[0] == picture):
             sizes = [max(row["size"], 1) for row in results[series]]
             kind = series.partition("-")[2] or "basic" if picture != "preemption" else "preempting"
-            pane.plot(sizes, [row["pods_per_s"] for row in results[series]], marker="o", label=kind)
+            label = kind if given(series) == given(picture) else f"{kind}, {given(series)}"
+            pane.plot(sizes, [row["pods_per_s"] for row in results[series]], marker="o", label=label)
         pane.set(xscale="log", yscale="log", xlabel=SERIES[picture][0].partition(" (")[0], ylabel="pods/s of processor time")
         pane.set_title(textwrap.fill(SERIES[picture][0].partition("(")[2].rstrip(")"), 44), fontsize=8)
         pane.grid(visible=True, which="both", alpha=0.3)
         pane.legend()
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def given(series: str) -> str:
+    """What all cases of a series have most of: ``10,000 nodes``."""
+    return SERIES[series][0].partition("(")[2].split(", ")[0]
 
 
 def write(text: str) -> None:
