@@ -21,6 +21,8 @@ from .cycle.diagnosis import Diagnosis
 from .cycle.state import FrameworkCycle, PostFilterResult, PreFilterResult
 from .status import Status
 
+OURS = f"{__package__}.plugins."
+"""Where upstream's plugins are."""
 POINTS: Mapping[str, str] = {
     "preEnqueue": "pre_enqueue",
     "queueSort": "less",

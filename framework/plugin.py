@@ -26,7 +26,7 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Set
 from typing import Any, ClassVar
 
 import attrs
@@ -41,12 +41,19 @@ from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
-from .extensionpoints import POINTS
+from .extensionpoints import OURS, POINTS
 from .status import Code, Status
 from .waitingpods import WaitingPod, WaitingPods
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
+_SHORTCUTS = ("reads", "key", "by_domain", "by_row", "by_value", "is_idle")
+_OF_FILTER = {"concerns", "pre_filter_by_class", "pre_filter_skips", *(f"filter_{name}" for name in _SHORTCUTS)}
+_OF_SCORE = {"kept_score", "kept_normalize", "pre_score_by_class", "score_concerns", *(f"score_{name}" for name in _SHORTCUTS)}
+DECLARED: Mapping[str, Set[str]] = {
+    "pre_filter": _OF_FILTER, "filter": _OF_FILTER, "pre_score": _OF_SCORE, "score": _OF_SCORE, "normalize_score": _OF_SCORE,
+}  # fmt: skip
+"""Method -> what a plugin declares of it, so that answers can be kept."""
 
 
 class Plugin:
@@ -74,6 +81,14 @@ class Plugin:
     """Where ``pre_filter`` depends on more than the template, it only chooses between Skip (no objection) and None (run the filter)."""
     pre_score_by_class: ClassVar[bool] = False
     """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score`` needs."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """What a base class declares is of its own methods: a user's subclass with another method declares it, or nothing is kept."""
+        super().__init_subclass__(**options)
+        if not cls.__module__.startswith(OURS):
+            own = vars(cls)
+            for name in {name for method, names in DECLARED.items() if method in own for name in names} - own.keys():
+                setattr(cls, name, vars(Plugin).get(name))
 
     def __init__(self, args: Any, handle: Handle) -> None:
         """*args*: the decoded arguments (``framework/config/args.py``), or None; a user's plugin gets them as plain data."""

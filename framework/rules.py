@@ -14,10 +14,7 @@ from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Priority, Reduction, RuleError, never_idle
-from .extensionpoints import Filter, Score
-
-OURS = f"{__package__}.plugins."
-"""Where upstream's plugins are."""
+from .extensionpoints import OURS, Filter, Score
 
 
 def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
@@ -41,7 +38,7 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
         name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
         by_domain=plugin.filter_by_domain, by_row=None if missing is not None else getattr(plugin, "filter_by_row", None),
         by_value=None if missing is not None else getattr(plugin, "filter_by_value", None),
-        is_idle=never_idle if missing is not None else getattr(plugin, "filter_is_idle", never_idle),
+        is_idle=never_idle if missing is not None else getattr(plugin, "filter_is_idle", None) or never_idle,
     )  # fmt: skip
 
 
@@ -65,7 +62,7 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
         by_domain=plugin.score_by_domain, concerns=plugin.score_concerns if missing is None else (lambda pod: True),
         by_value=None if missing is not None else getattr(plugin, "score_by_value", None),
         by_row=None if missing is not None else getattr(plugin, "score_by_row", None),
-        is_idle=never_idle if missing is not None else getattr(plugin, "score_is_idle", never_idle),
+        is_idle=never_idle if missing is not None else getattr(plugin, "score_is_idle", None) or never_idle,
     )  # fmt: skip
 
 
@@ -75,7 +72,7 @@ def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
     A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run, which says what upstream says.
     """
     rule = as_priority(plugin, pre_scores)
-    if hasattr(plugin, "kept_score") and (pre_scores or plugin.without_pre_score is None):
+    if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
         # What is kept is not the score itself, so it has a key of its own.
         key, kept = plugin.score_key, plugin.kept_score
         rule = attrs.evolve(rule, score=kept, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (kept, key(pod)))

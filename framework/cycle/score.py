@@ -57,7 +57,7 @@ def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str
             status = known[plugin.name]
         else:
             status = plugin.pre_score(cycle.template, nodes, cycle)
-            if plugin.pre_score_by_class and not hasattr(plugin, "kept_score"):
+            if plugin.pre_score_by_class and getattr(plugin, "kept_score", None) is None:
                 known[plugin.name] = status
         if status is None or status.code is Code.SUCCESS:
             continue

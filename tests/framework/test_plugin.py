@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from kubeclassic.api.objects import Pod
+from kubeclassic.core.rule import Reads
 from kubeclassic.framework.plugin import NodeView, Plugin, each_node
+from kubeclassic.framework.plugins.tainttoleration import TaintToleration
 from kubeclassic.framework.status import Status, error, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, enabled, scheduler
@@ -34,6 +36,18 @@ class Rack(Plugin):
         return 100 if not node.pods and node.requested("cpu") == 0 and node.allocatable("cpu") == 4000 else 0
 
 
+class Maintained(TaintToleration):
+    """Rejects the nodes of a list that others change, and prefers none."""
+
+    name = "Maintained"
+    closed: ClassVar[set[str]] = set()
+
+    @each_node
+    def filter(self, pod: Pod, node: NodeView, cycle: Any) -> Status | None:
+        """By name."""
+        return unschedulable("node(s) are closed") if node.name in self.closed else None
+
+
 PROFILE = {"plugins": {"multiPoint": enabled(Rack=10)}}
 R1 = {"rack": "r1"}
 
@@ -59,3 +73,21 @@ class TestEachNode:
         engine = scheduler(node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE)
         assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
         assert engine.schedule(pod("p"), details=False).host == "b"
+
+
+class TestSubclasses:
+    def test_a_method_of_its_own_counts(self) -> None:
+        """What upstream's plugin declares of its filter is not taken for true of that of a subclass: its answers are not kept."""
+        profile = {"plugins": {"multiPoint": enabled(Maintained=1)}}
+        engine = scheduler(node("a"), node("b"), plugins=(Maintained,), profile=profile)
+        for closed in ("a", "b", "a"):
+            Maintained.closed = {closed}
+            assert engine.schedule(pod("p"), details=False).host == ({"a", "b"} - {closed}).pop()
+
+    def test_what_it_declares_itself_holds(self) -> None:
+        """A subclass without methods of its own keeps all that is declared, and one that declares something itself keeps that."""
+        same = type("Same", (TaintToleration,), {"name": "Same"})
+        declared = type("Declared", (Maintained,), {"filter": Maintained.filter, "filter_reads": Reads.NODE})
+        assert same.filter_reads is TaintToleration.filter_reads is not Plugin.filter_reads
+        assert (Maintained.filter_reads, declared.filter_reads) == (Plugin.filter_reads, Reads.NODE)
+        assert Maintained.score_reads is TaintToleration.score_reads
