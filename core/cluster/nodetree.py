@@ -16,6 +16,20 @@ class Zone:
 
     names: list[str]
     cursor: int = 0
+    _known: set[str] = attrs.field(init=False, default=attrs.Factory(lambda self: set(self.names), takes_self=True))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+    def append(self, name: str) -> None:
+        """Add a node that is not there."""
+        self.names.append(name)
+        self._known.add(name)
+
+    def remove(self, name: str) -> None:
+        """Remove a node that is there."""
+        self.names.remove(name)
+        self._known.remove(name)
 
 
 @attrs.define(eq=False, repr=False)
@@ -40,8 +54,8 @@ class NodeTree:
         here = self.zones.get(zone)
         if here is None:
             self.zones[zone] = Zone([name])
-        elif name not in here.names:
-            here.names.append(name)
+        elif name not in here:
+            here.append(name)
         else:
             return
         self._zone_of[name] = zone
@@ -49,9 +63,9 @@ class NodeTree:
     def remove(self, name: str, zone: str) -> None:
         """Remove a node from its zone, and a zone without nodes from the tree."""
         here = self.zones.get(zone)
-        if here is None or name not in here.names:
+        if here is None or name not in here:
             return
-        here.names.remove(name)
+        here.remove(name)
         if not here.names:
             del self.zones[zone]
         self._zone_of.pop(name, None)
