@@ -10,7 +10,7 @@ from ....simulation.explain.explanation import Explanation
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, joined, named, number, sentence, told
-from ..page.parts import BAD, GOOD, SAME, Section, card, fact, facts, note, paragraph, section, soft
+from ..page.parts import BAD, GOOD, SAME, Section, card, counted, fact, facts, note, paragraph, section, soft
 from .explanation import rule_name
 from .nodes import Standing, matrix, node_map, node_table, overwhelming
 from .parts import (
@@ -46,9 +46,8 @@ def explanation_html(found: Explanation, standing: Standing, about: About) -> st
 
 
 def _lead(record: Record) -> Markup:
-    counts = record["counts"]
-    shown = facts(*(fact(told(f"counts.{key}", number(counts[key])), text, colour if counts[key] else SAME) for key, text, colour in CARDS))
-    return sentence(shown if counts["nodes"] else "", *_workload(record), *_placed(record))
+    shown = counted("counts", record["counts"], CARDS) if record["counts"]["nodes"] else ""
+    return sentence(shown, *_workload(record), *_placed(record))
 
 
 def _workload(record: Record) -> Iterator[Text]:

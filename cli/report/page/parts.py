@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import unescape
+from typing import Any
 
 import attrs
 
@@ -52,6 +53,17 @@ def fact(value: Text, text: Text, colour: str = SAME) -> Markup:
 def facts(*found: Markup) -> Markup:
     """Facts side by side."""
     return element("div", *found, class_="facts")
+
+
+def counted(
+    where: str, found: Mapping[str, Any], cards: Sequence[tuple[str, str, str]], always: Collection[str] | None = None
+) -> Markup:
+    """The numbers of *found*, which the JSON has at the path *where*, as facts.
+
+    *cards*: the key of each number, what it counts, and its colour unless it is 0. *always*: keys that are shown even if 0; None: all.
+    """
+    there = [item for item in cards if found[item[0]] or always is None or item[0] in always]
+    return facts(*(fact(told(f"{where}.{key}", number(found[key])), text, colour if found[key] else SAME) for key, text, colour in there))
 
 
 def card(title: Text, *parts: Text) -> Markup:

@@ -14,8 +14,8 @@ from ..page.amounts import amount_told
 from ..page.charts import Chart, Series
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, named, number, share, step, told
-from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, card, fact, facts, grid, note, plain_table, section, soft, track
+from ..page.markup import Markup, named, share, step, told
+from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, card, counted, grid, note, plain_table, section, soft, track
 from ..questions.nodemap import labels_of
 from ..units import short_name
 from .lists import cycle_table, eviction_list, node_table, pod_table
@@ -43,18 +43,8 @@ class Standing:
 
 def simulation_html(record: Record, standing: Standing, about: About, shown: str = "") -> str:
     """*record*, with its nodes, as a page; *shown*: which pods or nodes alone are listed, in words."""
-    return page_html(Page("kubeclassic simulate", verdict(record), about, list(_sections(record, standing, shown)), lead=_lead(record)))
-
-
-def _lead(record: Record) -> Markup:
-    summary = record["summary"]
-    return facts(
-        *(
-            fact(told(f"summary.{key}", number(summary[key])), text, colour if summary[key] else SAME)
-            for key, text, colour in CARDS
-            if summary[key] or key in ALWAYS
-        )
-    )
+    lead = counted("summary", record["summary"], CARDS, ALWAYS)
+    return page_html(Page("kubeclassic simulate", verdict(record), about, list(_sections(record, standing, shown)), lead=lead))
 
 
 def _sections(record: Record, standing: Standing, shown: str) -> Iterator[Section]:

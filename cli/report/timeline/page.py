@@ -13,7 +13,7 @@ from ..page.about import About
 from ..page.charts import Chart, Series
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, element, named, number, sentence, share, step, told
-from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, grid, plain_table, section, soft, track
+from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, facts, grid, plain_table, section, soft, track
 from ..units import short_name
 from .collected import KEPT, Collected, Life
 from .lists import event_table, lost_table, pod_table
@@ -35,7 +35,8 @@ def replay_html(replay: Replay, collected: Collected, about: About) -> str:
     """The replay that *collected* has followed, as a page."""
     record = collected.record(summary(replay), replay.inputs.resources)
     sections = list(_sections(record, replay, collected))
-    return page_html(Page("kubeclassic replay", verdict(record, is_over=replay.is_over), about, sections, lead=_lead(record)))
+    lead = counted("summary", record["summary"], CARDS, ALWAYS)
+    return page_html(Page("kubeclassic replay", verdict(record, is_over=replay.is_over), about, sections, lead=lead))
 
 
 # --- the outcome ----------------------------------------------------------------------------------------------------
@@ -71,17 +72,6 @@ def _evicted(found: Record) -> Text:
         return ""
     words = " pod had to leave its node" if found["evicted"] == 1 else " times a pod had to leave its node"
     return sentence("; ", told("summary.evicted", number(found["evicted"])), words)
-
-
-def _lead(record: Record) -> Markup:
-    found = record["summary"]
-    return facts(
-        *(
-            fact(told(f"summary.{key}", number(found[key])), text, colour if found[key] else SAME)
-            for key, text, colour in CARDS
-            if found[key] or key in ALWAYS
-        )
-    )
 
 
 def _sections(record: Record, replay: Replay, collected: Collected) -> Iterator[Section]:
