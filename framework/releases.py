@@ -14,7 +14,7 @@ from ..core.pods import requests
 from ..core.release import ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
-from .config.gates import GATES
+from .config.gatetable import gates_of
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
@@ -37,7 +37,7 @@ V1_27: Release = attrs.evolve(
     mandatory_predicates=(),
     priorities=(),
     default_priorities=MappingProxyType({}),
-    gates=GATES,
+    gates=gates_of("1.27"),
     gate_effects=(),
     ignorable_extenders_last=True,
     extenders=ExtenderCells(
