@@ -11,7 +11,8 @@ from ...algorithmprovider.description.cellwords import CELLS, value_in_words
 from ...algorithmprovider.description.describe import behaviour, describe, gate_in_words
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...core.release import Release
-from ..registry import DEFAULT_REGISTRY
+from ..config.decisive import DECISIVE
+from ..registry import registry_of
 from ..releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from .changes import CHANGES, MESSAGES, Change
 from .correspondences import Successor, points_of, successors, weights
@@ -20,13 +21,6 @@ Json = dict[str, Any]
 
 PREDICATES_AND_PRIORITIES, PLUGINS = "predicates and priorities", "plugins"
 """What the releases of the two generations run."""
-
-DECISIVE = frozenset({
-    "PodSchedulingReadiness", "ReadWriteOncePod", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
-    "MatchLabelKeysInPodTopologySpread", "PodDisruptionConditions", "VolumeCapacityPriority", "InPlacePodVerticalScaling",
-    "CSIMigrationGCE", "CSIMigrationPortworx", "CSIMigrationRBD",
-})  # fmt: skip
-"""The gates that a decision of the framework may depend on."""
 
 OLDER_CELLS = frozenset({
     "default_percentage", "equivalence_cache", "snapshot_keeps_nodeless", "transient_reset_all", "error_joiner", "texts.predicate",
@@ -61,7 +55,7 @@ class Difference:
     """One thing in which two releases of a kind differ; None where one of them does not have it."""
 
     about: str
-    """``predicates``, ``priorities``, ``gates`` or ``behaviour``."""
+    """``predicates``, ``priorities``, ``plugins``, ``gates`` or ``behaviour``."""
     what: str
     """The name of the rule, gate or cell."""
     words: str | None
@@ -143,18 +137,25 @@ def _described(release: Release, all_gates: bool) -> Json:
     """As :func:`~kubeclassic.algorithmprovider.description.describe.describe`, for both generations."""
     if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
-    gates = {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE}
+    shown = DECISIVE.union(release.configuration.not_modelled)
+    gates = {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in shown}
     cells = {cell: value for cell, value in behaviour(release) if cell not in OLDER_CELLS}
-    return {"release": release.version, "plugins": _plugins(), "gates": gates, "behaviour": cells}
+    return {"release": release.version, "plugins": _plugins(release), "gates": gates, "behaviour": cells}
 
 
-def _plugins() -> dict[str, Json]:
+def _plugins(release: Release) -> dict[str, Json]:
     """Plugin -> its points, its weight (None: it does not score), and whether it is a default, in the order of the default profile."""
-    known = weights()
+    known = weights(release)
     return {
         name: {"points": list(points_of(name)), "weight": _weight(name, known.get(name, 0)), "default": name in known}
-        for name in dict.fromkeys([*known, *DEFAULT_REGISTRY])
+        for name in dict.fromkeys([*known, *registry_of(release)])
     }
+
+
+def plugin_in_words(plugin: Json) -> str:
+    """When a plugin runs, in a few words."""
+    weight = f", weight {plugin['weight']}" if plugin["weight"] is not None else ""
+    return f"default{weight}" if plugin["default"] else "named by a profile"
 
 
 def _weight(plugin: str, weight: int) -> int | None:
@@ -171,12 +172,18 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     pair = releases[0].version, releases[1].version
     older = [release for release in releases if not has_plugins(release.version)]
     if len(older) != 1:
-        parts = ("predicates", "priorities", "gates", "behaviour") if older else ("gates", "behaviour")
-        return ReleaseDiff(*pair, tuple(_differences(parts, old, new)))
-    cells = {cell for side in (old, new) for cell in side["behaviour"]} - OLDER_CELLS
+        parts = ("predicates", "priorities", "gates", "behaviour") if older else ("plugins", "gates", "behaviour")
+        sides = [side if older else {**side, "plugins": _in_words(side["plugins"])} for side in (old, new)]
+        return ReleaseDiff(*pair, tuple(_differences(parts, *sides)))
+    cells = old["behaviour"].keys() & new["behaviour"].keys() - OLDER_CELLS
     sides = [{**side, "behaviour": {cell: side["behaviour"][cell] for cell in side["behaviour"] if cell in cells}} for side in (old, new)]
-    rules = tuple(successors(older[0], old if "predicates" in old else new))
+    newer = next(release for release in releases if has_plugins(release.version))
+    rules = tuple(successors(older[0], old if "predicates" in old else new, newer))
     return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, CHANGES, MESSAGES)
+
+
+def _in_words(plugins: Mapping[str, Json]) -> dict[str, str]:
+    return {name: plugin_in_words(plugin) for name, plugin in plugins.items()}
 
 
 def _differences(parts: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:

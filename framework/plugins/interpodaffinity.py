@@ -25,6 +25,7 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
+from ...core.release import FrameworkCells
 from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
 from ...predicates.interpodaffinity import (
     Affinity,
@@ -116,7 +117,7 @@ class InterPodAffinity(Plugin):
         return not (pod.required_affinity or pod.required_anti_affinity or terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle))
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        if text := _faults(pod):
+        if text := _faults(pod, self.handle.cells):
             return unresolvable(f"parsing pod: {text}")
         if pod.required_affinity or pod.required_anti_affinity or _is_refused_somewhere(pod, cycle):
             return None
@@ -172,7 +173,7 @@ class InterPodAffinity(Plugin):
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         if not pod.has_pod_affinity or not self._looks_at_existing(pod):
             return None
-        text = _faults(pod)
+        text = _faults(pod, self.handle.cells)
         return error(f"failed to parse pod: {text}") if text else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
@@ -222,18 +223,18 @@ def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
     return sums.has_any
 
 
-def _faults(pod: Template) -> str:
+def _faults(pod: Template, cells: FrameworkCells) -> str:
     """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
     if not pod.has_pod_affinity:
         return ""
-    return aggregated(f"{FIELDS[role]}: {_fault(pod, role)}" for role in ROLES if unreadable(pod, role) is not None)
+    return aggregated(f"{FIELDS[role]}: {_fault(pod, role, cells)}" for role in ROLES if unreadable(pod, role) is not None)
 
 
-def _fault(pod: Template, role: str) -> str:
-    return next(filter(None, _selector_faults(pod, role)), "")
+def _fault(pod: Template, role: str, cells: FrameworkCells) -> str:
+    return next(filter(None, _selector_faults(pod, role, cells)), "")
 
 
-def _selector_faults(pod: Template, role: str) -> Iterator[str]:
+def _selector_faults(pod: Template, role: str, cells: FrameworkCells) -> Iterator[str]:
     for term, _ in terms_of(pod, role):
-        yield label_selector_fault(term.label_selector)
-        yield label_selector_fault(term.namespace_selector)
+        yield label_selector_fault(term.label_selector, cells)
+        yield label_selector_fault(term.namespace_selector, cells)

@@ -11,7 +11,9 @@ import pytest
 from kubeclassic.core import release
 from kubeclassic.core.release import (
     ClientCells,
+    ConfigurationCells,
     ExtenderCells,
+    FrameworkCells,
     LiveCells,
     NominationCells,
     PreemptionCells,
@@ -31,9 +33,14 @@ HOLDERS: dict[type, set[str]] = {
     ClientCells: {"cells", "client"},
     ExtenderCells: {"cells", "extenders"},
     LiveCells: {"cells", "live"},
+    FrameworkCells: {"cells", "framework"},
+    ConfigurationCells: {"cells", "configuration"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
-NO_READERS = ("core/release.py", "algorithmprovider/description/describe.py", *TABLES)
+NO_READERS = (
+    *(f"core/release/{name}.py" for name in ("release", "framework", "configuration")), "algorithmprovider/description/describe.py",
+    *TABLES,
+)  # fmt: skip
 """Where cells are declared, filled in and shown."""
 
 
