@@ -115,7 +115,7 @@ class _Builder:
         return sorted(name for name in names if name in self.registry)
 
     def _construct(self, name: str) -> Plugin:
-        capacity_priority = self.config.gates["VolumeCapacityPriority"]
+        capacity_priority = self.config.gates.get("VolumeCapacityPriority", False)
         args = self.profile.args_of(name, capacity_priority)
         if name == "NodeResourcesFit":
             args = self._with_extenders(args)
