@@ -109,7 +109,13 @@ V1_27: Release = attrs.evolve(
 V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
-    framework=attrs.evolve(V1_27.framework, outside_text=None, outside_counts=False, index_of_all_nodes=True),
+    framework=attrs.evolve(
+        V1_27.framework,
+        outside_text=None,
+        outside_counts=False,
+        index_of_all_nodes=True,
+        skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+    ),
 )
 
 V1_29 = attrs.evolve(
@@ -126,6 +132,8 @@ V1_30 = attrs.evolve(
         rejection_ends_pre_filter=False,
         disjoint_is_unresolvable=True,
         one_is_enough=True,
+        skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
+        points_lacked=frozenset(),
         sorts_victims_again=True,
     ),
 )
