@@ -110,14 +110,23 @@ V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
     gates=gates_of("1.28"),
-    framework=attrs.evolve(V1_27.framework, outside_text=None, counts_outside=False, index_of_all_nodes=True),
+    framework=attrs.evolve(
+        V1_27.framework,
+        outside_text=None,
+        counts_outside=False,
+        index_of_all_nodes=True,
+        skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+    ),
 )
 
 V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
     gates=gates_of("1.29"),
-    framework=attrs.evolve(V1_28.framework, post_filter_full_stop=False),
+    framework=attrs.evolve(
+        V1_28.framework,
+        post_filter_full_stop=False,
+    ),
 )
 
 V1_30 = attrs.evolve(
@@ -129,6 +138,8 @@ V1_30 = attrs.evolve(
         rejection_ends_pre_filter=False,
         disjoint_is_unresolvable=True,
         one_is_enough=True,
+        skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
+        points_lacked=frozenset(),
         sorts_victims_again=True,
     ),
 )
@@ -137,7 +148,12 @@ V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
     gates=gates_of("1.31"),
-    framework=attrs.evolve(V1_30.framework, narrowing_rejects=True, disjoint_sorts_plugins=True, waits_for_preempted_alone=True),
+    framework=attrs.evolve(
+        V1_30.framework,
+        narrowing_rejects=True,
+        disjoint_sorts_plugins=True,
+        waits_for_preempted_alone=True,
+    ),
 )
 
 V1_32 = attrs.evolve(
@@ -155,13 +171,19 @@ V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
     gates=gates_of("1.33"),
+    framework=attrs.evolve(
+        V1_32.framework,
+    ),
 )
 
 V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
     gates=gates_of("1.34"),
-    framework=attrs.evolve(V1_33.framework, leaving_victims_keep_nominations=True),
+    framework=attrs.evolve(
+        V1_33.framework,
+        leaving_victims_keep_nominations=True,
+    ),
 )
 
 _LIKE = {
