@@ -131,7 +131,14 @@ V1_28 = attrs.evolve(
         api_versions=("v1beta3", "v1"),
         delays_cache=True,
     ),
-    framework=attrs.evolve(V1_27.framework, outside_text=None, outside_counts=False, index_of_all_nodes=True, faults_list_operators=True),
+    framework=attrs.evolve(
+        V1_27.framework,
+        outside_text=None,
+        counts_outside=False,
+        index_of_all_nodes=True,
+        faults_list_operators=True,
+        skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+    ),
 )
 
 V1_29 = attrs.evolve(
@@ -145,7 +152,10 @@ V1_29 = attrs.evolve(
         gone_plugins=frozenset({"SelectorSpread"}),
         refused_plugins=frozenset(),
     ),
-    framework=attrs.evolve(V1_28.framework, post_filter_full_stop=False),
+    framework=attrs.evolve(
+        V1_28.framework,
+        post_filter_full_stop=False,
+    ),
 )
 
 V1_30 = attrs.evolve(
@@ -165,6 +175,8 @@ V1_30 = attrs.evolve(
         rejection_ends_pre_filter=False,
         disjoint_is_unresolvable=True,
         one_is_enough=True,
+        skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
+        points_lacked=frozenset(),
         sorts_victims_again=True,
     ),
 )
@@ -182,7 +194,12 @@ V1_31 = attrs.evolve(
         refused_plugins=_DISK_LIMITS,
         shares_waiting_pods=True,
     ),
-    framework=attrs.evolve(V1_30.framework, disjoint_sorts_plugins=True),
+    framework=attrs.evolve(
+        V1_30.framework,
+        narrowing_rejects=True,
+        disjoint_sorts_plugins=True,
+        waits_for_preempted_alone=True,
+    ),
 )
 
 V1_32 = attrs.evolve(
@@ -214,6 +231,9 @@ V1_33 = attrs.evolve(
         capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
+    framework=attrs.evolve(
+        V1_32.framework,
+    ),
 )
 
 V1_34 = attrs.evolve(
@@ -234,7 +254,11 @@ V1_34 = attrs.evolve(
         queue_sort_text="must be the same for all profiles",
         shape_text="values must be sorted in increasing order",
     ),
-    framework=attrs.evolve(V1_33.framework, leaving_victims_keep_nominations=True, faults_as_json=True),
+    framework=attrs.evolve(
+        V1_33.framework,
+        leaving_victims_keep_nominations=True,
+        faults_as_json=True,
+    ),
 )
 
 _LIKE = {
