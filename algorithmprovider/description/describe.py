@@ -27,7 +27,7 @@ Json = dict[str, Any]
 SHOWN_ELSEWHERE = (
     *("version", "ordering", "predicates", "default_predicates", "mandatory_predicates"),
     *("priorities", "default_priorities", "gates", "gate_effects"),
-    *(f"configuration.{name}" for name in ("default_plugins", "gated_plugins", "gone_plugins", "settled_gates")),
+    *(f"configuration.{name}" for name in ("default_plugins", "gated_plugins", "gone_plugins", "settled_gates", "not_modelled")),
 )
 DECISIVE_GATES = (
     *("TaintNodesByCondition", "PodPriority", "AttachVolumeLimit", "VolumeScheduling", "BalanceAttachedNodeVolumes", "BlockVolume"),
@@ -39,7 +39,7 @@ WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
 NEWER = ("framework.", "configuration.")
 """The cells of releases with plugins alone."""
-WHOLE = ("client.resources", "configuration.not_modelled")
+WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
 GROUPS = (
     VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, ConfigurationCells,

@@ -58,10 +58,17 @@ def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     pair = found.before, found.after
     yield from _generations(found, width) if found.successors else wrapped([f"What {pair[1]} does differently from {pair[0]}:"], width)
     for about in ("predicates", "priorities", "plugins", "gates"):
-        rows = [[item.what, item.before or "-", item.after or "-"] for item in found.differences if item.about == about]
-        if rows:
-            yield from _listed([about, *pair], rows, width)
+        if items := [item for item in found.differences if item.about == about]:
+            yield from _listed(*_compared(about, pair, items), width)
     yield from _entries((_cell_entry(item, pair) for item in found.differences if item.about == "behaviour"), width)
+
+
+def _compared(about: str, pair: tuple[str, str], items: Sequence[Difference]) -> tuple[list[str], list[list[str]]]:
+    """The headers and rows of what differs by name; a last column says what it is about, if that is known."""
+    rows = [[item.what, item.before or "-", item.after or "-"] for item in items]
+    if not any(item.words for item in items):
+        return [about, *pair], rows
+    return [about, *pair, "what"], [[*row, item.words or "-"] for row, item in zip(rows, items, strict=True)]
 
 
 def _generations(found: ReleaseDiff, width: int | None) -> Iterator[str]:

@@ -41,4 +41,5 @@ class ConfigurationCells:
     queue_sort_args_text: str = cell("the fault of profiles with different arguments of that plugin", "has to match for all profiles")
     shape_text: str = cell("the fault of a shape that is not in order", "utilization values must be sorted in increasing order")
     shares_waiting_pods: bool = cell("plugins see the pods of all profiles that wait for Permit (no: those of their own)", False)
-    not_modelled: Mapping[str, str] = cell("gates that cannot be switched on here, and why", _NONE)
+    not_modelled: Mapping[str, str] = cell("", _NONE)
+    """Gate that cannot be switched on here -> the feature that is not modelled."""

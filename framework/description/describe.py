@@ -11,7 +11,7 @@ from ...algorithmprovider.description.cellwords import CELLS, value_in_words
 from ...algorithmprovider.description.describe import behaviour, describe, gate_in_words
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...core.release import Release
-from ..config.decisive import DECISIVE
+from ..config.decisive import DECIDING, DECISIVE, IDLE
 from ..registry import registry_of
 from ..releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from .changes import CHANGES, MESSAGES, Change
@@ -59,7 +59,7 @@ class Difference:
     what: str
     """The name of the rule, gate or cell."""
     words: str | None
-    """What a cell says; None for names."""
+    """What a cell says, or a gate of the framework decides; None for names."""
     before: Any
     after: Any
 
@@ -137,10 +137,25 @@ def _described(release: Release, all_gates: bool) -> Json:
     """As :func:`~kubeclassic.algorithmprovider.description.describe.describe`, for both generations."""
     if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
-    shown = DECISIVE.union(release.configuration.not_modelled)
-    gates = {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in shown}
+    gates = dict(_gates(release, all_gates))
     cells = {cell: value for cell, value in behaviour(release) if cell not in OLDER_CELLS}
     return {"release": release.version, "plugins": _plugins(release), "gates": gates, "behaviour": cells}
+
+
+def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
+    cells = release.configuration
+    shown = DECISIVE.union(cells.not_modelled)
+    for name in sorted({*release.gates, *(shown & cells.settled_gates)}):
+        if name in cells.settled_gates:
+            yield name, "gone, always on"
+        elif all_gates or name in shown:
+            yield name, gate_in_words(release.gates[name]) + (", not modelled" if name in cells.not_modelled else "")
+
+
+def gate_words(gate: str) -> str | None:
+    """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
+    missing = next((found for release in FRAMEWORK_RELEASES.values() if (found := release.configuration.not_modelled.get(gate))), None)
+    return DECIDING.get(gate) or IDLE.get(gate) or missing
 
 
 def _plugins(release: Release) -> dict[str, Json]:
@@ -191,6 +206,12 @@ def _differences(parts: tuple[str, ...], old: Mapping[str, Any], new: Mapping[st
         for what in dict.fromkeys((*old[about], *new[about])):
             before, after = old[about].get(what), new[about].get(what)
             if before != after:
-                yield Difference(about, what, CELLS[what][1] if about == "behaviour" else None, before, after)
+                yield Difference(about, what, _words(about, what), before, after)
+
+
+def _words(about: str, what: str) -> str | None:
+    if about == "behaviour":
+        return CELLS[what][1]
+    return gate_words(what) if about == "gates" else None
 
 
