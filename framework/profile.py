@@ -115,7 +115,7 @@ class _Builder:
         return sorted(name for name in names if name in self.registry)
 
     def _construct(self, name: str) -> Plugin:
-        capacity_priority = self.config.gates["VolumeCapacityPriority"]
+        capacity_priority = self.config.gates.get("VolumeCapacityPriority", False)
         args = self.profile.args_of(name, capacity_priority)
         if name == "NodeResourcesFit":
             args = self._with_extenders(args)
@@ -194,6 +194,7 @@ class _Builder:
             leaves_counts=any(reads & Reads.EFFECTS for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))),
             extenders=self.config.extenders,
             percentage=percentage,
+            scores=bool(priorities) or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
             max_pd_vols=self.handle.max_pd_vols,
         )
 
