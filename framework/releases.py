@@ -126,6 +126,7 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        counts_images_late=True,
     ),
 )
 
@@ -140,6 +141,7 @@ V1_30 = attrs.evolve(
         one_is_enough=True,
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
+        init_images_count=True,
         sorts_victims_again=True,
     ),
 )
