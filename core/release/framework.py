@@ -46,6 +46,18 @@ class FrameworkCells:
     one_is_enough: bool = cell("without score plugins and extenders a search ends at the first node that fits", False)
     extender_replaces_reasons: bool = cell("a node that an extender rejects has the extender's reason alone", False)
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
+    # --- requests ---------------------------------------------------------------------------------------------------
+    rejects_sidecars: str = cell("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers", "")
+    sidecars_have_ports: bool = cell("host ports of sidecars count (no: only those of containers)", False)
+    fit_checks_requested: bool = cell(
+        "NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native resources)", False
+    )
+    too_small_is_unresolvable: bool = cell("removing pods cannot help on a node that is too small even when it is empty", False)
+    fit_scores_containers: bool = cell(
+        "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
+        False,
+    )
+    balance_skips_best_effort: bool = cell("NodeResourcesBalancedAllocation leaves out pods that request none of its resources", False)
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
