@@ -14,7 +14,7 @@ from ..core.pods import podsums, requests, resized
 from ..core.release import ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
-from .config.gates import GATES
+from .config.gatetable import gates_of
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
@@ -37,7 +37,7 @@ V1_27: Release = attrs.evolve(
     mandatory_predicates=(),
     priorities=(),
     default_priorities=MappingProxyType({}),
-    gates=GATES,
+    gates=gates_of("1.27"),
     gate_effects=(),
     ignorable_extenders_last=True,
     extenders=ExtenderCells(
@@ -110,6 +110,7 @@ V1_27: Release = attrs.evolve(
 V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
+    gates=gates_of("1.28"),
     incoming=podsums.with_sidecars,
     footprint=podsums.with_sidecars,
     incoming_nonzero=podsums.with_sidecars_and_defaults,
@@ -117,8 +118,9 @@ V1_28 = attrs.evolve(
     framework=attrs.evolve(
         V1_27.framework,
         outside_text=None,
-        outside_counts=False,
+        counts_outside=False,
         index_of_all_nodes=True,
+        skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
         rejects_sidecars="Filter",
         fit_checks_requested=True,
     ),
@@ -127,17 +129,24 @@ V1_28 = attrs.evolve(
 V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
-    framework=attrs.evolve(V1_28.framework, post_filter_full_stop=False),
+    gates=gates_of("1.29"),
+    framework=attrs.evolve(
+        V1_28.framework,
+        post_filter_full_stop=False,
+    ),
 )
 
 V1_30 = attrs.evolve(
     V1_29,
     version="1.30",
+    gates=gates_of("1.30"),
     framework=attrs.evolve(
         V1_29.framework,
         rejection_ends_pre_filter=False,
         disjoint_is_unresolvable=True,
         one_is_enough=True,
+        skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
+        points_lacked=frozenset(),
         rejects_sidecars="PreFilter",
         sorts_victims_again=True,
     ),
@@ -146,12 +155,19 @@ V1_30 = attrs.evolve(
 V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
-    framework=attrs.evolve(V1_30.framework, disjoint_sorts_plugins=True),
+    gates=gates_of("1.31"),
+    framework=attrs.evolve(
+        V1_30.framework,
+        narrowing_rejects=True,
+        disjoint_sorts_plugins=True,
+        waits_for_preempted_alone=True,
+    ),
 )
 
 V1_32 = attrs.evolve(
     V1_31,
     version="1.32",
+    gates=gates_of("1.32"),
     incoming=podsums.of_pod,
     footprint=podsums.of_pod,
     incoming_nonzero=podsums.of_pod_with_defaults,
@@ -167,19 +183,28 @@ V1_32 = attrs.evolve(
 V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
+    gates=gates_of("1.33"),
     incoming=podsums.of_pod_with_huge_pages,
     footprint=podsums.of_pod_with_huge_pages,
     incoming_nonzero=podsums.with_sidecars_and_defaults,
     footprint_nonzero=podsums.nonzero_of_pod_with_huge_pages,
     resized=resized.by_reported_and_allocated,
-    framework=attrs.evolve(V1_32.framework, fit_scores_containers=True, balance_skips_best_effort=True),
+    framework=attrs.evolve(
+        V1_32.framework,
+        fit_scores_containers=True,
+        skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
+    ),
 )
 
 V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
+    gates=gates_of("1.34"),
     framework=attrs.evolve(
-        V1_33.framework, leaving_victims_keep_nominations=True, sidecars_have_ports=True, too_small_is_unresolvable=True
+        V1_33.framework,
+        leaving_victims_keep_nominations=True,
+        sidecars_have_ports=True,
+        too_small_is_unresolvable=True,
     ),
 )
 

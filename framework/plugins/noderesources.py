@@ -247,7 +247,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     def _leaves_out(self, pod: Template) -> bool:
         """Whether *pod* requests none of the resources, and is not scored for that."""
-        return self.handle.cells.balance_skips_best_effort and not any(_asked(pod, name) for name in self._measured.names)
+        return self.name in self.handle.cells.skips_scoring and not any(_asked(pod, name) for name in self._measured.names)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         """Skip pods that request nothing, where the release does."""
