@@ -38,6 +38,7 @@ from .owners import (
 from .pods import (
     Container,
     ContainerPort,
+    ContainerStatus,
     Pod,
     PodSpec,
     PodStatus,
@@ -106,6 +107,7 @@ __all__ = [
     "Container",
     "ContainerImage",
     "ContainerPort",
+    "ContainerStatus",
     "GCEPersistentDisk",
     "KubeObject",
     "LabelSelector",

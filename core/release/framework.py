@@ -56,6 +56,17 @@ class FrameworkCells:
     points_lacked: frozenset[tuple[str, str]] = cell(
         "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
     )
+    # --- requests ---------------------------------------------------------------------------------------------------
+    rejects_sidecars: str = cell("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers", "")
+    sidecars_have_ports: bool = cell("host ports of sidecars count (no: only those of containers)", False)
+    fit_checks_requested: bool = cell(
+        "NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native resources)", False
+    )
+    too_small_is_unresolvable: bool = cell("removing pods cannot help on a node that is too small even when it is empty", False)
+    fit_scores_containers: bool = cell(
+        "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
+        False,
+    )
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
