@@ -19,7 +19,6 @@ from ..core.rule import Algorithm
 from ..exceptions import UnknownNameError, did_you_mean
 from .config.configuration import KubeSchedulerConfiguration
 from .plugin import Plugin
-from .releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 
 
 class MakeExtenders(Protocol):
@@ -39,7 +38,7 @@ def build_engine(
     extenders: Iterable[Extender] | MakeExtenders = (),
     **options: Any,
 ) -> Engine:
-    """A scheduler of an algorithm (1.12 to 1.16) or of profiles (1.27).
+    """A scheduler of an algorithm (1.12 to 1.16) or of profiles (from 1.27 on).
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
     :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
@@ -49,7 +48,7 @@ def build_engine(
     """
     draw = _tie_break(tie_break)
     _check_limit(max_pd_vols)
-    release = wanted.release if isinstance(wanted, Algorithm) else FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    release = wanted.release
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
     if isinstance(wanted, Algorithm):
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)

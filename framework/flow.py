@@ -55,7 +55,6 @@ from .profile import Profile, Registry, build_profiles
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
 from .registry import DEFAULT_REGISTRY
-from .releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 
 NONE: frozenset[str] = frozenset()
 
@@ -78,8 +77,8 @@ def framework_engine(
     text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
-    handle = Handle(gates=config.gates, max_pd_vols=max_pd_vols)
-    profiles = build_profiles(config, FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], registry, handle)
+    handle = Handle(gates=config.gates, cells=config.release.framework, max_pd_vols=max_pd_vols)
+    profiles = build_profiles(config, registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
     ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)

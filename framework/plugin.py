@@ -39,6 +39,7 @@ from ..core.failures import Failures
 from ..core.guard import Unwanted, told, whole_number
 from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
+from ..core.release import FrameworkCells
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .extensionpoints import OURS, POINTS
@@ -131,6 +132,8 @@ class Handle:
     """What plugins get when they are constructed: one for all plugins of a profile."""
 
     gates: Mapping[str, bool] = attrs.field(factory=dict)
+    cells: FrameworkCells = attrs.field(factory=FrameworkCells)
+    """What the release does differently from others."""
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)

@@ -12,7 +12,6 @@ import attrs
 
 from ..api.objects.quantity import MAX_INT64, wrap_int64
 from ..core.pods.notes import Slot
-from ..core.release import Release
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .config.argfaults import arg_faults
@@ -68,18 +67,16 @@ class Profile:
         return self._plugins
 
 
-def build_profiles(
-    config: KubeSchedulerConfiguration, release: Release, registry: Registry, handle: Handle | None = None
-) -> dict[str, Profile]:
+def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None) -> dict[str, Profile]:
     """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text."""
-    handle = Handle(gates=config.gates) if handle is None else handle
+    handle = Handle(gates=config.gates, cells=config.release.framework) if handle is None else handle
     found: dict[str, Profile] = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         try:
             # Upstream: each profile knows its own waiting pods only.
             own = attrs.evolve(handle, waiting_pods=WaitingPods())
-            found[name] = _Builder(profile, config, release, registry, own).build()
+            found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
             raise PolicyError(f"initializing profiles: creating profile for scheduler name {name}: {error}") from None
     return found
@@ -89,7 +86,6 @@ def build_profiles(
 class _Builder:
     profile: ProfileConfig
     config: KubeSchedulerConfiguration
-    release: Release
     registry: Registry
     handle: Handle
     made: dict[str, Any] = attrs.field(factory=dict)
@@ -188,7 +184,7 @@ class _Builder:
         predicates = tuple(as_predicate(self.made[name], name in pre_filters) for name in points["filter"])
         priorities = tuple((as_priority(self.made[name], name in pre_scores), weights[name]) for name in points["score"])
         return Algorithm(
-            release=self.release,
+            release=self.config.release,
             gates=self.config.gates,
             predicates=predicates,
             priorities=priorities,

@@ -127,7 +127,9 @@ class Recipe:
     def _of_profiles(cls, values: Mapping[str, Any], profile: GivenProfile | None, gates: Any) -> Recipe:
         check_type("config", profile, *TYPES["profile"])
         percentage, plugins = values["percentage"] or None, values["plugins"]
-        return cls(**values, profiles=given_configuration(profile, gates=gates, percentage=percentage, plugins=plugins))
+        release = values["version"]
+        found = given_configuration(profile, gates=gates, percentage=percentage, plugins=plugins, release=release)
+        return cls(**{**values, "version": found.release.version}, profiles=found)
 
     def checked(self) -> Recipe:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the release does not have."""

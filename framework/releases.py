@@ -1,4 +1,4 @@
-"""The release of the framework: the cells in which 1.27.14 differs from the last release with predicates and priorities."""
+"""The releases of the framework: in which cells each differs from the one before, and the first from the last with predicates."""
 
 from __future__ import annotations
 
@@ -106,10 +106,67 @@ V1_27: Release = attrs.evolve(
     ),
 )
 
-FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
+V1_28 = attrs.evolve(
+    V1_27,
+    version="1.28",
+    framework=attrs.evolve(V1_27.framework, outside_text=None, outside_counts=False, index_of_all_nodes=True),
+)
+
+V1_29 = attrs.evolve(
+    V1_28,
+    version="1.29",
+    framework=attrs.evolve(V1_28.framework, post_filter_full_stop=False),
+)
+
+V1_30 = attrs.evolve(
+    V1_29,
+    version="1.30",
+    framework=attrs.evolve(
+        V1_29.framework,
+        rejection_ends_pre_filter=False,
+        disjoint_is_unresolvable=True,
+        one_is_enough=True,
+        sorts_victims_again=True,
+    ),
+)
+
+V1_31 = attrs.evolve(
+    V1_30,
+    version="1.31",
+    framework=attrs.evolve(V1_30.framework, disjoint_sorts_plugins=True),
+)
+
+V1_32 = attrs.evolve(
+    V1_31,
+    version="1.32",
+    framework=attrs.evolve(
+        V1_31.framework,
+        outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
+        extender_replaces_reasons=True,
+    ),
+)
+
+V1_33 = attrs.evolve(
+    V1_32,
+    version="1.33",
+)
+
+V1_34 = attrs.evolve(
+    V1_33,
+    version="1.34",
+    framework=attrs.evolve(V1_33.framework, leaving_victims_keep_nominations=True),
+)
+
+_LIKE = {
+    "1.27.14": V1_27, "1.28.14": V1_28, "1.29.9": V1_29, "1.30.14": V1_30, "1.31.13": V1_31, "1.32.2": V1_32, "1.33.0": V1_33,
+    "1.34.1": V1_34,
+}  # fmt: skip
+"""Patch level -> the release that is like it."""
+
+FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({release.version: release for release in _LIKE.values()})
 """Version -> release of the framework; those with predicates and priorities are in ``algorithmprovider/releases.py``."""
 
-ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType({**PATCH_LEVELS, V1_27.version: "1.27.14"})
+ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(PATCH_LEVELS | {release.version: like for like, release in _LIKE.items()})
 """Release -> the patch level that it is like."""
 
 DEFAULT_FRAMEWORK = V1_27.version

@@ -15,7 +15,7 @@ from .queuescripts import OPERATIONS
 Json = dict[str, Any]
 Form = Mapping[str, tuple[Callable[[Any], bool], str]]
 """Field -> whether a value is right, and what is wanted."""
-FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption")
+FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption", "allocations")
 """The fields of a cycle."""
 STEP_FIELDS = ("popped", "error", "active", "backoff", "unschedulable", "nominated")
 """The fields of a step of a script."""
@@ -91,7 +91,8 @@ CYCLE: Form = {
     "pod": TEXT, "host": (_or_null(_is_text), "a string"), "error": (_or_null(_is_text), "a string"),
     "feasible": (_or_null(_list_of(_is_text)), "a list of strings"), "failed": (_or_null(_is_object), "an object"),
     "priorities": (_or_null(_is_object), "an object"), "scores": (_or_null(_is_object), "an object"),
-    "preemption": (_or_null(_is_object), "an object"), CALLS: OBJECTS,
+    "preemption": (_or_null(_is_object), "an object"),
+    "allocations": (_map_of(_list_of(_is_text)), "an object of lists of strings"), CALLS: OBJECTS,
 }  # fmt: skip
 STEP: Form = {
     "popped": (_or_null(_is_text), "a string"), "error": TEXT, "active": TEXTS, "backoff": TEXTS, "unschedulable": TEXTS,

@@ -220,17 +220,18 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operat
 def _entry_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
     found = []
     for field in (*fields, CALLS) if CALLS in theirs else fields:
-        got, wanted = (_unordered(side.get(field)) for side in (ours, theirs))
+        got, wanted = (_comparable(side.get(field)) for side in (ours, theirs))
         if got != wanted:
             found += _deeper(f"{where}.{field}", got, wanted)
     return found
 
 
-def _unordered(value: Any) -> Any:
-    """*value*, where it is a preemption with the nominations to clear sorted: they are a set."""
-    if not isinstance(value, dict) or not value.get("clearNominations"):
+def _comparable(value: Any) -> Any:
+    """*value*, where it is a preemption without its error, and with the nominations to clear sorted: they are a set."""
+    if not isinstance(value, dict) or "clearNominations" not in value:
         return value
-    return {**value, "clearNominations": sorted(value["clearNominations"])}
+    compared = {field: part for field, part in value.items() if field != "error"}
+    return {**compared, "clearNominations": sorted(value["clearNominations"] or ())}
 
 
 def _deeper(where: str, got: Any, wanted: Any) -> list[str]:

@@ -28,13 +28,13 @@ def engine_for(version: str, config: Mapping[str, Any], options: Mapping[str, An
     """
     if version not in BY_VERSION:
         raise UnknownNameError(f"version: got {version!r}, wanted one of {', '.join(ALL_RELEASES)}")
-    found = _profiles(config, options or {}) if version in FRAMEWORK_RELEASES else _algorithm(version, config, options or {})
+    found = _profiles(version, config, options or {}) if version in FRAMEWORK_RELEASES else _algorithm(version, config, options or {})
     return build_engine(found, preempts=config.get("preemption", True), **engine)
 
 
 def extender_configs(version: str, config: Mapping[str, Any]) -> Sequence[ExtenderConfig]:
     """The extenders that the configuration of a case names, in calling order."""
-    return (_profiles(config, {}) if version in FRAMEWORK_RELEASES else _algorithm(version, config, {})).extenders
+    return (_profiles(version, config, {}) if version in FRAMEWORK_RELEASES else _algorithm(version, config, {})).extenders
 
 
 def _algorithm(version: str, config: Mapping[str, Any], options: Mapping[str, Any]) -> Algorithm:
@@ -50,7 +50,7 @@ def _algorithm(version: str, config: Mapping[str, Any], options: Mapping[str, An
     return resolve(RELEASES[version], **(wanted | dict(options)))
 
 
-def _profiles(config: Mapping[str, Any], options: Mapping[str, Any]) -> KubeSchedulerConfiguration:
+def _profiles(version: str, config: Mapping[str, Any], options: Mapping[str, Any]) -> KubeSchedulerConfiguration:
     document = dict(config.get("profile") or {"apiVersion": f"{GROUP}/v1", "kind": KIND})
     document.setdefault("percentageOfNodesToScore", config.get("percentageOfNodesToScore", 0))
-    return read_configuration(document, options.get("gates", config.get("featureGates")))
+    return read_configuration(document, options.get("gates", config.get("featureGates")), FRAMEWORK_RELEASES[version])

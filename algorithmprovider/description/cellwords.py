@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...core.release import FrameworkCells, words_of
+
 _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
     "footprint": "what a pod takes up on its node, where room is checked",
@@ -146,6 +148,7 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     | {f"nominations.{name}": words for name, words in _NOMINATIONS.items()},
     "live": {f"live.{name}": words for name, words in _LIVE.items()},
     "client": {f"client.{name}": words for name, words in _CLIENT.items()},
+    "framework": {f"framework.{name}": words for name, words in words_of(FrameworkCells)},
 }
 CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items()}
 """Cell -> the part of scheduling that it is about, and what it says."""

@@ -10,6 +10,7 @@ import attrs
 from ...core.release import (
     ClientCells,
     ExtenderCells,
+    FrameworkCells,
     Gate,
     LiveCells,
     NominationCells,
@@ -36,7 +37,7 @@ WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
 WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
-GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells)
+GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells)
 
 
 def describe(name: str, *, all_gates: bool = False) -> Json:
@@ -51,7 +52,7 @@ def describe(name: str, *, all_gates: bool = False) -> Json:
         "predicates": {name: _predicate(release, name) for name in _predicates(release)},
         "priorities": {name: _priority(release, name) for name in _priorities(release)},
         "gates": {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE_GATES},
-        "behaviour": dict(behaviour(release)),
+        "behaviour": {name: value for name, value in behaviour(release) if not name.startswith("framework.")},
     }
 
 

@@ -179,7 +179,9 @@ class Setup:
 
     def _profiles(self) -> framework.KubeSchedulerConfiguration:
         plugins = plugins_of(self.rules)
-        return given_configuration(self._profile_file, gates=self.gates, percentage=self.percentage, plugins=plugins)
+        return given_configuration(
+            self._profile_file, gates=self.gates, percentage=self.percentage, plugins=plugins, release=self.version
+        )
 
     # --- options that do not go together ----------------------------------------------------------------------------
 

@@ -20,9 +20,10 @@ from ...api.reading.documents import PathLike, read_documents
 from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
 from ...api.reading.shapes import Shape, named, unknown_fields
-from ...core.release import Gates
+from ...core.release import Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
+from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
 from .args import SCHEMA, read_args, takes_args, unknown_args
 from .defaults import DEFAULTS, GROUP, Plugins, PluginSet, merged
@@ -64,6 +65,8 @@ class ProfileConfig:
 class KubeSchedulerConfiguration:
     """What scheduling reads from a component configuration, with defaults."""
 
+    release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    """The release that reads it."""
     api_version: str = f"{GROUP}/v1"
     gates: Gates = attrs.field(factory=resolved_gates)
     parallelism: Int32 = 16
@@ -158,6 +161,7 @@ def configuration_schema() -> Schema:
     points = (*POINTS, "multiPoint")
     plugins = Field(read=record(dict, {point: (point, read) for point in points}), shape=Shape(dict.fromkeys(points, shape)))
     config: dict[str, Override] = {
+        "release": UNREAD,
         "api_version": UNREAD,
         "gates": UNREAD,
         "percentage": _PERCENTAGE_OF_NODES,
@@ -176,13 +180,15 @@ def configuration_schema() -> Schema:
 
 
 def read_configuration(
-    document: Mapping[str, Any] | None = None, gates: Mapping[str, bool] | str | None = None
+    document: Mapping[str, Any] | None = None,
+    gates: Mapping[str, bool] | str | None = None,
+    release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK],
 ) -> KubeSchedulerConfiguration:
-    """The validated configuration of *document*, its JSON form; None: the defaults.
+    """The validated configuration of *document*, its JSON form, as *release* reads it; None: the defaults.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
-    known = resolved_gates(gates)
+    known = resolved_gates(gates, release.gates)
     document = {"apiVersion": f"{GROUP}/v1", "kind": KIND} if document is None else document
     version = _version(document)
     try:
@@ -197,7 +203,7 @@ def read_configuration(
     profiles = tuple(attrs.evolve(profile, plugins=merged(defaults, profile.plugins)) for profile in profiles or (ProfileConfig(),))
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
-    config = attrs.evolve(raw, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles)
+    config = attrs.evolve(raw, release=release, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles)
     config.validate()
     return config
 
@@ -240,9 +246,11 @@ def _args(entry: PluginArgs, where: str, capacity_priority: bool) -> Any:
         raise PolicyError(f"{where}: decoding args for plugin {entry.name}: {mismatch}") from None
 
 
-def load_configuration(path: PathLike, gates: Mapping[str, bool] | str | None = None) -> KubeSchedulerConfiguration:
-    """The configuration in the file *path*, JSON or YAML; its errors name the file."""
-    resolved_gates(gates)
+def load_configuration(
+    path: PathLike, gates: Mapping[str, bool] | str | None = None, release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+) -> KubeSchedulerConfiguration:
+    """The configuration in the file *path*, JSON or YAML, as *release* reads it; its errors name the file."""
+    resolved_gates(gates, release.gates)
     try:
         documents = list(read_documents(path))
     except KubeclassicError as error:
@@ -252,6 +260,6 @@ def load_configuration(path: PathLike, gates: Mapping[str, bool] | str | None = 
     if repeated := documents[0].repeated:
         raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in repeated)}")
     try:
-        return read_configuration(documents[0].data, gates)
+        return read_configuration(documents[0].data, gates, release)
     except PolicyError as error:
         raise PolicyError(f"{path}: {error}") from None

@@ -73,23 +73,23 @@ def _known() -> Mapping[str, Gate]:
 GATES: Mapping[str, Gate] = _known()
 
 
-def resolved_gates(wanted: Mapping[str, bool] | str | None = None) -> Gates:
-    """Every gate and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
+def resolved_gates(wanted: Mapping[str, bool] | str | None = None, gates: Mapping[str, Gate] = GATES) -> Gates:
+    """Every one of *gates* and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text. Upstream: featuregate SetFromMap.
     """
     settings = parse_gates(wanted) if isinstance(wanted, str) else dict(wanted or {})
     for name, value in settings.items():
-        _check(name, value)
-    found = {name: gate.default for name, gate in GATES.items()}
+        _check(name, value, gates)
+    found = {name: gate.default for name, gate in gates.items()}
     for everything, stage in ALL_OF_STAGE.items():
         if everything in settings:
-            found.update({name: settings[everything] for name, gate in GATES.items() if gate.stage == stage})
+            found.update({name: settings[everything] for name, gate in gates.items() if gate.stage == stage})
     return MappingProxyType(found | settings)
 
 
-def _check(name: str, value: bool) -> None:
-    gate = GATES.get(name)
+def _check(name: str, value: bool, gates: Mapping[str, Gate]) -> None:
+    gate = gates.get(name)
     if gate is None:
         raise PolicyError(f"unrecognized feature gate: {name}")
     if gate.locked and gate.default != value:

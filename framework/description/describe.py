@@ -173,7 +173,7 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     if len(older) != 1:
         parts = ("predicates", "priorities", "gates", "behaviour") if older else ("gates", "behaviour")
         return ReleaseDiff(*pair, tuple(_differences(parts, old, new)))
-    cells = {cell for side in (old, new) for cell in side["behaviour"]} - OLDER_CELLS
+    cells = old["behaviour"].keys() & new["behaviour"].keys() - OLDER_CELLS
     sides = [{**side, "behaviour": {cell: side["behaviour"][cell] for cell in side["behaviour"] if cell in cells}} for side in (old, new)]
     rules = tuple(successors(older[0], old if "predicates" in old else new))
     return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, CHANGES, MESSAGES)

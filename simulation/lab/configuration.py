@@ -107,7 +107,7 @@ class Configuration:
         }  # fmt: skip
         if self.runs_profiles:
             profiles = given_configuration(
-                self.document(), gates=self.gates, percentage=self.percentage, plugins=self.start.plugins
+                self.document(), gates=self.gates, percentage=self.percentage, plugins=self.start.plugins, release=self.release
             )
             return attrs.evolve(self.start, **shared, profiles=profiles, policy=None, config=_NO_CONFIG, provider=None)
         document = self.document()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
+from kubeclassic.framework.releases import ALL_RELEASES
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n"
 POD = "kind: Pod\nmetadata: {name: web}\n"
@@ -58,7 +59,7 @@ SIMULATE = [
     ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: got a again, wanted each node once"),
     ("template.yaml", "Deployment web: spec.template: got nothing, wanted a pod template"),
     ("number-free.yaml", "cluster: got no Node, wanted one at least"),
-    ("good.yaml --release 1.17", 'release: got "1.17", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.27'),
+    ("good.yaml --release 1.17", f'release: got "1.17", wanted {", ".join(ALL_RELEASES)}'),
     ("good.yaml --provider DefaultProvidor", 'plugin "DefaultProvidor" has not been registered; did you mean "DefaultProvider"?'),
     ("good.yaml --feature-gates EvenPodSpread=true", 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPodsSpread"?'),
     ("good.yaml --feature-gates EvenPodsSpread", "missing bool value for EvenPodsSpread"),

@@ -12,6 +12,7 @@ from kubeclassic.core import release
 from kubeclassic.core.release import (
     ClientCells,
     ExtenderCells,
+    FrameworkCells,
     LiveCells,
     NominationCells,
     PreemptionCells,
@@ -31,9 +32,10 @@ HOLDERS: dict[type, set[str]] = {
     ClientCells: {"cells", "client"},
     ExtenderCells: {"cells", "extenders"},
     LiveCells: {"cells", "live"},
+    FrameworkCells: {"cells", "framework"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
-NO_READERS = ("core/release.py", "algorithmprovider/description/describe.py", *TABLES)
+NO_READERS = ("core/release/release.py", "core/release/framework.py", "algorithmprovider/description/describe.py", *TABLES)
 """Where cells are declared, filled in and shown."""
 
 

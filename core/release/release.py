@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from .framework import FrameworkCells
+
 if TYPE_CHECKING:
-    from ..api.meaning.labels import SelectorError
-    from ..api.objects import Pod
+    from ...api.meaning.labels import SelectorError
+    from ...api.objects import Pod
 
 Gates = Mapping[str, bool]
 """Feature gate -> on or off."""
@@ -333,6 +335,8 @@ class Release:
     nominations: NominationCells
     live: LiveCells
     client: ClientCells
+    framework: FrameworkCells = attrs.field(factory=FrameworkCells)
+    """Means nothing where predicates and priorities run."""
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"

@@ -1,0 +1,38 @@
+"""What a release is, as a table of cells. The values are in ``algorithmprovider/releases.py`` and ``framework/releases.py``."""
+
+from __future__ import annotations
+
+from .framework import FrameworkCells, words_of
+from .release import (
+    ClientCells,
+    ExtenderCells,
+    Footprint,
+    Gate,
+    GateEffect,
+    Gates,
+    LiveCells,
+    NominationCells,
+    PreemptionCells,
+    QueueCells,
+    Release,
+    Requests,
+    VolumeCells,
+)
+
+__all__ = (
+    "ClientCells",
+    "ExtenderCells",
+    "Footprint",
+    "FrameworkCells",
+    "Gate",
+    "GateEffect",
+    "Gates",
+    "LiveCells",
+    "NominationCells",
+    "PreemptionCells",
+    "QueueCells",
+    "Release",
+    "Requests",
+    "VolumeCells",
+    "words_of",
+)

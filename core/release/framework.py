@@ -1,0 +1,53 @@
+"""In what two releases of the framework differ, beside the cells that all releases have. See :mod:`kubeclassic.core.release.release`.
+
+The values are in ``framework/releases.py``. A cell that a release does not name is as in 1.27. A cell says what it means in words that
+``releases`` shows: a statement where it is yes or no, else a subject of which the value says how it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import attrs
+
+T = TypeVar("T")
+
+
+def cell(words: str, default: T) -> T:
+    """A field of a class of cells: what it means in *words*, and its value in 1.27."""
+    field: T = attrs.field(default=default, metadata={"words": words})
+    return field
+
+
+def words_of(cells: Any) -> Iterator[tuple[str, str]]:
+    """The name and the words of each cell of the class or value *cells*."""
+    return ((field.name, field.metadata["words"]) for field in attrs.fields(cells if isinstance(cells, type) else type(cells)))
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class FrameworkCells:
+    """How a release of the framework decides."""
+
+    # --- the search -------------------------------------------------------------------------------------------------
+    outside_text: str | None = cell(
+        "the reason of a node outside those that a PreFilter plugin names (none: it has no status)",
+        "node is filtered out by the prefilter result",
+    )
+    outside_counts: bool = cell(
+        "such nodes count where the next search starts, and preemption has a status for each (no: they share one)", True
+    )
+    index_of_all_nodes: bool = cell("the next search starts at a place among all nodes (no: among those of PreFilter)", False)
+    rejection_ends_pre_filter: bool = cell(
+        "PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else the last one counts)", True
+    )
+    disjoint_is_unresolvable: bool = cell("removing pods cannot help where PreFilter plugins together leave no node", False)
+    disjoint_sorts_plugins: bool = cell("the message then names the plugins in ascending order (no: in running order)", False)
+    one_is_enough: bool = cell("without score plugins and extenders a search ends at the first node that fits", False)
+    extender_replaces_reasons: bool = cell("a node that an extender rejects has the extender's reason alone", False)
+    post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
+    # --- preemption -------------------------------------------------------------------------------------------------
+    sorts_victims_again: bool = cell(
+        "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
+    )
+    leaving_victims_keep_nominations: bool = cell("lower nominations of a node stay where all victims are being deleted already", False)
