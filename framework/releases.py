@@ -109,7 +109,7 @@ V1_27: Release = attrs.evolve(
 V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
-    framework=attrs.evolve(V1_27.framework, outside_text=None, outside_counts=False, index_of_all_nodes=True),
+    framework=attrs.evolve(V1_27.framework, outside_text=None, counts_outside=False, index_of_all_nodes=True),
 )
 
 V1_29 = attrs.evolve(
@@ -133,7 +133,7 @@ V1_30 = attrs.evolve(
 V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
-    framework=attrs.evolve(V1_30.framework, disjoint_sorts_plugins=True),
+    framework=attrs.evolve(V1_30.framework, narrowing_rejects=True, disjoint_sorts_plugins=True, waits_for_preempted_alone=True),
 )
 
 V1_32 = attrs.evolve(
