@@ -149,12 +149,34 @@ V1_32 = attrs.evolve(
 V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
+    devices=attrs.evolve(
+        V1_32.devices,
+        alternatives=True,
+        all_wants_one=True,
+        all_stops=False,
+        room="again",
+        invalid_pool_errs=True,
+        leaves_counter_slices=True,
+        leaves_per_device_selection=True,
+        speaks_without_claims=False,
+    ),
 )
 
 V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
     framework=attrs.evolve(V1_33.framework, leaving_victims_keep_nominations=True),
+    devices=attrs.evolve(
+        V1_33.devices,
+        admin_takes_once=True,
+        all_gives_back=True,
+        room="left",
+        distinct_attribute=True,
+        leaves_counter_slices=False,
+        leaves_counted_devices=True,
+        leaves_binding_conditions=True,
+        speaks_without_claims=True,
+    ),
 )
 
 _LIKE = {

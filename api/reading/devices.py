@@ -1,4 +1,7 @@
-"""How the objects of resource.k8s.io look in JSON. v1beta2 is as v1; v1beta1 has some fields elsewhere, which are put in their places first."""
+"""How the objects of resource.k8s.io look in JSON.
+
+v1beta2 is as v1; v1beta1 has some fields elsewhere, which are put in their places first.
+"""
 
 from __future__ import annotations
 
