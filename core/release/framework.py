@@ -47,6 +47,11 @@ class FrameworkCells:
     one_is_enough: bool = cell("without score plugins and extenders a search ends at the first node that fits", False)
     extender_replaces_reasons: bool = cell("a node that an extender rejects has the extender's reason alone", False)
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
+    # --- scores -----------------------------------------------------------------------------------------------------
+    skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
+    points_lacked: frozenset[tuple[str, str]] = cell(
+        "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
+    )
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
