@@ -234,6 +234,8 @@ class Algorithm:
     hard_pod_affinity_weight: int = 1
     percentage: int = 0
     """percentageOfNodesToScore, as passed to the scheduler's constructor."""
+    scores: bool = True
+    """Something scores nodes or rejects them besides predicates; else, where the release says so, one feasible node is enough."""
     preemption: bool = True
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
@@ -262,6 +264,12 @@ class Algorithm:
         if found is None:
             found = pod.notes[self.slot] = tuple(p for p in self.predicates if p.concerns(pod))
         return found
+
+    def wanted(self, nodes: int) -> int:
+        """The number of feasible nodes after which a search of *nodes* nodes ends."""
+        if not self.scores and self.release.framework.one_is_enough:
+            return min(nodes, 1)
+        return self.release.nodes_to_find(nodes, self.percentage)
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; an unknown gate is off."""

@@ -129,7 +129,8 @@ class FrameworkFlow:
             for name, profile in profiles.items()
         }  # fmt: skip
         binder = VolumeBinder(release, gates, engine.listings)
-        runs = DryRuns(PodLayout(engine.table, by_start_time=True), engine.memory_bytes // 16)
+        layout = PodLayout(engine.table, by_start_time=True, sorts_again=release.framework.sorts_victims_again)
+        runs = DryRuns(layout, engine.memory_bytes // 16)
         parts: dict[str, Any] = {"binder": binder, "order": order, "answers": answers, "quick_paths": quick_paths, "runs": runs}
         return cls(engine=engine, profiles=profiles, **parts, **options)
 
@@ -192,7 +193,7 @@ class FrameworkFlow:
     def filter(self, cycle: FrameworkCycle) -> Details:
         table, profile, order = self.engine.table, self._profile(cycle.pod), self.order
         table.shared_names = True
-        diagnosis = Diagnosis(table.names, order.rows())
+        diagnosis = Diagnosis(table.names, order.rows(), cycle.release.framework)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter, on_part = partial(run_pre_filter, cycle, profile), self.engine.on_part
         outlines = self._outlines(cycle) if self.engine.reads_at_once else None
@@ -201,13 +202,13 @@ class FrameworkFlow:
         if on_part is not None:
             on_part(Part.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
-            diagnosis.rejected = outcome.status
+            diagnosis.rejected, diagnosis.narrowing = outcome.status, outcome.narrowing
             if not outcome.status.is_rejection:
                 raise CycleError(outcome.status.message)
             return found
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
         nominations = self.engine.nominations
-        searched = search(cycle, profile, nominations, diagnosis, outcome.node_names, order.start, pass_extenders, outlined)
+        searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, outlined)
         found.passed_extenders = searched.passed_extenders
         order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
         if searched.error is not None:

@@ -115,7 +115,7 @@ class _Builder:
         return sorted(name for name in names if name in self.registry)
 
     def _construct(self, name: str) -> Plugin:
-        capacity_priority = self.config.gates["VolumeCapacityPriority"]
+        capacity_priority = self.config.gates.get("VolumeCapacityPriority", False)
         args = self.profile.args_of(name, capacity_priority)
         if name == "NodeResourcesFit":
             args = self._with_extenders(args)
@@ -133,12 +133,15 @@ class _Builder:
         for name in (plugin.name for plugin in self.sets.get(point, PluginSet()).enabled):
             if name not in self.made:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
-            if not self.made[name].joins(point):
+            if not self._joins(name, point):
                 raise PolicyError(f'plugin "{name}" does not extend {_type_of(point)} plugin')
             if name in seen:
                 raise PolicyError(f'plugin "{name}" already registered as "{_type_of(point)}"')
             seen.add(name)
             yield name
+
+    def _joins(self, name: str, point: str) -> bool:
+        return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
 
     def _expanded(self, point: str, explicit: tuple[str, ...], multi: tuple[Named, ...]) -> list[str]:
         disabled = {plugin.name for plugin in self.sets.get(point, PluginSet()).disabled}
@@ -149,7 +152,7 @@ class _Builder:
         for name in (plugin.name for plugin in multi):
             if name not in self.made:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
-            if not self.made[name].joins(point) or name in disabled:
+            if not self._joins(name, point) or name in disabled:
                 continue
             if name in explicit:
                 overridden.add(name)
@@ -191,6 +194,7 @@ class _Builder:
             leaves_counts=any(reads & Reads.EFFECTS for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))),
             extenders=self.config.extenders,
             percentage=percentage,
+            scores=bool(priorities) or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
             max_pd_vols=self.handle.max_pd_vols,
         )
 

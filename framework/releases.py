@@ -14,7 +14,7 @@ from ..core.pods import requests
 from ..core.release import ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
-from .config.gates import GATES
+from .config.gatetable import gates_of
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
@@ -37,7 +37,7 @@ V1_27: Release = attrs.evolve(
     mandatory_predicates=(),
     priorities=(),
     default_priorities=MappingProxyType({}),
-    gates=GATES,
+    gates=gates_of("1.27"),
     gate_effects=(),
     ignorable_extenders_last=True,
     extenders=ExtenderCells(
@@ -109,23 +109,37 @@ V1_27: Release = attrs.evolve(
 V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
-    framework=attrs.evolve(V1_27.framework, outside_text=None, outside_counts=False, index_of_all_nodes=True),
+    gates=gates_of("1.28"),
+    framework=attrs.evolve(
+        V1_27.framework,
+        outside_text=None,
+        counts_outside=False,
+        index_of_all_nodes=True,
+        skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+    ),
 )
 
 V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
-    framework=attrs.evolve(V1_28.framework, post_filter_full_stop=False),
+    gates=gates_of("1.29"),
+    framework=attrs.evolve(
+        V1_28.framework,
+        post_filter_full_stop=False,
+    ),
 )
 
 V1_30 = attrs.evolve(
     V1_29,
     version="1.30",
+    gates=gates_of("1.30"),
     framework=attrs.evolve(
         V1_29.framework,
         rejection_ends_pre_filter=False,
         disjoint_is_unresolvable=True,
         one_is_enough=True,
+        skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
+        points_lacked=frozenset(),
         sorts_victims_again=True,
     ),
 )
@@ -133,12 +147,19 @@ V1_30 = attrs.evolve(
 V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
-    framework=attrs.evolve(V1_30.framework, disjoint_sorts_plugins=True),
+    gates=gates_of("1.31"),
+    framework=attrs.evolve(
+        V1_30.framework,
+        narrowing_rejects=True,
+        disjoint_sorts_plugins=True,
+        waits_for_preempted_alone=True,
+    ),
 )
 
 V1_32 = attrs.evolve(
     V1_31,
     version="1.32",
+    gates=gates_of("1.32"),
     framework=attrs.evolve(
         V1_31.framework,
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
@@ -149,12 +170,20 @@ V1_32 = attrs.evolve(
 V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
+    gates=gates_of("1.33"),
+    framework=attrs.evolve(
+        V1_32.framework,
+    ),
 )
 
 V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
-    framework=attrs.evolve(V1_33.framework, leaving_victims_keep_nominations=True),
+    gates=gates_of("1.34"),
+    framework=attrs.evolve(
+        V1_33.framework,
+        leaving_victims_keep_nominations=True,
+    ),
 )
 
 _LIKE = {

@@ -48,7 +48,8 @@ ROWS = {
     "core/classic.py": CORE,
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
-    "framework/config/gates.py": f"{CORE} algorithmprovider",
+    "framework/config/gatetable.py": CORE,
+    "framework/config/gates.py": f"{CORE} algorithmprovider framework/config/gatetable.py",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
@@ -82,8 +83,12 @@ A part within a folder that has a line of its own is not part of that folder's l
 """
 
 FLOORS = 10
-TABLES = ("algorithmprovider/releases.py", "framework/releases.py", "live/settings/releases.py", "cli/declaring/choices.py")
-"""Where the releases are: of predicates and priorities, of the framework, around a live scheduler, and the defaults for the help."""
+TABLES = (
+    "algorithmprovider/releases.py", "framework/releases.py", "framework/config/gatetable.py", "live/settings/releases.py",
+    "cli/declaring/choices.py",
+)  # fmt: skip
+"""Where the releases are: of predicates and priorities, of the framework and of its gates, around a live scheduler, and the defaults for
+the help."""
 ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running")
 """Folders with one file a rule or a command, which may hold as many as there are."""
 

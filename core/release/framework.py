@@ -34,10 +34,11 @@ class FrameworkCells:
         "the reason of a node outside those that a PreFilter plugin names (none: it has no status)",
         "node is filtered out by the prefilter result",
     )
-    outside_counts: bool = cell(
-        "such nodes count where the next search starts, and preemption has a status for each (no: they share one)", True
+    counts_outside: bool = cell(
+        "nodes outside those of a PreFilter plugin count where the next search starts; nodes without a status may be preempted on", True
     )
     index_of_all_nodes: bool = cell("the next search starts at a place among all nodes (no: among those of PreFilter)", False)
+    narrowing_rejects: bool = cell("a plugin whose PreFilter leaves out nodes is among those that reject the pod", False)
     rejection_ends_pre_filter: bool = cell(
         "PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else the last one counts)", True
     )
@@ -46,8 +47,18 @@ class FrameworkCells:
     one_is_enough: bool = cell("without score plugins and extenders a search ends at the first node that fits", False)
     extender_replaces_reasons: bool = cell("a node that an extender rejects has the extender's reason alone", False)
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
+    # --- scores -----------------------------------------------------------------------------------------------------
+    skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
+    points_lacked: frozenset[tuple[str, str]] = cell(
+        "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
+    )
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
     )
-    leaving_victims_keep_nominations: bool = cell("lower nominations of a node stay where all victims are being deleted already", False)
+    waits_for_preempted_alone: bool = cell(
+        "a pod waits for one that leaves its nominated node only if that was preempted (no: with gate PodDisruptionConditions)", False
+    )
+    leaving_victims_keep_nominations: bool = cell(
+        "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
+    )

@@ -99,7 +99,7 @@ class KubeSchedulerConfiguration:
         seen: dict[str | None, int] = {}
         for i, profile in enumerate(self.profiles):
             path = f"profiles[{i}]"
-            yield from _faults_of_profile(profile, path, self.api_version, self.gates["VolumeCapacityPriority"])
+            yield from _faults_of_profile(profile, path, self.api_version, self.gates.get("VolumeCapacityPriority", False))
             if (profile.scheduler_name or "") in seen:
                 yield duplicate(f"{path}.schedulerName", f"profiles[{seen[profile.scheduler_name or '']}].schedulerName").replace('"', "")
             seen[profile.scheduler_name or ""] = i
@@ -195,7 +195,7 @@ def read_configuration(
         raw = configuration_schema().reader(KubeSchedulerConfiguration)(document)
     except Mismatch as mismatch:
         raise PolicyError(str(mismatch)) from None
-    profiles, strict = _decoded(raw.profiles, known["VolumeCapacityPriority"])
+    profiles, strict = _decoded(raw.profiles, known.get("VolumeCapacityPriority", False))
     own = unknown(unknown_fields(document, configuration_schema().shape(KubeSchedulerConfiguration)))
     if found := ", ".join(filter(None, [own, *strict])):
         raise PolicyError(f"strict decoding error: {found}")

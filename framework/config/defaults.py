@@ -69,15 +69,15 @@ _EACH_POINT: Plugins = {
 
 
 def _multi_point(gates: Gates) -> Plugins:
-    added = (Named("SchedulingGates"),) if gates["PodSchedulingReadiness"] else ()
+    added = (Named("SchedulingGates"),) if gates.get("PodSchedulingReadiness", True) else ()
     return {"multiPoint": PluginSet(MULTI_POINT["multiPoint"].enabled + added)}
 
 
 def _each_point(gates: Gates) -> Plugins:
     found = dict(_EACH_POINT)
-    if gates["VolumeCapacityPriority"]:
+    if gates.get("VolumeCapacityPriority", False):
         found["score"] = PluginSet((*found["score"].enabled, Named("VolumeBinding", 1)))
-    if gates["PodSchedulingReadiness"]:
+    if gates.get("PodSchedulingReadiness", True):
         found["preEnqueue"] = _listed("SchedulingGates")
     return found
 

@@ -23,15 +23,16 @@ def refused(cycle: FrameworkCycle, kept: Refusal, *, preempts: bool) -> Decision
     never = cycle.pod.spec.preemption_policy == "Never"
     told = kept.told.get((preempts, never))
     if told is None:
-        told = kept.told[preempts, never] = _told(kept, preempts, never)
+        full_stop = cycle.release.framework.post_filter_full_stop
+        told = kept.told[preempts, never] = _told(kept, preempts, never, full_stop)
     error, plugins = told
     plan, nominated = (Preemption(drops_own=not never), None if never else "") if preempts else (None, None)
     return Decision(cycle.pod, error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins)
 
 
-def _told(kept: Refusal, preempts: bool, never: bool) -> tuple[str, frozenset[str]]:
+def _told(kept: Refusal, preempts: bool, never: bool, full_stop: bool) -> tuple[str, frozenset[str]]:
     """The text of the error, and the plugins that reject nodes."""
-    error = fit_error(kept.nodes, reasons_text(kept.tally), _nobody_leaves(kept, never) if preempts else "")
+    error = fit_error(kept.nodes, reasons_text(kept.tally), _nobody_leaves(kept, never) if preempts else "", full_stop=full_stop)
     return error, frozenset(name for name, count in kept.predicates.items() if count)
 
 

@@ -12,7 +12,7 @@ from ...core.arrays.census import Counter
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reasons
-from ...core.matching.domains import DomainSums, KeySums, Weighted, sum_at
+from ...core.matching.domains import KeySums, Weighted, has_pods_in_domains, sum_at
 from ...core.matching.namespaces import terms_about
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
@@ -56,6 +56,7 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
+_FAULTS: Slot[str] = Slot("faults of terms")
 _OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
 
 
@@ -98,7 +99,7 @@ class InterPodAffinity(Plugin):
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
     normalize_score: Reduction = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
-    pre_score_by_class: ClassVar[bool] = True
+    pre_score_skips: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
@@ -170,10 +171,11 @@ class InterPodAffinity(Plugin):
         return not self._looks_at_existing(pod) or likes_nothing(pod, cycle)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if not pod.has_pod_affinity or not self._looks_at_existing(pod):
-            return None
-        text = _faults(pod)
-        return error(f"failed to parse pod: {text}") if text else None
+        if text := _noted_faults(pod) if self._looks_at_existing(pod) else "":
+            return error(f"failed to parse pod: {text}")
+        skips = InterPodAffinity.name in self.handle.cells.skips_scoring
+        # Upstream: it is pods that count, also where weights add up to 0.
+        return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table, cycle.table.deleted_rows) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
@@ -214,12 +216,14 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffi
 
 def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
     terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
-    if not terms:
-        return False
-    sums = DomainSums(cycle.table)
-    for carrier, counter in terms:
-        sums.add(counter, carrier.topology_key)
-    return sums.has_any
+    return has_pods_in_domains(((counter, carrier.topology_key, 1) for carrier, counter in terms), cycle.table)
+
+
+def _noted_faults(pod: Template) -> str:
+    found = pod.notes.get(_FAULTS)
+    if found is None:
+        found = pod.notes[_FAULTS] = _faults(pod)
+    return found
 
 
 def _faults(pod: Template) -> str:

@@ -28,7 +28,7 @@ from ..config.args import PodTopologySpreadArgs
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import Status, error
+from ..status import SKIP, Status, error
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
 from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, judged_by_value, soft_counts, weighted
 
@@ -53,6 +53,7 @@ class PodTopologySpread(Plugin):
     follows_pods: str | None = without_pre_filter
     pre_filter_by_class: ClassVar[bool] = True
     pre_score_by_class: ClassVar[bool] = True
+    pre_score_skips: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or PodTopologySpreadArgs(defaulting_type="System"), handle)
@@ -141,10 +142,10 @@ class PodTopologySpread(Plugin):
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
             seen = nodes if cycle.described is None else cycle.as_described(nodes)
-            cycle.notes[self.soft_slot] = self._soft(pod, seen, cycle)
+            soft = cycle.notes[self.soft_slot] = self._soft(pod, seen, cycle)
         except SelectorError as fault:
             return error(f"calculating preScoreState: obtaining pod's soft topology spread constraints: {fault}")
-        return None
+        return SKIP if soft is None and PodTopologySpread.name in self.handle.cells.skips_scoring else None
 
     def _soft(self, pod: Template, feasible: Batch, cycle: Cycle) -> SoftCounts | None:
         """What scoring the *feasible* nodes needs to know; None without soft constraints."""
