@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.config.defaults import GROUP
@@ -114,6 +114,12 @@ def profile(*, plugins: Json | None = None, args: Mapping[str, Json] | None = No
     return {"profiles": [{"plugins": plugins or {}, "pluginConfig": config}]}
 
 
+def only(*names: str) -> Json:
+    """A configuration of the plugins *names* alone, with those that no profile can do without."""
+    enabled = [{"name": name} for name in ("PrioritySort", *names, "DefaultBinder")]
+    return profile(plugins={"multiPoint": {"disabled": [{"name": "*"}], "enabled": enabled}})
+
+
 def only_on(*names: str) -> Json:
     """A required node affinity to nodes by their names, which is a set of PreFilter."""
     fields = [{"key": "metadata.name", "operator": "In", "values": list(names)}]
@@ -156,8 +162,3 @@ def csi_node(name: str, migrated: str = "", **limits: int) -> Any:
 def bound(name: str, on: str, **fields: Any) -> Pod:
     """A pod that runs on a node."""
     return pod(name, on=on, **fields)
-
-
-def nodes_of(names: Sequence[str], make: Callable[[str], Node]) -> list[Node]:
-    """A node for each name."""
-    return [make(name) for name in names]

@@ -7,8 +7,11 @@ from typing import Any
 from tests.support.build import node, pod
 from tests.support.releasewalk import (
     bound,
+    feasible,
     host,
     made,
+    only_on,
+    preemption,
     shows,
 )
 
@@ -27,6 +30,17 @@ def attachment(name: str, of: str, on: str = "n") -> Any:
 
 
 
+class TestSearch:
+    def test_the_next_search(self) -> None:
+        """Nodes outside the set of PreFilter do not move the start of the next search."""
+        nodes = [node("a"), node("b"), node("c")]
+        shows({"1.28": ["b", "c", "a"]}, feasible, nodes, pod("p", affinity=only_on("a")), pod("q"))
+
+    def test_preemption_counts_absent_nodes(self) -> None:
+        """What preemption says of all nodes counts those that are not in the set of PreFilter."""
+        objects = [node("a", cpu="2"), node("b", cpu="2"), bound("there", "b", requests={"cpu": "2"}, priority=9)]
+        told = "0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
+        shows({"1.29": told}, preemption, objects, pod("p", requests={"cpu": "1"}, affinity=only_on("b")))
 
 
 class TestRequests:

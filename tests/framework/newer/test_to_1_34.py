@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from tests.support.build import node, pod
 from tests.support.releasewalk import (
     bound,
@@ -16,6 +18,15 @@ HUGE = {"resources": {"requests": {"cpu": "3"}}}
 
 
 
+class TestPreemption:
+    def test_leaving_victims(self) -> None:
+        """Where all victims are being deleted already, lower nominations of the node are kept."""
+        leaving = bound("there", "n", requests={"cpu": "2"}, priority=1, metadata={"deletionTimestamp": "2024-01-01T00:00:00Z"})
+        low = pod("low", requests={"cpu": "1"}, priority=2)
+        shows(
+            {"1.27": ["default/low"], "1.34": []}, lambda found: found["preemption"]["clearNominations"], [node("n", cpu="2"), leaving],
+            pod("p", requests={"cpu": "2"}, priority=9), nominated=[(low, "n")],
+        )  # fmt: skip
 
 
 class TestPodLevelResources:
@@ -30,7 +41,7 @@ class TestPodLevelResources:
 
 
 class TestPorts:
-    PORT = {"ports": [{"containerPort": 80, "hostPort": 80}]}
+    PORT: ClassVar[dict[str, Any]] = {"ports": [{"containerPort": 80, "hostPort": 80}]}
 
     def test_ports_of_init_containers(self) -> None:
         """Host ports of init containers that end never count."""
