@@ -10,7 +10,7 @@ import attrs
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
-from ..core.pods import requests
+from ..core.pods import podsums, requests, resized
 from ..core.release import ConfigurationCells, ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
@@ -63,6 +63,7 @@ V1_27: Release = attrs.evolve(
     footprint=requests.exact_sums,
     incoming_nonzero=requests.exact_sums_with_defaults,
     footprint_nonzero=requests.nonzero_with_any_overhead,
+    resized=resized.by_allocated,
     zone_key=zone_key,
     snapshot_keeps_nodeless=False,
     transient_reset_all=False,
@@ -131,6 +132,10 @@ V1_28 = attrs.evolve(
         api_versions=("v1beta3", "v1"),
         delays_cache=True,
     ),
+    incoming=podsums.with_sidecars,
+    footprint=podsums.with_sidecars,
+    incoming_nonzero=podsums.with_sidecars_and_defaults,
+    footprint_nonzero=podsums.nonzero_of_uses,
     framework=attrs.evolve(
         V1_27.framework,
         outside_text=None,
@@ -138,6 +143,8 @@ V1_28 = attrs.evolve(
         index_of_all_nodes=True,
         faults_list_operators=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+        rejects_sidecars="Filter",
+        fit_checks_requested=True,
     ),
 )
 
@@ -155,6 +162,7 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        counts_images_late=True,
     ),
 )
 
@@ -177,7 +185,9 @@ V1_30 = attrs.evolve(
         one_is_enough=True,
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
+        init_images_count=True,
         sorts_victims_again=True,
+        rejects_sidecars="PreFilter",
     ),
 )
 
@@ -213,6 +223,11 @@ V1_32 = attrs.evolve(
         gated_plugins=MappingProxyType({}),
         not_modelled=MappingProxyType({}),
     ),
+    incoming=podsums.of_pod,
+    footprint=podsums.of_pod,
+    incoming_nonzero=podsums.of_pod_with_defaults,
+    footprint_nonzero=podsums.nonzero_of_pod,
+    resized=resized.by_reported,
     framework=attrs.evolve(
         V1_31.framework,
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
@@ -231,8 +246,26 @@ V1_33 = attrs.evolve(
         capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
+    incoming=podsums.of_pod_with_huge_pages,
+    footprint=podsums.of_pod_with_huge_pages,
+    incoming_nonzero=podsums.with_sidecars_and_defaults,
+    footprint_nonzero=podsums.nonzero_of_pod_with_huge_pages,
+    resized=resized.by_reported_and_allocated,
     framework=attrs.evolve(
         V1_32.framework,
+        fit_scores_containers=True,
+        skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
+    ),
+    devices=attrs.evolve(
+        V1_32.devices,
+        alternatives=True,
+        all_wants_one=True,
+        all_stops=False,
+        room="again",
+        invalid_pool_errs=True,
+        leaves_counter_slices=True,
+        leaves_per_device_selection=True,
+        speaks_without_claims=False,
     ),
 )
 
@@ -258,6 +291,19 @@ V1_34 = attrs.evolve(
         V1_33.framework,
         leaving_victims_keep_nominations=True,
         faults_as_json=True,
+        sidecars_have_ports=True,
+        too_small_is_unresolvable=True,
+    ),
+    devices=attrs.evolve(
+        V1_33.devices,
+        admin_takes_once=True,
+        all_gives_back=True,
+        room="left",
+        distinct_attribute=True,
+        leaves_counter_slices=False,
+        leaves_counted_devices=True,
+        leaves_binding_conditions=True,
+        speaks_without_claims=True,
     ),
 )
 

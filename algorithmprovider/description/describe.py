@@ -10,6 +10,7 @@ import attrs
 from ...core.release import (
     ClientCells,
     ConfigurationCells,
+    DeviceCells,
     ExtenderCells,
     FrameworkCells,
     Gate,
@@ -37,12 +38,13 @@ DECISIVE_GATES = (
 """The gates that a decision may depend on."""
 WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
-NEWER = ("framework.", "configuration.")
+NEWER = ("framework.", "configuration.", "devices.")
 """The cells of releases with plugins alone."""
 WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
 GROUPS = (
     VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, ConfigurationCells,
+    DeviceCells,
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import attrs
 from .. import objects as o
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
+from .devices import DEVICE_PLACES, DEVICE_WRAPPERS
 from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
 
@@ -66,7 +67,8 @@ _NAMES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")
 _PLACES: Overrides = {
     o.ObjectMeta: {"annotations": texts_unshared},
     o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
-    o.PodSpec: {"scheduling_gates": _NAMES, "resource_claims": _NAMES, "requests": _IN_RESOURCES},
+    o.PodSpec: {"scheduling_gates": _NAMES, "requests": _IN_RESOURCES},
+    o.ContainerStatus: {"requests": Field(inside="resources", absent=o.NO_QUANTITIES)},
     o.NodeStatus: {"kubelet_version": Field(inside="nodeInfo")},
     o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
     o.NodeAffinity: _AFFINITY,
@@ -104,6 +106,7 @@ _PLACES: Overrides = {
         "used": _IN_STATUS,
     },
     o.LimitRange: {"limits": _IN_SPEC},
+    **DEVICE_PLACES,
 }
 
 
@@ -150,6 +153,10 @@ def _container(read: Reader[o.Container]) -> Reader[o.Container]:
     return shared(read, lambda made: (made, id(made.requests), id(made.limits)))
 
 
+def _container_status(read: Reader[o.ContainerStatus]) -> Reader[o.ContainerStatus]:
+    return shared(read, lambda made: (made, id(made.requests), id(made.allocated_resources)))
+
+
 def _spec(read: Reader[o.PodSpec]) -> Reader[o.PodSpec]:
     """Pods of one owner have equal specs but for the node."""
     recall = remembered(read)
@@ -177,7 +184,11 @@ _WRAPPERS: Mapping[Any, Wrapper] = {
     **dict.fromkeys(_REMEMBERED, over(remembered)),
     o.ContainerImage: over(shared),
     o.Container: over(_container),
+    o.ContainerStatus: over(_container_status),
+    # Most pods of an owner say the same, so they share it.
+    tuple[o.ContainerStatus, ...]: over(lambda read: shared(read, lambda made: tuple(map(id, made)))),
     o.PodSpec: over(_spec),
+    **DEVICE_WRAPPERS,
 }
 _NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.OwnerReference, o.CSINodeDriver)
 """Items that the API server refuses if they are empty, so nobody writes null on purpose."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .configuration import ConfigurationCells
+from .devices import DeviceCells
 from .framework import FrameworkCells, words_of
 from .release import (
     ClientCells,
@@ -23,6 +24,7 @@ from .release import (
 __all__ = (
     "ClientCells",
     "ConfigurationCells",
+    "DeviceCells",
     "ExtenderCells",
     "Footprint",
     "FrameworkCells",

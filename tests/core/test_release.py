@@ -12,6 +12,7 @@ from kubeclassic.core import release
 from kubeclassic.core.release import (
     ClientCells,
     ConfigurationCells,
+    DeviceCells,
     ExtenderCells,
     FrameworkCells,
     LiveCells,
@@ -35,12 +36,13 @@ HOLDERS: dict[type, set[str]] = {
     LiveCells: {"cells", "live"},
     FrameworkCells: {"cells", "framework"},
     ConfigurationCells: {"cells", "configuration"},
+    DeviceCells: {"cells", "devices"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = (
-    *(f"core/release/{name}.py" for name in ("release", "framework", "configuration")), "algorithmprovider/description/describe.py",
-    *TABLES,
-)  # fmt: skip
+    *("core/release/release.py", "core/release/framework.py", "core/release/devices.py", "core/release/configuration.py"),
+    *("algorithmprovider/description/describe.py", *TABLES),
+)
 """Where cells are declared, filled in and shown."""
 
 
