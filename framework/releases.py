@@ -383,7 +383,16 @@ def find_any_release(name: str) -> Release:
     >>> find_any_release("v1.27.14").version in FRAMEWORK_RELEASES
     True
     """
-    version = ".".join(name.removeprefix("v").split(".")[:2])
+    version = _version_of(name)
     if version not in ALL_RELEASES:
         raise UnknownNameError(f'release: got "{name}", wanted {", ".join(ALL_RELEASES)}')
     return ALL_RELEASES[version]
+
+
+def framework_release(name: str) -> Release | None:
+    """The release of the framework called *name*; None if none is."""
+    return FRAMEWORK_RELEASES.get(_version_of(name))
+
+
+def _version_of(name: str) -> str:
+    return ".".join(name.removeprefix("v").split(".")[:2])
