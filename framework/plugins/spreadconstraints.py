@@ -127,7 +127,7 @@ def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
 
 @attrs.frozen(eq=False)
 class ConstraintReader:
-    """Reads constraints according to the feature gates."""
+    """Reads constraints according to the feature gates, and to the release."""
 
     min_domains: bool
     node_inclusion: bool
@@ -137,7 +137,8 @@ class ConstraintReader:
     def of(cls, handle: Handle) -> ConstraintReader:
         """With the gates of *handle*."""
         gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
-        return cls(*(handle.enabled(f"{gate}InPodTopologySpread") for gate in gates))
+        min_domains, node_inclusion, label_keys = (handle.enabled(f"{gate}InPodTopologySpread") for gate in gates)
+        return cls(min_domains or handle.cells.reads_min_domains, node_inclusion, label_keys)
 
     def read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None) -> Constraint:
         """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError for an invalid selector."""
