@@ -77,7 +77,8 @@ def framework_engine(
     text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
-    handle = Handle(gates=config.gates, cells=config.release.framework, max_pd_vols=max_pd_vols)
+    release = config.release
+    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, max_pd_vols=max_pd_vols)
     profiles = build_profiles(config, registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
@@ -117,6 +118,8 @@ class FrameworkFlow:
     @classmethod
     def of(cls, engine: Engine, *, profiles: Mapping[str, Profile], **options: Any) -> FrameworkFlow:
         """The flow of *engine*, which is not complete yet."""
+        for profile in profiles.values():
+            profile.handle.listings = engine.listings
         release, gates, share = engine.algorithm.release, engine.algorithm.gates, engine.memory_bytes // len(profiles)
         order = ListOrder(engine.cache, engine.snapshot, engine.table)
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}

@@ -52,6 +52,8 @@ class Profile:
     cacheable: Algorithm | None
     """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it reads."""
     _plugins: Mapping[str, Plugin]
+    handle: Handle = attrs.field(factory=Handle)
+    """What its plugins share."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
     """Its pods that wait for Permit plugins."""
     slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
@@ -69,7 +71,8 @@ class Profile:
 
 def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None) -> dict[str, Profile]:
     """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text."""
-    handle = Handle(gates=config.gates, cells=config.release.framework) if handle is None else handle
+    release = config.release
+    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices) if handle is None else handle
     found: dict[str, Profile] = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
@@ -108,7 +111,7 @@ class _Builder:
         cacheable = None if algorithm.leaves_counts else self._cacheable(algorithm, points)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
         name, waiting = self.profile.scheduler_name or "", self.handle.waiting_pods
-        return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, waiting)
+        return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)

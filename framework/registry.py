@@ -9,6 +9,7 @@ from ..exceptions import PolicyError
 from .plugin import Plugin
 from .plugins.defaultbinder import DefaultBinder
 from .plugins.defaultpreemption import DefaultPreemption
+from .plugins.dynamicresources import DynamicResources
 from .plugins.imagelocality import ImageLocality
 from .plugins.interpodaffinity import InterPodAffinity
 from .plugins.nodeaffinity import NodeAffinity
@@ -32,6 +33,7 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     CinderLimits,
     DefaultBinder,
     DefaultPreemption,
+    DynamicResources,
     EBSLimits,
     GCEPDLimits,
     ImageLocality,

@@ -133,6 +133,7 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        counts_images_late=True,
     ),
 )
 
@@ -147,8 +148,9 @@ V1_30 = attrs.evolve(
         one_is_enough=True,
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
-        rejects_sidecars="PreFilter",
+        init_images_count=True,
         sorts_victims_again=True,
+        rejects_sidecars="PreFilter",
     ),
 )
 
@@ -194,6 +196,17 @@ V1_33 = attrs.evolve(
         fit_scores_containers=True,
         skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
     ),
+    devices=attrs.evolve(
+        V1_32.devices,
+        alternatives=True,
+        all_wants_one=True,
+        all_stops=False,
+        room="again",
+        invalid_pool_errs=True,
+        leaves_counter_slices=True,
+        leaves_per_device_selection=True,
+        speaks_without_claims=False,
+    ),
 )
 
 V1_34 = attrs.evolve(
@@ -205,6 +218,17 @@ V1_34 = attrs.evolve(
         leaving_victims_keep_nominations=True,
         sidecars_have_ports=True,
         too_small_is_unresolvable=True,
+    ),
+    devices=attrs.evolve(
+        V1_33.devices,
+        admin_takes_once=True,
+        all_gives_back=True,
+        room="left",
+        distinct_attribute=True,
+        leaves_counter_slices=False,
+        leaves_counted_devices=True,
+        leaves_binding_conditions=True,
+        speaks_without_claims=True,
     ),
 )
 

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 
 import attrs
 
+from .devices import PodResourceClaim, PodResourceClaimStatus
 from .integers import Int32
 from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, ObjectMeta
 from .quantity import Quantity
@@ -96,8 +97,8 @@ class PodSpec:
     volumes: tuple[Volume, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
-    resource_claims: tuple[str, ...] = ()
-    """The names of its claims for devices, which newer releases allocate."""
+    resource_claims: tuple[PodResourceClaim, ...] = ()
+    """Its claims to devices, which newer releases allocate."""
     requests: Map[Quantity] = NO_QUANTITIES
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
@@ -126,6 +127,7 @@ class PodStatus:
     phase: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()

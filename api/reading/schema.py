@@ -11,6 +11,7 @@ import attrs
 from .. import objects as o
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
+from .devices import DEVICE_PLACES, DEVICE_WRAPPERS
 from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
 from .unread import noting_unknown
@@ -67,7 +68,7 @@ _NAMES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")
 _PLACES: Overrides = {
     o.ObjectMeta: {"annotations": texts_unshared},
     o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
-    o.PodSpec: {"scheduling_gates": _NAMES, "resource_claims": _NAMES, "requests": _IN_RESOURCES},
+    o.PodSpec: {"scheduling_gates": _NAMES, "requests": _IN_RESOURCES},
     o.ContainerStatus: {"requests": Field(inside="resources", absent=o.NO_QUANTITIES)},
     o.NodeStatus: {"kubelet_version": Field(inside="nodeInfo")},
     o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
@@ -106,6 +107,7 @@ _PLACES: Overrides = {
         "used": _IN_STATUS,
     },
     o.LimitRange: {"limits": _IN_SPEC},
+    **DEVICE_PLACES,
 }
 
 
@@ -198,6 +200,7 @@ _WRAPPERS: Mapping[Any, Wrapper] = {
     o.Container: over(_container),
     tuple[o.ContainerStatus, ...]: over(_container_statuses),
     o.PodSpec: over(_spec),
+    **DEVICE_WRAPPERS,
 }
 _NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.OwnerReference, o.CSINodeDriver)
 """Items that the API server refuses if they are empty, so nobody writes null on purpose."""

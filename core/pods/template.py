@@ -170,7 +170,7 @@ class Templates:
             meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
             meta.controller if meta.owner_references else None,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
-            spec.topology_spread_constraints, spec.scheduling_gates, spec.requests,
+            spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
             None if counted is pod else (counted.spec.containers, counted.spec.init_containers),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .devices import DeviceCells
 from .framework import FrameworkCells, words_of
 from .release import (
     ClientCells,
@@ -21,6 +22,7 @@ from .release import (
 
 __all__ = (
     "ClientCells",
+    "DeviceCells",
     "ExtenderCells",
     "Footprint",
     "FrameworkCells",

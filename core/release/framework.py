@@ -49,6 +49,10 @@ class FrameworkCells:
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
+    counts_images_late: bool = cell(
+        "nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added or updated)", False
+    )
+    init_images_count: bool = cell("images of init containers count, as do those containers where sizes are scaled", False)
     points_lacked: frozenset[tuple[str, str]] = cell(
         "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
     )

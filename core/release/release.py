@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from .devices import DeviceCells
 from .framework import FrameworkCells
 
 if TYPE_CHECKING:
@@ -344,6 +345,8 @@ class Release:
     client: ClientCells
     framework: FrameworkCells = attrs.field(factory=FrameworkCells)
     """Means nothing where predicates and priorities run."""
+    devices: DeviceCells = attrs.field(factory=DeviceCells)
+    """Means nothing where plugin DynamicResources does not run."""
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"
