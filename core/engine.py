@@ -17,6 +17,7 @@ import numpy as np
 
 from ..api.objects import Pod
 from ..exceptions import ExtenderError
+from .arrays.census import NO_PODS, Counter
 from .arrays.table import NodeTable
 from .arrays.types import Ints, Mask, Rows
 from .binding import Binder
@@ -93,7 +94,7 @@ class Engine:
         """Begin without any node."""
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
-        self.table = NodeTable(release.zone_key)
+        self.table = NodeTable(release.zone_key, recounted=Counter(NO_PODS) if release.framework.counts_images_late else None)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
         self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
 

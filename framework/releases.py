@@ -10,7 +10,7 @@ import attrs
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
-from ..core.pods import requests
+from ..core.pods import podsums, requests, resized
 from ..core.release import ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
@@ -53,6 +53,7 @@ V1_27: Release = attrs.evolve(
     footprint=requests.exact_sums,
     incoming_nonzero=requests.exact_sums_with_defaults,
     footprint_nonzero=requests.nonzero_with_any_overhead,
+    resized=resized.by_allocated,
     zone_key=zone_key,
     snapshot_keeps_nodeless=False,
     transient_reset_all=False,
@@ -110,12 +111,18 @@ V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
     gates=gates_of("1.28"),
+    incoming=podsums.with_sidecars,
+    footprint=podsums.with_sidecars,
+    incoming_nonzero=podsums.with_sidecars_and_defaults,
+    footprint_nonzero=podsums.nonzero_of_uses,
     framework=attrs.evolve(
         V1_27.framework,
         outside_text=None,
         counts_outside=False,
         index_of_all_nodes=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+        rejects_sidecars="Filter",
+        fit_checks_requested=True,
     ),
 )
 
@@ -126,6 +133,7 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        counts_images_late=True,
     ),
 )
 
@@ -140,7 +148,9 @@ V1_30 = attrs.evolve(
         one_is_enough=True,
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
+        init_images_count=True,
         sorts_victims_again=True,
+        rejects_sidecars="PreFilter",
     ),
 )
 
@@ -160,6 +170,11 @@ V1_32 = attrs.evolve(
     V1_31,
     version="1.32",
     gates=gates_of("1.32"),
+    incoming=podsums.of_pod,
+    footprint=podsums.of_pod,
+    incoming_nonzero=podsums.of_pod_with_defaults,
+    footprint_nonzero=podsums.nonzero_of_pod,
+    resized=resized.by_reported,
     framework=attrs.evolve(
         V1_31.framework,
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
@@ -171,8 +186,15 @@ V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
     gates=gates_of("1.33"),
+    incoming=podsums.of_pod_with_huge_pages,
+    footprint=podsums.of_pod_with_huge_pages,
+    incoming_nonzero=podsums.with_sidecars_and_defaults,
+    footprint_nonzero=podsums.nonzero_of_pod_with_huge_pages,
+    resized=resized.by_reported_and_allocated,
     framework=attrs.evolve(
         V1_32.framework,
+        fit_scores_containers=True,
+        skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
     ),
     devices=attrs.evolve(
         V1_32.devices,
@@ -194,6 +216,8 @@ V1_34 = attrs.evolve(
     framework=attrs.evolve(
         V1_33.framework,
         leaving_victims_keep_nominations=True,
+        sidecars_have_ports=True,
+        too_small_is_unresolvable=True,
     ),
     devices=attrs.evolve(
         V1_33.devices,

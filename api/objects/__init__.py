@@ -63,6 +63,7 @@ from .owners import (
 from .pods import (
     Container,
     ContainerPort,
+    ContainerStatus,
     Pod,
     PodSpec,
     PodStatus,
@@ -132,6 +133,7 @@ __all__ = [
     "Container",
     "ContainerImage",
     "ContainerPort",
+    "ContainerStatus",
     "Device",
     "DeviceAttribute",
     "DeviceClaim",

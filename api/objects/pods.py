@@ -111,6 +111,17 @@ class PodSpec:
         return spec
 
 
+@attrs.frozen(kw_only=True, cache_hash=True)
+class ContainerStatus:
+    """What the node says of a container's requests, which differs from the spec while the pod is resized."""
+
+    name: str = ""
+    requests: Map[Quantity] | None = None
+    """What it has now; None where the status says nothing about resources."""
+    allocated_resources: Map[Quantity] = NO_QUANTITIES
+    """What the node has set aside for it."""
+
+
 @attrs.frozen(kw_only=True)
 class PodStatus:
     phase: str = ""
@@ -118,6 +129,10 @@ class PodStatus:
     start_time: str | None = None
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    resize: str = ""
+    """How a change of requests goes on, up to 1.32."""
 
 
 @attrs.frozen(kw_only=True)

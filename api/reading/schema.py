@@ -68,6 +68,7 @@ _PLACES: Overrides = {
     o.ObjectMeta: {"annotations": texts_unshared},
     o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
     o.PodSpec: {"scheduling_gates": _NAMES, "requests": _IN_RESOURCES},
+    o.ContainerStatus: {"requests": Field(inside="resources", absent=o.NO_QUANTITIES)},
     o.NodeStatus: {"kubelet_version": Field(inside="nodeInfo")},
     o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
     o.NodeAffinity: _AFFINITY,
@@ -152,6 +153,10 @@ def _container(read: Reader[o.Container]) -> Reader[o.Container]:
     return shared(read, lambda made: (made, id(made.requests), id(made.limits)))
 
 
+def _container_status(read: Reader[o.ContainerStatus]) -> Reader[o.ContainerStatus]:
+    return shared(read, lambda made: (made, id(made.requests), id(made.allocated_resources)))
+
+
 def _spec(read: Reader[o.PodSpec]) -> Reader[o.PodSpec]:
     """Pods of one owner have equal specs but for the node."""
     recall = remembered(read)
@@ -179,6 +184,9 @@ _WRAPPERS: Mapping[Any, Wrapper] = {
     **dict.fromkeys(_REMEMBERED, over(remembered)),
     o.ContainerImage: over(shared),
     o.Container: over(_container),
+    o.ContainerStatus: over(_container_status),
+    # Most pods of an owner say the same, so they share it.
+    tuple[o.ContainerStatus, ...]: over(lambda read: shared(read, lambda made: tuple(map(id, made)))),
     o.PodSpec: over(_spec),
     **DEVICE_WRAPPERS,
 }

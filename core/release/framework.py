@@ -49,8 +49,23 @@ class FrameworkCells:
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
+    counts_images_late: bool = cell(
+        "nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added or updated)", False
+    )
+    init_images_count: bool = cell("images of init containers count, as do those containers where sizes are scaled", False)
     points_lacked: frozenset[tuple[str, str]] = cell(
         "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
+    )
+    # --- requests ---------------------------------------------------------------------------------------------------
+    rejects_sidecars: str = cell("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers", "")
+    sidecars_have_ports: bool = cell("host ports of sidecars count (no: only those of containers)", False)
+    fit_checks_requested: bool = cell(
+        "NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native resources)", False
+    )
+    too_small_is_unresolvable: bool = cell("removing pods cannot help on a node that is too small even when it is empty", False)
+    fit_scores_containers: bool = cell(
+        "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
+        False,
     )
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(

@@ -25,6 +25,11 @@ Requests = dict[str, int]
 Footprint = Callable[["Pod", Gates], Requests]
 
 
+def as_specified(pod: Pod, gates: Gates) -> Pod:
+    """*pod* itself: what its spec says counts, whatever its status says."""
+    return pod
+
+
 @attrs.frozen
 class Gate:
     """A feature gate of a release: its default, its stage, and whether it is locked to the default."""
@@ -293,6 +298,8 @@ class Release:
     """cpu and memory of the incoming pod, with the defaults for absent requests."""
     footprint_nonzero: Footprint
     """cpu and memory that a pod adds to the sums of its node, with the defaults for absent requests."""
+    resized: Callable[[Pod, Gates], Pod] = as_specified
+    """A pod with the requests that count where its containers are resized in place; the pod itself where they are those of the spec."""
     zone_key: Callable[[Mapping[str, str]], str]
     """(labels of a node) -> the zone that it belongs to in the visiting order."""
     snapshot_keeps_nodeless: bool
