@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 
-
 @attrs.frozen
 class Ask:
     """One request: how many devices, of which it takes the indexes that match. ``count`` None: all of them."""
@@ -19,17 +18,19 @@ class Ask:
 
 Group = Sequence[Sequence[Ask]]
 """A claim: request -> alternatives."""
+Together = Callable[[Sequence[int]], bool]
+"""Whether devices may be in one claim."""
 Chosen = tuple[tuple[int, int], ...]
 """(claim, device) in the order of choice."""
 
 
-def first_fit(claims: Sequence[Group], free: Sequence[bool], alike: Sequence[Callable[[Sequence[int]], bool]]) -> Chosen | None:
+def first_fit(claims: Sequence[Group], free: Sequence[bool], alike: Sequence[Together]) -> Chosen | None:
     """The first assignment for *claims* of devices that are *free*: bool[devices]; *alike*: by claim, whether its devices go together."""
     return next(_assignments(claims, 0, 0, (), free, alike), None)
 
 
 def _assignments(
-    claims: Sequence[Group], claim: int, request: int, chosen: Chosen, free: Sequence[bool], alike: Sequence[Callable[[Sequence[int]], bool]]
+    claims: Sequence[Group], claim: int, request: int, chosen: Chosen, free: Sequence[bool], alike: Sequence[Together]
 ) -> Iterator[Chosen]:
     if claim == len(claims):
         yield chosen
@@ -42,7 +43,7 @@ def _assignments(
 
 
 def _devices(
-    ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: Callable[[Sequence[int]], bool]
+    ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: Together
 ) -> Iterator[Chosen]:
     """Every way to choose the devices for *ask*."""
     left = len(ask.matches) if ask.count is None else ask.count
@@ -56,7 +57,7 @@ def _devices(
 
 
 def _may(
-    ask: Ask, claim: int, chosen: Chosen, device: int, free: Sequence[bool], alike: Callable[[Sequence[int]], bool]
+    ask: Ask, claim: int, chosen: Chosen, device: int, free: Sequence[bool], alike: Together
 ) -> bool:
     held = [owner for owner, one in chosen if one == device]
     if held and (not ask.admin or claim in held):

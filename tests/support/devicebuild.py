@@ -26,13 +26,15 @@ def device(name: str, memory: str = "", **attributes: Any) -> dict[str, Any]:
     return {"name": name, "attributes": found, **({"capacity": {"memory": {"value": memory}}} if memory else {})}
 
 
-def a_slice(node: str, *devices: Any, pool: str = "", driver: str = DRIVER, generation: int = 1, count: int = 1, **spec: Any) -> ResourceSlice:
+def a_slice(
+    node: str, *devices: Any, pool: str = "", driver: str = DRIVER, generation: int = 1, count: int = 1, **spec: Any
+) -> ResourceSlice:
     """A slice of *devices*, names or objects, that *node* reaches; "*": all nodes do."""
     reach = {"allNodes": True} if node == "*" else {"nodeName": node} if node else {}
     listed = [device(one) if isinstance(one, str) else one for one in devices]
     name = spec.pop("name", f"{driver}-{pool or node or 'some'}-{generation}".replace("*", "all"))
-    spec = {"driver": driver, "pool": {"name": pool or node, "generation": generation, "resourceSliceCount": count}, "devices": listed, **reach, **spec}
-    found: ResourceSlice = made("ResourceSlice", name, spec)
+    of = {"name": pool or node, "generation": generation, "resourceSliceCount": count}
+    found: ResourceSlice = made("ResourceSlice", name, {"driver": driver, "pool": of, "devices": listed, **reach, **spec})
     return found
 
 
@@ -62,7 +64,8 @@ def device_claim(name: str, *requests: Any, constraints: Sequence[Mapping[str, A
     """A claim with requests r0, r1 and so on, each with what :func:`exactly` or :func:`either` gives."""
     asked = [{"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one} for i, one in enumerate(requests)]
     metadata = {"namespace": "default", "uid": f"uid-{name}", **more.pop("metadata", {})}
-    found: ResourceClaim = made("ResourceClaim", name, {"devices": {"requests": asked, "constraints": list(constraints)}}, metadata=metadata, **more)
+    spec = {"devices": {"requests": asked, "constraints": list(constraints)}}
+    found: ResourceClaim = made("ResourceClaim", name, spec, metadata=metadata, **more)
     return found
 
 

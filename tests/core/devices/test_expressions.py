@@ -81,12 +81,13 @@ def test_errors(text: str) -> None:
 
 def test_what_cannot_be_read() -> None:
     """An expression that is none is an error once a device is judged."""
-    with pytest.raises(SelectorError, match="^CEL compile error: compilation failed: ERROR: <input>:1:2: Syntax error"):
+    with pytest.raises(SelectorError, match=r"^CEL compile error: compilation failed: ERROR: <input>:1:3: Syntax error"):
         compiled("1+").matches(make())
 
 
 @pytest.mark.parametrize(
-    ("attribute", "told"), [({"version": "one"}, "parse semantic version: invalid semantic version 'one'"), ({}, "unsupported attribute value")]
+    ("attribute", "told"),
+    [({"version": "one"}, "parse semantic version: invalid semantic version 'one'"), ({}, "unsupported attribute value")],
 )
 def test_attributes_without_a_value(attribute: Any, told: str) -> None:
     """A device with an attribute that has no value cannot be judged, whatever the expression asks for."""

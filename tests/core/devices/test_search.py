@@ -113,7 +113,8 @@ class TestBackingUp:
     @pytest.mark.parametrize(("release", "wanted"), [("1.33", None), ("1.34", [["b"], ["c", "d"], ["a"]])])
     def test_what_mode_all_took(self, release: str, wanted: Any) -> None:
         """Up to 1.33 devices that mode All took stay taken when the search backs up."""
-        pool = a_slice("n", device("a", model="a", numa=1), device("b", model="b", numa=1), *(device(one, model="b", numa=0) for one in "cd"))
+        others = (device(one, model="b", numa=0) for one in "cd")
+        pool = a_slice("n", device("a", model="a", numa=1), device("b", model="b", numa=1), *others)
         asked = [device_claim("x", exactly()), device_claim("y", exactly("All", NUMA_0)), device_claim("z", exactly(1, MODEL_A))]
         assert taken(devices(GPU, pool, release=release), *asked) == wanted
 
@@ -135,7 +136,8 @@ class TestModeAll:
     )
     def test_pools_have_to_be_whole(self, slices: list[Any], told: str) -> None:
         """Mode All errs where a pool is incomplete, or has a device twice."""
-        with pytest.raises(AllocationError, match=f"^claim default/c, request r0: asks for all devices, but resource pool {DRIVER}/n is currently {told}$"):
+        text = f"claim default/c, request r0: asks for all devices, but resource pool {DRIVER}/n is currently {told}"
+        with pytest.raises(AllocationError, match=f"^{text}$"):
             taken(devices(GPU, *slices), device_claim("c", exactly("All")))
 
     def test_a_constraint(self) -> None:
@@ -148,7 +150,8 @@ class TestModeAll:
 
 def held(*names: str, **more: Any) -> dict[str, Any]:
     """The status of a claim that has the devices called so."""
-    return {"allocation": {"devices": {"results": [{"request": "r0", "driver": DRIVER, "pool": "n", "device": name, **more} for name in names]}}}
+    results = [{"request": "r0", "driver": DRIVER, "pool": "n", "device": name, **more} for name in names]
+    return {"allocation": {"devices": {"results": results}}}
 
 
 class TestAdminAccess:
@@ -225,7 +228,7 @@ class TestPools:
         found = devices(GPU, a_slice("n", "a", "a", pool="p"), a_slice("n", device("b", model="a"), pool="q"), release=release)
         asked = device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))
         if errs:
-            with pytest.raises(AllocationError, match="^pool p is invalid: duplicate device name a$"):
+            with pytest.raises(AllocationError, match=r"^pool p is invalid: duplicate device name a$"):
                 taken(found, asked)
         else:
             assert taken(found, asked) == [["b"]]
@@ -240,8 +243,9 @@ class TestPools:
             assert results is not None
             found[name] = results[0].node_selector
         assert found["b"] is None
-        assert found["a"] is not None and found["a"].node_selector_terms[0].match_fields[0].values == ("n",)
-        assert found["c"] is not None and found["c"].node_selector_terms[0].match_expressions[0].key == "zone"
+        terms = {name: one.node_selector_terms[0] for name, one in found.items() if one is not None}
+        assert [one.values for one in terms["a"].match_fields] == [("n",)]
+        assert [one.key for one in terms["c"].match_expressions] == ["zone"]
 
 
 class TestClasses:
