@@ -77,3 +77,6 @@ class FrameworkCells:
     leaving_victims_keep_nominations: bool = cell(
         "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
     )
+    # --- texts ------------------------------------------------------------------------------------------------------
+    faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)
+    faults_as_json: bool = cell("lists in faults of fields are shown as JSON (no: as Go writes them)", False)
