@@ -73,6 +73,9 @@ class FrameworkCells:
         "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
         False,
     )
+    reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
+    constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
+    counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
@@ -88,8 +91,6 @@ class FrameworkCells:
     volume_node_text: str = cell(
         "the reason of a node from which a bound volume cannot be reached", "node(s) had volume node affinity conflict"
     )
-    storage_gate: str = cell("the gate that makes VolumeBinding score", "VolumeCapacityPriority")
-    scores_provisioning: bool = cell("where VolumeBinding matches no volume it scores the storage left for new ones", False)
     zone_labels_match: bool = cell("VolumeZone reads the newer zone label of a node that lacks the beta label of the volume", False)
     idle_restrictions_skip: bool = cell(
         "VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim of the pod", False
@@ -99,3 +100,6 @@ class FrameworkCells:
         "the reason of a node while another pod uses the pod's ReadWriteOncePod claim",
         "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
     )
+    # --- texts ------------------------------------------------------------------------------------------------------
+    faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)
+    faults_as_json: bool = cell("lists in faults of fields are shown as JSON (no: as Go writes them)", False)

@@ -55,7 +55,8 @@ class VolumeBinding(Plugin):
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self._line: Ints | None = None
-        if handle.enabled(handle.cells.storage_gate):
+        self._scores_provisioning = handle.enabled("StorageCapacityScoring")
+        if self._scores_provisioning or handle.enabled("VolumeCapacityPriority"):
             self._line = scaled_line((args and args.shape) or WHOLE_RANGE)
         unreachable = Reason(handle.cells.volume_node_text, resolvable=False)
         self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, MISSING_VOLUME)
@@ -97,8 +98,7 @@ class VolumeBinding(Plugin):
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         """Skip where no volume is matched to a claim, in releases where provisioned ones are not scored."""
-        cells = self.handle.cells
-        if VolumeBinding.name not in cells.skips_scoring or (self._line is not None and cells.scores_provisioning):
+        if self._scores_provisioning or VolumeBinding.name not in self.handle.cells.skips_scoring:
             return None
         return None if self.score_concerns(pod) and _uses(cycle.binder.find(pod.claims, nodes)) else SKIP
 
@@ -108,7 +108,7 @@ class VolumeBinding(Plugin):
             return np.zeros(nodes.n, np.int64)
         finding = cycle.binder.find(pod.claims, nodes)
         uses = _uses(finding)
-        if self.handle.cells.scores_provisioning:
+        if self._scores_provisioning:
             uses += _provisions(finding, nodes, cycle)
         if not uses:
             return np.zeros(nodes.n, np.int64)
