@@ -166,7 +166,6 @@ V1_29 = attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
         zone_labels_match=True,
-        sole_user_gate="",
         counts_images_late=True,
     ),
 )

@@ -95,7 +95,6 @@ class FrameworkCells:
     idle_restrictions_skip: bool = cell(
         "VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim of the pod", False
     )
-    sole_user_gate: str = cell("the gate for ReadWriteOncePod claims (none: they always have one user)", "ReadWriteOncePod")
     sole_user_text: str = cell(
         "the reason of a node while another pod uses the pod's ReadWriteOncePod claim",
         "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",

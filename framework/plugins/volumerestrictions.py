@@ -35,9 +35,8 @@ class VolumeRestrictions(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        gate = handle.cells.sole_user_gate
         self._in_use = Reason(handle.cells.sole_user_text)
-        self._looks_at_claims = not gate or handle.enabled(gate)
+        self._looks_at_claims = handle.enabled("ReadWriteOncePod")
         if not self._looks_at_claims:
             self.without_pre_filter = self.follows_pods = None
 

@@ -21,7 +21,7 @@ from kubeclassic.framework.status import Status
 def handle(release: str = "1.27", /, **gates: bool) -> Handle:
     """What a plugin of *release* is constructed with; *gates*: those that differ from the defaults."""
     found = FRAMEWORK_RELEASES[release]
-    return Handle(gates=resolved_gates(gates, found.gates), cells=found.framework)
+    return Handle(gates=resolved_gates(gates, found), cells=found.framework)
 
 
 def cycle_of(new: Pod, *objects: KubeObject) -> FrameworkCycle:
