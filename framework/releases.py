@@ -141,6 +141,7 @@ V1_28 = attrs.evolve(
         outside_text=None,
         counts_outside=False,
         index_of_all_nodes=True,
+        fit_errors_after=frozenset({"Reserve", "Permit"}),
         faults_list_operators=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
         points_lacked=frozenset({("VolumeBinding", "preScore")}),
@@ -165,6 +166,7 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        fit_errors_after=frozenset({"Reserve", "Permit", "Wait"}),
         zone_labels_match=True,
         counts_images_late=True,
     ),

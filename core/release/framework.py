@@ -47,6 +47,9 @@ class FrameworkCells:
     one_is_enough: bool = cell("without score plugins and extenders a search ends at the first node that fits", False)
     extender_replaces_reasons: bool = cell("a node that an extender rejects has the extender's reason alone", False)
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
+    fit_errors_after: frozenset[str] = cell(
+        "the steps after a decision at which a rejection reads like that of a cluster of one node", frozenset()
+    )
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
     counts_images_late: bool = cell(
