@@ -220,7 +220,6 @@ V1_32 = attrs.evolve(
         V1_31.configuration,
         settled_gates=settled_by("1.32"),
         gone_plugins=V1_31.configuration.gone_plugins | _DISK_LIMITS,
-        gated_plugins=MappingProxyType({}),
         not_modelled=MappingProxyType({}),
     ),
     incoming=podsums.of_pod,
