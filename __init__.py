@@ -2,7 +2,8 @@
 
 ``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for your own rules, together with what rules
 get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
-the framework, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``; ``wait`` is Permit's answer for a pod that has to wait on its node.
+the framework, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
+``wait`` is Permit's answer for a pod that has to wait on its node.
 
 ``simulate``, ``capacity``, ``capacity_curve``, ``sweep``, ``add_nodes``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``,
 ``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.

@@ -184,7 +184,7 @@ class FrameworkFlow:
         post_filters = self._profile(pod).points.post_filter if self.preempts else ()
         if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
             return None
-        decision = refused(cycle, kept, preempts=bool(post_filters))
+        decision = refused(cycle, kept, post_filters)
         self._blamed[pod.key] = decision.plugins or NONE
         self.order.start %= kept.nodes
         refusals.count()

@@ -186,6 +186,8 @@ V1_30 = attrs.evolve(
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
         init_images_count=True,
+        reads_min_domains=True,
+        constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
         rejects_sidecars="PreFilter",
     ),
@@ -220,6 +222,7 @@ V1_32 = attrs.evolve(
         V1_31.configuration,
         settled_gates=settled_by("1.32"),
         gone_plugins=V1_31.configuration.gone_plugins | _DISK_LIMITS,
+        gated_plugins=MappingProxyType(_DEVICES),
         not_modelled=MappingProxyType({}),
     ),
     incoming=podsums.of_pod,
@@ -253,6 +256,7 @@ V1_33 = attrs.evolve(
     framework=attrs.evolve(
         V1_32.framework,
         fit_scores_containers=True,
+        counts_apart=True,
         skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
     ),
     devices=attrs.evolve(
