@@ -88,7 +88,7 @@ V1_27: Release = attrs.evolve(
         zone_labels=(*_LAST.volumes.zone_labels, TOPOLOGY_ZONE),
         migration_gate="",
         always_migrated=frozenset({intree.AWS_EBS, intree.AZURE_DISK, intree.CINDER}),
-        migratable=intree.MIGRATABLE | {f"kubernetes.io/{name}" for name in ("vsphere-volume", "portworx-volume", "rbd")},
+        migratable=intree.MIGRATABLE | {intree.PORTWORX, intree.RBD, "kubernetes.io/vsphere-volume"},
         inline_migrates=True,
         translates_bound_volumes=True,
         missing_volume_is_reason=True,
@@ -143,9 +143,12 @@ V1_28 = attrs.evolve(
         index_of_all_nodes=True,
         faults_list_operators=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+        points_lacked=frozenset({("VolumeBinding", "preScore")}),
+        idle_restrictions_skip=True,
         rejects_sidecars="Filter",
         fit_checks_requested=True,
     ),
+    volumes=attrs.evolve(V1_27.volumes, always_migrated=V1_27.volumes.always_migrated | {intree.GCE_PD}),
 )
 
 V1_29 = attrs.evolve(
@@ -162,6 +165,8 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        zone_labels_match=True,
+        sole_user_gate="",
         counts_images_late=True,
     ),
 )
@@ -189,8 +194,10 @@ V1_30 = attrs.evolve(
         reads_min_domains=True,
         constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
+        narrows_to_local_volumes=False,
         rejects_sidecars="PreFilter",
     ),
+    volumes=attrs.evolve(V1_29.volumes, missing_claim_is_reason=True),
 )
 
 V1_31 = attrs.evolve(
@@ -212,6 +219,11 @@ V1_31 = attrs.evolve(
         narrowing_rejects=True,
         disjoint_sorts_plugins=True,
         waits_for_preempted_alone=True,
+    ),
+    volumes=attrs.evolve(
+        V1_30.volumes,
+        migratable=V1_30.volumes.migratable - {intree.RBD},
+        attributes_class_gate="VolumeAttributesClass",
     ),
 )
 
@@ -236,6 +248,7 @@ V1_32 = attrs.evolve(
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
         extender_replaces_reasons=True,
     ),
+    volumes=attrs.evolve(V1_31.volumes, node_limits=False, counts_attachments=True),
 )
 
 V1_33 = attrs.evolve(
@@ -246,7 +259,6 @@ V1_33 = attrs.evolve(
         V1_32.configuration,
         settled_gates=settled_by("1.33"),
         not_modelled=MappingProxyType(_DEVICE_TAINTS),
-        capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
     incoming=podsums.of_pod_with_huge_pages,
@@ -256,6 +268,9 @@ V1_33 = attrs.evolve(
     resized=resized.by_reported_and_allocated,
     framework=attrs.evolve(
         V1_32.framework,
+        volume_node_text="node(s) didn't match PersistentVolume's node affinity",
+        storage_gate="StorageCapacityScoring",
+        scores_provisioning=True,
         fit_scores_containers=True,
         counts_apart=True,
         skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
@@ -295,6 +310,7 @@ V1_34 = attrs.evolve(
         V1_33.framework,
         leaving_victims_keep_nominations=True,
         faults_as_json=True,
+        sole_user_text="node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
         sidecars_have_ports=True,
         too_small_is_unresolvable=True,
     ),

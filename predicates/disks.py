@@ -27,6 +27,11 @@ def _disks(pod: Template) -> tuple[Volume, ...]:
     return found
 
 
+def has_disks(pod: Template) -> bool:
+    """Whether *pod* has volumes that can conflict with those of another pod."""
+    return bool(pod.spec.volumes) and bool(_disks(pod))
+
+
 def _conflict(one: Volume, other: Volume) -> bool:
     gce, other_gce = one.gce_persistent_disk, other.gce_persistent_disk
     if gce and other_gce and gce.pd_name == other_gce.pd_name and not (gce.read_only and other_gce.read_only):

@@ -44,6 +44,7 @@ _TYPES: Mapping[type[Any], str] = {
     o.RBD: "RBDPersistentVolumeSource RBDVolumeSource",
     o.AzureDisk: "AzureDiskVolumeSource",
     o.Cinder: "CinderPersistentVolumeSource CinderVolumeSource",
+    o.PortworxVolume: "PortworxVolumeSource",
     o.CSI: "CSIPersistentVolumeSource CSIVolumeSource",
 }
 """Class -> the names that its types have in Go, if they are not its own."""
@@ -87,6 +88,11 @@ _PLACES: Overrides = {
     o.CSINode: {"drivers": _IN_SPEC},
     o.CSINodeDriver: {"count": Field(inside="allocatable")},
     o.CSIDriver: {"storage_capacity": _IN_SPEC},
+    o.VolumeAttachment: {
+        "attacher": _IN_SPEC,
+        "node_name": _IN_SPEC,
+        "persistent_volume_name": Field(inside="spec.source"),
+    },
     o.Service: {"selector": _IN_SPEC},
     o.ReplicationController: {"selector": _IN_SPEC},
     o.ReplicaSet: {"selector": _IN_SPEC},

@@ -54,7 +54,13 @@ class FrameworkCells:
     )
     init_images_count: bool = cell("images of init containers count, as do those containers where sizes are scaled", False)
     points_lacked: frozenset[tuple[str, str]] = cell(
-        "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
+        "the extension points at which a plugin does not run, though later it does",
+        frozenset(
+            [
+                ("VolumeBinding", "preScore"),
+                *((f"{kind}Limits", "preFilter") for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")),
+            ]
+        ),
     )
     # --- requests ---------------------------------------------------------------------------------------------------
     rejects_sidecars: str = cell("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers", "")
@@ -79,6 +85,22 @@ class FrameworkCells:
     )
     leaving_victims_keep_nominations: bool = cell(
         "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
+    )
+    # --- volumes ----------------------------------------------------------------------------------------------------
+    narrows_to_local_volumes: bool = cell("VolumeBinding leaves only the nodes that local volumes name (no: it looks at every node)", True)
+    volume_node_text: str = cell(
+        "the reason of a node from which a bound volume cannot be reached", "node(s) had volume node affinity conflict"
+    )
+    storage_gate: str = cell("the gate that makes VolumeBinding score", "VolumeCapacityPriority")
+    scores_provisioning: bool = cell("where VolumeBinding matches no volume it scores the storage left for new ones", False)
+    zone_labels_match: bool = cell("VolumeZone reads the newer zone label of a node that lacks the beta label of the volume", False)
+    idle_restrictions_skip: bool = cell(
+        "VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim of the pod", False
+    )
+    sole_user_gate: str = cell("the gate for ReadWriteOncePod claims (none: they always have one user)", "ReadWriteOncePod")
+    sole_user_text: str = cell(
+        "the reason of a node while another pod uses the pod's ReadWriteOncePod claim",
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
     )
     # --- texts ------------------------------------------------------------------------------------------------------
     faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)

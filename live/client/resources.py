@@ -42,6 +42,7 @@ VERSIONS: Mapping[str, tuple[str, ...]] = {
     "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "VolumeAttachment": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "Service": ("v1",),
     "ReplicationController": ("v1",),
     "ReplicaSet": ("apps/v1",),
@@ -69,6 +70,7 @@ _NAMES: Mapping[str, str] = {
     "CSINode": "csinodes",
     "CSIDriver": "csidrivers",
     "CSIStorageCapacity": "csistoragecapacities",
+    "VolumeAttachment": "volumeattachments",
     "PriorityClass": "priorityclasses",
     "ResourceQuota": "resourcequotas",
     "LimitRange": "limitranges",
@@ -77,7 +79,9 @@ _NAMES: Mapping[str, str] = {
     "Event": "events",
     "Lease": "leases",
 }
-_WITHOUT_NAMESPACE = frozenset({"Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass"})
+_WITHOUT_NAMESPACE = frozenset(
+    {"Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment", "PriorityClass"}
+)
 
 KINDS = tuple(_NAMES)
 """The kinds that :func:`resource` knows."""

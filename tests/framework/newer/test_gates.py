@@ -76,6 +76,7 @@ def loose(name: str, size: str, on: str) -> KubeObject:
     )
 
 
+UNLIKE_VOLUMES = [A, B, LATE, loose("small", "1Gi", "a"), loose("large", "9Gi", "b"), claim("c", storageClassName="late")]
 CASES = {
     "CSIMigrationPortworx": Case("1.30", [A, MOVED], PORTWORX),
     "DRAAdminAccess": Case(
@@ -113,10 +114,12 @@ CASES = {
         [pod("p", volumes=claims("c"))],
     ),
     "SidecarContainers": Case("1.28", [A], [pod("p", initContainers=[sidecar("1")])]),
-    "VolumeCapacityPriority": Case(
-        "1.32", [A, B, LATE, loose("small", "1Gi", "a"), loose("large", "9Gi", "b"), claim("c", storageClassName="late")],
+    "StorageCapacityScoring": Case("1.33", UNLIKE_VOLUMES, [pod("p", volumes=claims("c"))]),
+    "VolumeAttributesClass": Case(
+        "1.33", [A, LATE, loose("v", "1Gi", "a"), claim("c", storageClassName="late", volumeAttributesClassName="fast")],
         [pod("p", volumes=claims("c"))],
     ),
+    "VolumeCapacityPriority": Case("1.32", UNLIKE_VOLUMES, [pod("p", volumes=claims("c"))]),
 }  # fmt: skip
 
 
