@@ -118,7 +118,7 @@ V1_27: Release = attrs.evolve(
     configuration=ConfigurationCells(
         default_plugins=MappingProxyType(_DEFAULTS),
         gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
-        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
+        not_modelled=MappingProxyType({"CSIMigrationRBD": "the migration of RBD volumes", **_CLASSIC_DEVICES}),
     ),
 )
 
@@ -149,7 +149,10 @@ V1_28 = attrs.evolve(
         rejects_sidecars="Filter",
         fit_checks_requested=True,
     ),
-    volumes=attrs.evolve(V1_27.volumes, always_migrated=V1_27.volumes.always_migrated | {intree.GCE_PD}),
+    volumes=attrs.evolve(
+        V1_27.volumes,
+        always_migrated=V1_27.volumes.always_migrated | {intree.GCE_PD},
+    ),
 )
 
 V1_29 = attrs.evolve(
@@ -198,7 +201,10 @@ V1_30 = attrs.evolve(
         narrows_to_local_volumes=False,
         rejects_sidecars="PreFilter",
     ),
-    volumes=attrs.evolve(V1_29.volumes, missing_claim_is_reason=True),
+    volumes=attrs.evolve(
+        V1_29.volumes,
+        missing_claim_is_reason=True,
+    ),
 )
 
 V1_31 = attrs.evolve(
@@ -212,6 +218,7 @@ V1_31 = attrs.evolve(
             {name: weight for name, weight in V1_30.configuration.default_plugins.items() if name not in _DISK_LIMITS}
         ),
         refused_plugins=_DISK_LIMITS,
+        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
         shares_waiting_pods=True,
     ),
     framework=attrs.evolve(
@@ -248,7 +255,11 @@ V1_32 = attrs.evolve(
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
         extender_replaces_reasons=True,
     ),
-    volumes=attrs.evolve(V1_31.volumes, node_limits=False, counts_attachments=True),
+    volumes=attrs.evolve(
+        V1_31.volumes,
+        node_limits=False,
+        counts_attachments=True,
+    ),
 )
 
 V1_33 = attrs.evolve(
@@ -259,7 +270,6 @@ V1_33 = attrs.evolve(
         V1_32.configuration,
         settled_gates=settled_by("1.33"),
         not_modelled=MappingProxyType(_DEVICE_TAINTS),
-        capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
     incoming=podsums.of_pod_with_huge_pages,
