@@ -121,6 +121,7 @@ V1_28 = attrs.evolve(
         counts_outside=False,
         index_of_all_nodes=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+        lists_operators=True,
         rejects_sidecars="Filter",
         fit_checks_requested=True,
     ),
@@ -219,6 +220,8 @@ V1_34 = attrs.evolve(
     framework=attrs.evolve(
         V1_33.framework,
         leaving_victims_keep_nominations=True,
+        keeps_namespace_selectors=True,
+        lists_as_json=True,
         sidecars_have_ports=True,
         too_small_is_unresolvable=True,
     ),

@@ -8,21 +8,23 @@ from typing import Any
 from ...api.meaning.labels import quoted
 
 
-def shown(value: Any) -> str:
-    """A value as field errors print it; ``()`` is a list that is absent, ``[]`` one that is there and empty."""
+def shown(value: Any, *, as_json: bool = False) -> str:
+    """A value as field errors print it, lists as in Go or *as_json*; ``()`` is a list that is absent, ``[]`` one that is empty."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list):
+        if as_json:
+            return "null" if value == () else f"[{','.join(map(shown, value))}]"
         if value == ():
             return "[]string(nil)"  # Upstream: as Go prints a nil slice.
         return f"[]string{{{', '.join(map(shown, value))}}}"
     return str(value)
 
 
-def invalid(path: str, value: Any, message: str) -> str:
-    return f"{path}: Invalid value: {shown(value)}: {message}"
+def invalid(path: str, value: Any, message: str, *, as_json: bool = False) -> str:
+    return f"{path}: Invalid value: {shown(value, as_json=as_json)}: {message}"
 
 
 def required(path: str, message: str = "") -> str:

@@ -13,64 +13,70 @@ import attrs
 from ...api.meaning.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value
 from ...api.meaning.labels import quoted
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
+from ...core.release import FrameworkCells
 from .fielderrors import aggregated, invalid, unsupported
 
+OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+"""Those of node selectors; label selectors have the first four."""
+OLDEST = FrameworkCells()
 
-def node_selector_faults(selector: NodeSelector, path: str = "") -> list[str]:
-    """The faults of all terms; an empty term has none."""
+
+def node_selector_faults(selector: NodeSelector, path: str = "", cells: FrameworkCells = OLDEST) -> list[str]:
+    """The faults of all terms, in the words of a release; an empty term has none."""
     within = _child(path, "nodeSelectorTerms")
-    return [fault for i, term in enumerate(selector.node_selector_terms) for fault in term_faults(term, f"{within}[{i}]")]
+    return [fault for i, term in enumerate(selector.node_selector_terms) for fault in term_faults(term, f"{within}[{i}]", cells)]
 
 
-def preferred_faults(terms: Sequence[PreferredSchedulingTerm], path: str = "") -> list[str]:
+def preferred_faults(terms: Sequence[PreferredSchedulingTerm], path: str = "", cells: FrameworkCells = OLDEST) -> list[str]:
     """The faults of preferred terms; terms of weight 0 are skipped."""
     counted = ((i, term.preference) for i, term in enumerate(terms) if term.weight)
-    return [fault for i, term in counted for fault in term_faults(term, f"{path}[{i}]")]
+    return [fault for i, term in counted for fault in term_faults(term, f"{path}[{i}]", cells)]
 
 
-def term_faults(term: NodeSelectorTerm, path: str) -> list[str]:
+def term_faults(term: NodeSelectorTerm, path: str, cells: FrameworkCells = OLDEST) -> list[str]:
     """The faults of one term, at most one text per expression."""
-    found = [_expression(e, f"{_child(path, 'matchExpressions')}[{i}]") for i, e in enumerate(term.match_expressions)]
-    found += [_field(e, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)]
+    found = [_expression(e, f"{_child(path, 'matchExpressions')}[{i}]", cells) for i, e in enumerate(term.match_expressions)]
+    found += [_field(e, f"{_child(path, 'matchFields')}[{i}]", cells) for i, e in enumerate(term.match_fields)]
     return [fault for fault in found if fault]
 
 
-def label_selector_fault(selector: LabelSelector | None) -> str:
+def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells = OLDEST) -> str:
     """The first fault of a label selector, pairs in order of their keys; empty without one."""
     if selector is None:
         return ""
     pairs = [Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(selector.match_labels.items())]
-    return next(filter(None, map(_label_expression, (*pairs, *selector.match_expressions))), "")
+    faults = (_label_expression(expression, cells) for expression in (*pairs, *selector.match_expressions))
+    return next(filter(None, faults), "")
 
 
-def _label_expression(expression: Requirement) -> str:
-    if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+def _label_expression(expression: Requirement, cells: FrameworkCells) -> str:
+    if expression.operator not in OPERATORS[:4]:
         return f"{quoted(expression.operator)} is not a valid label selector operator"
     # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
-    return aggregated(_requirement_faults(attrs.evolve(expression, has_empty_list=False), ""))
+    return aggregated(_requirement_faults(attrs.evolve(expression, has_empty_list=False), "", cells))
 
 
 def _child(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _expression(expression: Requirement, path: str) -> str:
-    if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"):
-        return unsupported(f"{path}.operator", expression.operator)
-    return aggregated(_requirement_faults(expression, path))
+def _expression(expression: Requirement, path: str, cells: FrameworkCells) -> str:
+    if expression.operator not in OPERATORS:
+        return unsupported(f"{path}.operator", expression.operator, OPERATORS if cells.lists_operators else ())
+    return aggregated(_requirement_faults(expression, path, cells))
 
 
-def _requirement_faults(expression: Requirement, path: str) -> Iterator[str]:
+def _requirement_faults(expression: Requirement, path: str, cells: FrameworkCells) -> Iterator[str]:
     key, operator, values = expression.key, expression.operator, _values(expression)
     if faults := is_valid_label_key(key):
         yield invalid(_child(path, "key"), key, "; ".join(faults))
     path = _child(path, "values")
     if operator in ("In", "NotIn") and not values:
-        yield invalid(path, values, "for 'in', 'notin' operators, values set can't be empty")
+        yield invalid(path, values, "for 'in', 'notin' operators, values set can't be empty", as_json=cells.lists_as_json)
     elif operator in ("Exists", "DoesNotExist") and values:
-        yield invalid(path, values, "values set must be empty for exists and does not exist")
+        yield invalid(path, values, "values set must be empty for exists and does not exist", as_json=cells.lists_as_json)
     elif operator in ("Gt", "Lt"):
-        yield from _comparison_faults(values, path)
+        yield from _comparison_faults(values, path, cells)
     for i, value in enumerate(values):
         if faults := is_valid_label_value(value):
             yield invalid(f"{path}[{i}][{key}]", value, "; ".join(faults))
@@ -81,15 +87,17 @@ def _values(expression: Requirement) -> Sequence[str]:
     return [] if expression.has_empty_list else expression.values
 
 
-def _comparison_faults(values: Sequence[str], path: str) -> Iterator[str]:
+def _comparison_faults(values: Sequence[str], path: str, cells: FrameworkCells) -> Iterator[str]:
     if len(values) != 1:
-        yield invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required")
+        yield invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required", as_json=cells.lists_as_json)
     for i, value in enumerate(values):
         if int64_or_none(value) is None:
             yield invalid(f"{path}[{i}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
 
 
-def _field(requirement: Requirement, path: str) -> str:
+def _field(requirement: Requirement, path: str, cells: FrameworkCells) -> str:
     if requirement.operator not in ("In", "NotIn"):
         return unsupported(f"{path}.operator", requirement.operator, ("In", "NotIn"))
-    return "" if len(requirement.values) == 1 else invalid(f"{path}.values", _values(requirement), "must have one element")
+    if len(requirement.values) == 1:
+        return ""
+    return invalid(f"{path}.values", _values(requirement), "must have one element", as_json=cells.lists_as_json)

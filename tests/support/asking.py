@@ -10,6 +10,7 @@ import numpy as np
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import Feed
+from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
@@ -24,9 +25,9 @@ def handle(release: str = "1.27", /, **gates: bool) -> Handle:
     return Handle(gates=resolved_gates(gates, found.gates), cells=found.framework)
 
 
-def cycle_of(new: Pod, *objects: KubeObject) -> FrameworkCycle:
-    """A cycle for *new* in a cluster of *objects*."""
-    engine = framework_engine()
+def cycle_of(new: Pod, *objects: KubeObject, release: str = "1.27") -> FrameworkCycle:
+    """A cycle of *release* for *new* in a cluster of *objects*."""
+    engine = framework_engine(read_configuration(release=FRAMEWORK_RELEASES[release]))
     feed = Feed(engine)
     for item in objects:
         feed.put(item)
