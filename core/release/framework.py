@@ -70,8 +70,6 @@ class FrameworkCells:
     keeps_namespace_selectors: bool = cell(
         "a namespaceSelector of the incoming pod that a namespace without labels matches takes in every namespace", False
     )
-    lists_operators: bool = cell("the error for an unknown operator of node affinity lists those that there are", False)
-    lists_as_json: bool = cell("errors of selectors print lists of values as in JSON (no: as in Go)", False)
     reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
     constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
     counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)
@@ -85,3 +83,6 @@ class FrameworkCells:
     leaving_victims_keep_nominations: bool = cell(
         "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
     )
+    # --- texts ------------------------------------------------------------------------------------------------------
+    faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)
+    faults_as_json: bool = cell("lists in faults of fields are shown as JSON (no: as Go writes them)", False)

@@ -57,6 +57,7 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
+_FAULTS: Slot[str] = Slot("faults of terms")
 _OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
 
 
@@ -171,11 +172,17 @@ class InterPodAffinity(Plugin):
         return not self._looks_at_existing(pod) or likes_nothing(pod, cycle)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if text := _faults(pod, self.handle.cells) if self._looks_at_existing(pod) else "":
+        if text := self._noted_faults(pod) if self._looks_at_existing(pod) else "":
             return error(f"failed to parse pod: {text}")
         skips = InterPodAffinity.name in self.handle.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table, cycle.table.deleted_rows) else None
+
+    def _noted_faults(self, pod: Template) -> str:
+        found = pod.notes.get(_FAULTS)
+        if found is None:
+            found = pod.notes[_FAULTS] = _faults(pod, self.handle.cells)
+        return found
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""

@@ -114,7 +114,7 @@ class NodeAffinity(Plugin):
 
     def _fault(self, pod: Template) -> str:
         """What is wrong with the preferred terms that count; empty where nothing is."""
-        return aggregated(preferred_faults(_preferred(pod), cells=self.handle.cells)) if _preferred(pod) else ""
+        return aggregated(preferred_faults(_preferred(pod), self.handle.cells)) if _preferred(pod) else ""
 
 
 def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:

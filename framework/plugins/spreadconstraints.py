@@ -128,7 +128,7 @@ def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
 
 @attrs.frozen(eq=False)
 class ConstraintReader:
-    """Reads constraints according to the feature gates, and to the release."""
+    """Reads constraints according to the feature gates and the release."""
 
     min_domains: bool
     node_inclusion: bool

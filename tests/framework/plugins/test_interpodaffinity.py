@@ -294,6 +294,7 @@ POD_LABELS = st.sampled_from([{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier
 SPACES = st.sampled_from(["default", "far", "lost"])
 KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS))
 LIKING_KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS, WEIGHED, WEIGHED))
+HARD_WEIGHTS = st.sampled_from([0, 1, 7])
 RELEASES = st.sampled_from(["1.27", "1.34"])
 NAMESPACES = st.dictionaries(st.sampled_from(["default", "far"]), st.sampled_from([{}, {"team": "red"}, {"team": "blue"}]))
 EDITS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["remove", "put back", "nominate"]), KINDS), max_size=8)
@@ -344,14 +345,14 @@ def _edit(cycle: FrameworkCycle, trial: Overlay, at: int, what: str, extra: Pod,
         books[name].change(extra, nodes[name], 1)
 
 
-@given(NODES, st.lists(st.tuples(st.integers(0, 4), LIKING_KINDS), max_size=8), LIKING_KINDS, NAMESPACES, st.sampled_from([0, 1, 7]))
+@given(NODES, st.lists(st.tuples(st.integers(0, 4), LIKING_KINDS), max_size=8), LIKING_KINDS, NAMESPACES, HARD_WEIGHTS, RELEASES)
 @examples(2)
-def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, kind: Any, spaces: Any, weight: int) -> None:
+def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, kind: Any, spaces: Any, weight: int, release: str) -> None:
     """Raw and normalised scores are those of upstream's loops."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
     bound, incoming = bound_to(nodes, pods), made("new", kind)
     objects = (*nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()))
     placed = [(n, [p for p in bound if p.spec.node_name == name]) for name, n in nodes.items()]
-    expected = [liking(incoming, n, placed, spaces, weight) for n in nodes.values()]
-    assert list(scores(plugin(weight), incoming, *objects, raw=True).values()) == expected
-    assert list(scores(plugin(weight), incoming, *objects).values()) == scaled(expected)
+    expected = [liking(incoming, n, placed, spaces, weight, keeps=release == "1.34") for n in nodes.values()]
+    assert list(scores(plugin(weight), incoming, *objects, raw=True, release=release).values()) == expected
+    assert list(scores(plugin(weight), incoming, *objects, release=release).values()) == scaled(expected)
