@@ -322,6 +322,7 @@ V1_34 = attrs.evolve(
         faults_as_json=True,
         sidecars_have_ports=True,
         too_small_is_unresolvable=True,
+        keeps_namespace_selectors=True,
     ),
     devices=attrs.evolve(
         V1_33.devices,
