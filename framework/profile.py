@@ -16,9 +16,10 @@ from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
-from .config.configuration import KubeSchedulerConfiguration, ProfileConfig
+from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import Named, Plugins, PluginSet
 from .config.fielderrors import aggregated
+from .config.profiles import ProfileConfig
 from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_cacheable, as_predicate, as_priority
@@ -77,8 +78,7 @@ def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handl
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         try:
-            # Upstream: each profile knows its own waiting pods only.
-            own = attrs.evolve(handle, waiting_pods=WaitingPods())
+            own = handle if config.release.configuration.shares_waiting_pods else attrs.evolve(handle, waiting_pods=WaitingPods())
             found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
             raise PolicyError(f"initializing profiles: creating profile for scheduler name {name}: {error}") from None
@@ -118,11 +118,11 @@ class _Builder:
         return sorted(name for name in names if name in self.registry)
 
     def _construct(self, name: str) -> Plugin:
-        capacity_priority = self.config.gates.get("VolumeCapacityPriority", False)
-        args = self.profile.args_of(name, capacity_priority)
+        context = self.config.context
+        args = self.profile.args_of(name, context)
         if name == "NodeResourcesFit":
             args = self._with_extenders(args)
-        if faults := aggregated(arg_faults(name, args, "", capacity_priority)):
+        if faults := aggregated(arg_faults(name, args, "", context)):
             raise PolicyError(f'initializing plugin "{name}": {faults}')
         return made(self.registry[name], args, self.handle)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.release import DeviceCells, FrameworkCells, words_of
+from ...core.release import ConfigurationCells, DeviceCells, FrameworkCells, words_of
 
 _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
@@ -150,9 +150,10 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "live": {f"live.{name}": words for name, words in _LIVE.items()},
     "client": {f"client.{name}": words for name, words in _CLIENT.items()},
     "framework": {f"framework.{name}": words for name, words in words_of(FrameworkCells)},
+    "configuration": {f"configuration.{name}": words for name, words in words_of(ConfigurationCells)},
     "devices": {f"devices.{name}": words for name, words in words_of(DeviceCells)},
 }
-CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items()}
+CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items() if words}
 """Cell -> the part of scheduling that it is about, and what it says."""
 
 _SIDECARS = "the sum of its containers and sidecars, or what an init container needs beside the sidecars before it; overhead"

@@ -5,7 +5,8 @@ Upstream: structured/internal/experimental/allocator_experimental.go; up to 1.33
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections import Counter
+from collections.abc import Container, Hashable, Sequence
 from typing import NamedTuple
 
 import attrs
@@ -60,6 +61,8 @@ class Search:
     """Device -> the claims that take it."""
     _may_skip: bool = attrs.field(init=False)
     """A device like one that led nowhere leads nowhere too."""
+    _dead_ends: set[Hashable] = attrs.field(factory=set)
+    """What was taken where it led nowhere, as :meth:`_state` says it."""
 
     def __attrs_post_init__(self) -> None:
         self.taken = [[] for _ in self.plan.claims]
@@ -155,20 +158,34 @@ class Search:
                 alike = device.make.number, frozenset(self._holders.get(device.id, ())), device.id in self.in_use
                 if alike in led_nowhere or not self._take(place.claim, option, device):
                     continue
-                if self._leads_on(place, option, device, is_chosen):
+                if self._leads_on(place._replace(device=place.device + 1), option, device, is_chosen):
                     return True
                 if self._may_skip:
                     led_nowhere.add(alike)
         return False
 
     def _leads_on(self, place: Place, option: Option, device: PoolDevice, is_chosen: bool) -> bool:
+        """Go on at *place* with *device*, which was taken; else give it back."""
         is_done = False
         try:
-            is_done = self._go_on(place._replace(device=place.device + 1), is_chosen)
+            is_dead = bool(self._dead_ends) and self._state(place) in self._dead_ends
+            is_done = not is_dead and self._go_on(place, is_chosen)
+            if not is_done and not is_dead and self._may_skip:
+                self._dead_ends.add(self._state(place))
         finally:
             if not is_done:
                 self._give_back(place.claim, option, device)
         return is_done
+
+    def _state(self, place: Place) -> Hashable:
+        """*place*, and how many devices of each make were taken for what. Searches from equal states end alike."""
+        users: dict[DeviceId, list[tuple[int, str]]] = {}
+        kinds: dict[DeviceId, tuple[int, bool]] = {}
+        for claim, found in enumerate(self.taken):
+            for one in found:
+                users.setdefault(one.device.id, []).append((claim, one.option.result_name))
+                kinds[one.device.id] = one.device.make.number, one.device.id in self.in_use
+        return place, frozenset(Counter((kinds[device], tuple(used)) for device, used in users.items()).items())
 
     def _may_take(self, claim: int, option: Option, device: PoolDevice) -> bool:
         if not self._is_free(claim, option, device):

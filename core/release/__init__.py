@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .configuration import ConfigurationCells
 from .devices import DeviceCells
 from .framework import FrameworkCells, words_of
 from .release import (
@@ -22,6 +23,7 @@ from .release import (
 
 __all__ = (
     "ClientCells",
+    "ConfigurationCells",
     "DeviceCells",
     "ExtenderCells",
     "Footprint",

@@ -67,6 +67,9 @@ class FrameworkCells:
         "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
         False,
     )
+    reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
+    constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
+    counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
@@ -77,3 +80,6 @@ class FrameworkCells:
     leaving_victims_keep_nominations: bool = cell(
         "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
     )
+    # --- texts ------------------------------------------------------------------------------------------------------
+    faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)
+    faults_as_json: bool = cell("lists in faults of fields are shown as JSON (no: as Go writes them)", False)

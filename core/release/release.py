@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from .configuration import ConfigurationCells
 from .devices import DeviceCells
 from .framework import FrameworkCells
 
@@ -344,6 +345,7 @@ class Release:
     live: LiveCells
     client: ClientCells
     framework: FrameworkCells = attrs.field(factory=FrameworkCells)
+    configuration: ConfigurationCells = attrs.field(factory=ConfigurationCells)
     """Means nothing where predicates and priorities run."""
     devices: DeviceCells = attrs.field(factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""

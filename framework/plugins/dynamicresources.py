@@ -29,6 +29,7 @@ from ..status import SKIP, Status, error, unresolvable, unschedulable
 NOT_AVAILABLE = Reason("resourceclaim not available on the node", resolvable=False)
 CANNOT_ALLOCATE = Reason("cannot allocate all claims", resolvable=False)
 FINALIZER = "resource.kubernetes.io/delete-protection"
+DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
 _NO_STATE = "not found"
 _LISTS = "has subrequests, but the DRAPrioritizedList feature is disabled"
@@ -147,7 +148,7 @@ class DynamicResources(Plugin):
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> Status:
         """Take the devices from a claim that the pod cannot reach and nobody else uses."""
         if not self.enabled:
-            return unschedulable("plugin disabled")
+            return unschedulable(DISABLED)
         if not cycle.pod.spec.resource_claims and not self.handle.devices.speaks_without_claims:
             return unschedulable()
         if self.name not in cycle.pre_filtered | cycle.skipped and cycle.notes.get(_STATE) is None:
@@ -161,6 +162,13 @@ class DynamicResources(Plugin):
                 cycle.listings.resource_claims.put(attrs.evolve(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
         return unschedulable("still not schedulable")
+
+    @property
+    def idle_text(self) -> str:
+        """What :meth:`post_filter` says of a pod without claims, where PreFilter came to the plugin; empty: nothing."""
+        if not self.enabled:
+            return DISABLED
+        return NO_CLAIMS if self.handle.devices.speaks_without_claims else ""
 
     def _unreachable(self, state: _State, found: Diagnosis, cycle: FrameworkCycle) -> list[ResourceClaim]:
         """The claims that the plugin noted to be out of reach of some node that was visited."""

@@ -11,6 +11,7 @@ import pytest
 from kubeclassic.core import release
 from kubeclassic.core.release import (
     ClientCells,
+    ConfigurationCells,
     DeviceCells,
     ExtenderCells,
     FrameworkCells,
@@ -34,11 +35,12 @@ HOLDERS: dict[type, set[str]] = {
     ExtenderCells: {"cells", "extenders"},
     LiveCells: {"cells", "live"},
     FrameworkCells: {"cells", "framework"},
+    ConfigurationCells: {"cells", "configuration"},
     DeviceCells: {"cells", "devices"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = (
-    *("core/release/release.py", "core/release/framework.py", "core/release/devices.py"),
+    *("core/release/release.py", "core/release/framework.py", "core/release/devices.py", "core/release/configuration.py"),
     *("algorithmprovider/description/describe.py", *TABLES),
 )
 """Where cells are declared, filled in and shown."""
