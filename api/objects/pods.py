@@ -66,6 +66,11 @@ class Container:
     restart_policy: str = ""
     """``Always`` makes a sidecar of an init container in newer releases."""
 
+    @property
+    def is_sidecar(self) -> bool:
+        """Whether an init container goes on running beside the others."""
+        return self.restart_policy == "Always"
+
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Volume(VolumeSource):
