@@ -186,6 +186,8 @@ V1_30 = attrs.evolve(
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
         init_images_count=True,
+        reads_min_domains=True,
+        constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
         rejects_sidecars="PreFilter",
     ),
@@ -254,6 +256,7 @@ V1_33 = attrs.evolve(
     framework=attrs.evolve(
         V1_32.framework,
         fit_scores_containers=True,
+        counts_apart=True,
         skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
     ),
     devices=attrs.evolve(
@@ -383,7 +386,16 @@ def find_any_release(name: str) -> Release:
     >>> find_any_release("v1.27.14").version in FRAMEWORK_RELEASES
     True
     """
-    version = ".".join(name.removeprefix("v").split(".")[:2])
+    version = _version_of(name)
     if version not in ALL_RELEASES:
         raise UnknownNameError(f'release: got "{name}", wanted {", ".join(ALL_RELEASES)}')
     return ALL_RELEASES[version]
+
+
+def framework_release(name: str) -> Release | None:
+    """The release of the framework called *name*; None if none is."""
+    return FRAMEWORK_RELEASES.get(_version_of(name))
+
+
+def _version_of(name: str) -> str:
+    return ".".join(name.removeprefix("v").split(".")[:2])

@@ -14,6 +14,7 @@ from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
 from .devices import DEVICE_PLACES, DEVICE_WRAPPERS
 from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
+from .unread import noting_unknown
 
 TYPE_META = named("kind apiVersion")
 """Fields of every object that become no attribute: the kind picks the class."""
@@ -153,8 +154,21 @@ def _container(read: Reader[o.Container]) -> Reader[o.Container]:
     return shared(read, lambda made: (made, id(made.requests), id(made.limits)))
 
 
-def _container_status(read: Reader[o.ContainerStatus]) -> Reader[o.ContainerStatus]:
-    return shared(read, lambda made: (made, id(made.requests), id(made.allocated_resources)))
+_STATUS_READ = ("name", "resources", "allocatedResources")
+"""The fields of the status of a container that are read; the others differ from pod to pod."""
+
+
+def _container_statuses(read: Reader[tuple[o.ContainerStatus, ...]]) -> Reader[tuple[o.ContainerStatus, ...]]:
+    """Pods of one owner have equal statuses but for what is not read."""
+    recall, look = remembered(read), noting_unknown(type_shape("ContainerStatus"))
+
+    def read_statuses(value: Any) -> tuple[o.ContainerStatus, ...]:
+        if type(value) is not list or not all(type(item) is dict for item in value):
+            return read(value)
+        look(value)
+        return recall([{name: item[name] for name in _STATUS_READ if name in item} for item in value])
+
+    return read_statuses
 
 
 def _spec(read: Reader[o.PodSpec]) -> Reader[o.PodSpec]:
@@ -184,9 +198,7 @@ _WRAPPERS: Mapping[Any, Wrapper] = {
     **dict.fromkeys(_REMEMBERED, over(remembered)),
     o.ContainerImage: over(shared),
     o.Container: over(_container),
-    o.ContainerStatus: over(_container_status),
-    # Most pods of an owner say the same, so they share it.
-    tuple[o.ContainerStatus, ...]: over(lambda read: shared(read, lambda made: tuple(map(id, made)))),
+    tuple[o.ContainerStatus, ...]: over(_container_statuses),
     o.PodSpec: over(_spec),
     **DEVICE_WRAPPERS,
 }

@@ -6,7 +6,7 @@ Upstream: pkg/api/v1/resource/helpers.go PodRequests; from 1.32 component-helper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -48,12 +48,24 @@ def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
 
     What is asked for does not count where condition PodResizePending says that it is infeasible.
     """
-    status = pod.status
+    spec, status = pod.spec, pod.status
     if not gates.get(GATE, False) or not (status.container_statuses or status.init_container_statuses):
+        return pod
+    if _agree(spec.containers, status.container_statuses) and _agree(spec.init_containers, status.init_container_statuses):
         return pod
     # Upstream: only the first condition of the type is looked at, and not whether it is true.
     pending = next((one for one in status.conditions if one.type == "PodResizePending"), None)
     return _with_requests(pod, _reported_or_allocated, pending is not None and pending.reason == INFEASIBLE, sidecars=True)
+
+
+def _agree(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> bool:
+    """Whether it is plain that *statuses* say what the spec does, as for most pods that run: equal amounts are one object, where read."""
+    return len(containers) == len(statuses) and all(
+        status.name == container.name
+        and (status.requests is container.requests or status.requests is None)
+        and (status.allocated_resources is container.requests or not status.allocated_resources)
+        for container, status in zip(containers, statuses, strict=True)
+    )
 
 
 def _allocated(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:

@@ -67,6 +67,9 @@ class FrameworkCells:
         "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
         False,
     )
+    reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
+    constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
+    counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False

@@ -14,7 +14,7 @@ from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
 from ..config.gates import resolved_gates
 from ..extensionpoints import POINTS
-from ..migrate.equivalents import DIFFERENCES, FILTERS, GONE, SCORES
+from ..migrate.equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, GONE, SCORES
 from ..registry import DEFAULT_REGISTRY
 
 FILTER_POINTS, SCORE_POINTS = ("preFilter", "filter"), ("preScore", "score")
@@ -60,9 +60,6 @@ BUILT_IN: Mapping[str, str] = {
     "SchedulingGates": "new: holds pods with schedulingGates back",
 }
 """Plugin without a predicate or priority before it -> what it does."""
-
-
-COUNTED_ELSEWHERE = "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
 
 
 @attrs.frozen
