@@ -22,11 +22,14 @@ class Account:
 
     claim: str
     request: str
+    device_class: str
     wanted: int
     """How many devices are asked for; with mode All every one that matches."""
     takes_all: bool
+    matching: tuple[str, ...]
+    """The devices that match, free or not, as ``driver/pool/device``."""
     usable: tuple[str, ...]
-    """The devices that are free and match, as ``driver/pool/device``."""
+    """Those of them that can be had."""
     refused: dict[str, tuple[str, ...]]
     """Why -> the devices that are turned down for it: the first selector that does not match, who uses them, what they lack."""
 
@@ -34,8 +37,8 @@ class Account:
         """As plain data."""
         refused = [{"why": why, "devices": list(devices)} for why, devices in self.refused.items()]
         return {
-            "claim": self.claim, "request": self.request, "wanted": self.wanted, "all": self.takes_all, "usable": list(self.usable),
-            "refused": refused,
+            "claim": self.claim, "request": self.request, "class": self.device_class, "wanted": self.wanted, "all": self.takes_all,
+            "usable": list(self.usable), "refused": refused,
         }  # fmt: skip
 
 
@@ -64,11 +67,17 @@ def _account(
 ) -> Account:
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
+    matching: list[str] = []
     for device in reached:
+        if not any(_mismatches(devices, option, device)):
+            matching.append("/".join(device.id))
         why = next(_objections(devices, claim, option, device, users), USABLE)
         (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
     named = {why: tuple(found) for why, found in refused.items()}
-    return Account(claim.name, option.result_name, option.count, option.all_devices is not None, tuple(usable), named)
+    return Account(
+        claim=claim.name, request=option.result_name, device_class=option.device_class.name, wanted=option.count,
+        takes_all=option.all_devices is not None, matching=tuple(matching), usable=tuple(usable), refused=named,
+    )  # fmt: skip
 
 
 def _objections(
@@ -76,8 +85,7 @@ def _objections(
 ) -> Iterator[str]:
     """What stands against *device*, what counts first."""
     make = device.make
-    yield from _unmatched(devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}")
-    yield from _unmatched(devices, device, option.request.selectors, "request")
+    yield from _mismatches(devices, option, device)
     if not Plan.is_selectable(option, device, devices.judge, devices.cells):
         yield "it has binding conditions"
     if devices.cells.leaves_counted_devices and make.device.consumes_counters:
@@ -89,6 +97,12 @@ def _objections(
         concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)
         if concerned and make.attribute(attribute) is None:
             yield f"it has no attribute {attribute}, which a constraint compares"
+
+
+def _mismatches(devices: Devices, option: Option, device: PoolDevice) -> Iterator[str]:
+    """The selector of the class, and that of the request, that does not match *device*."""
+    yield from _unmatched(devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}")
+    yield from _unmatched(devices, device, option.request.selectors, "request")
 
 
 def _unmatched(devices: Devices, device: PoolDevice, selectors: Sequence[DeviceSelector], where: str) -> Iterator[str]:

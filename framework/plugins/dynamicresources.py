@@ -191,6 +191,8 @@ class DynamicResources(Plugin):
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Give the pod's claims their devices; they are written with :meth:`pre_bind`."""
         state = cycle.notes.get(_STATE)
+        if state is None and cycle.pod.spec.resource_claims and self.enabled:
+            return error(_NO_STATE)
         if state is None or not state.wanted:
             return None
         try:
