@@ -166,7 +166,7 @@ class DynamicResources(Plugin):
         for claim in self._unreachable(state, found, cycle):
             if all(one.uid == cycle.pod.uid for one in claim.status.reserved_for) and len(claim.status.reserved_for) <= 1:
                 status = attrs.evolve(claim.status, allocation=None, reserved_for=())
-                cycle.listings.resource_claims.put(attrs.evolve(claim, status=status))
+                cycle.listings.resource_claims.write(claim, attrs.evolve(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
         return unschedulable("still not schedulable")
 
@@ -212,7 +212,7 @@ class DynamicResources(Plugin):
             current = claims.get(claim.key)
             if current is not None and current.status.allocation is not None and _is_reserved_for(current, pod):
                 left = tuple(one for one in current.status.reserved_for if one.uid != pod.uid)
-                claims.put(attrs.evolve(current, status=attrs.evolve(current.status, reserved_for=left)))
+                claims.write(current, attrs.evolve(current, status=attrs.evolve(current.status, reserved_for=left)))
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Write the devices to the claims, and that the pod uses them."""
@@ -226,17 +226,17 @@ class DynamicResources(Plugin):
 
     @staticmethod
     def _write(claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
-        allocated, current = claims.take_back(claim.key), claims.get(claim.key)
-        if current is None:
+        allocated, before = claims.take_back(claim.key), claims.get(claim.key)
+        if before is None:
             return f'get updated claim {claim.key} after conflict: resourceclaims.resource.k8s.io "{claim.name}" not found'
-        if current.metadata.deletion_timestamp is not None:
+        if before.metadata.deletion_timestamp is not None:
             return f"claim {claim.key} got deleted in the meantime"
-        if allocated is not None:
-            if current.status.allocation is not None:
-                return f"claim {claim.key} got allocated elsewhere in the meantime"
-            current = _allocated(current, allocated.status.allocation)
+        if allocated is not None and before.status.allocation is not None:
+            return f"claim {claim.key} got allocated elsewhere in the meantime"
+        after = before if allocated is None else _allocated(before, allocated.status.allocation)
         user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-        claims.put(attrs.evolve(current, status=attrs.evolve(current.status, reserved_for=(*current.status.reserved_for, user))))
+        status = attrs.evolve(after.status, reserved_for=(*after.status.reserved_for, user))
+        claims.write(before, attrs.evolve(after, status=status))
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
