@@ -77,7 +77,10 @@ def framework_engine(
     text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
-    handle = Handle(gates=config.gates, cells=config.release.framework, max_pd_vols=max_pd_vols)
+    handle = Handle(
+        gates=config.gates, cells=config.release.framework, queueing=config.release.queueing,
+        requests=lambda pod: config.release.incoming(pod, config.gates), max_pd_vols=max_pd_vols,
+    )  # fmt: skip
     profiles = build_profiles(config, registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.

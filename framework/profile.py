@@ -69,7 +69,7 @@ class Profile:
 
 def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None) -> dict[str, Profile]:
     """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text."""
-    handle = Handle(gates=config.gates, cells=config.release.framework) if handle is None else handle
+    handle = Handle(gates=config.gates, cells=config.release.framework, queueing=config.release.queueing) if handle is None else handle
     found: dict[str, Profile] = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""

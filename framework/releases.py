@@ -11,7 +11,7 @@ import attrs
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
 from ..core.pods import requests
-from ..core.release import ExtenderCells, Release
+from ..core.release import ExtenderCells, QueueingCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
 from .config.gates import GATES
@@ -109,18 +109,38 @@ V1_27: Release = attrs.evolve(
 V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
+    queueing=QueueingCells(
+        default_kinds=(*V1_27.queueing.default_kinds, "CSIDriver", "CSIStorageCapacity"),
+        skips_gated=True,
+        without_hints=(
+            "NodePorts", "NodeResourcesFit", "NodeAffinity", "NodeUnschedulable", "PodTopologySpread", "InterPodAffinity",
+            "TaintToleration", "NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone",
+        ),
+    ),
     framework=attrs.evolve(V1_27.framework, outside_text=None, outside_counts=False, index_of_all_nodes=True),
 )
 
 V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
+    queueing=attrs.evolve(
+        V1_28.queueing, errors_back_off=True, only_rejecting_plugins=True, without_hints=V1_28.queueing.without_hints[1:]
+    ),
     framework=attrs.evolve(V1_28.framework, post_filter_full_stop=False),
 )
 
 V1_30 = attrs.evolve(
     V1_29,
     version="1.30",
+    queueing=attrs.evolve(
+        V1_29.queueing,
+        default_kinds=(*V1_29.queueing.default_kinds, "ResourceClaim"),
+        each_node_change=True,
+        drops_unwanted=True,
+        taints_wake=True,
+        limits_wait_for=("new claims",),
+        without_hints=V1_29.queueing.without_hints[4:],
+    ),
     framework=attrs.evolve(
         V1_29.framework,
         rejection_ends_pre_filter=False,
@@ -133,12 +153,34 @@ V1_30 = attrs.evolve(
 V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
+    queueing=attrs.evolve(
+        V1_30.queueing,
+        default_kinds=(*V1_30.queueing.default_kinds, "DeviceClass"),
+        pod_changes=("labels", "smaller requests"),
+        narrow_claim_events=True,
+        spread_is_woken=True,
+        hints_for_pods=True,
+        keeps_nominations=True,
+        without_hints=(),
+    ),
     framework=attrs.evolve(V1_30.framework, disjoint_sorts_plugins=True),
 )
 
 V1_32 = attrs.evolve(
     V1_31,
     version="1.32",
+    queueing=attrs.evolve(
+        V1_31.queueing,
+        node_delete=True,
+        pod_changes=("labels", "smaller requests", "scheduling gates", "tolerations", "claims"),
+        full_labels=True,
+        narrow_events=True,
+        limits_wait_for=("new claims", "VolumeAttachments that go"),
+        comparing_hints=("NodeAffinity", "NodeResourcesFit", "NodeUnschedulable", "PodTopologySpread"),
+        hints_replace_checks=True,
+        gated_back_off=True,
+        activates_tried_pods=True,
+    ),
     framework=attrs.evolve(
         V1_31.framework,
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
@@ -149,11 +191,19 @@ V1_32 = attrs.evolve(
 V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
+    queueing=attrs.evolve(
+        V1_32.queueing,
+        nomination_ends=True,
+        limits_wait_for=(*V1_32.queueing.limits_wait_for, "changed CSINodes"),
+        comparing_hints=(*V1_32.queueing.comparing_hints, "InterPodAffinity"),
+        backs_off_to_the_end=True,
+    ),
 )
 
 V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
+    queueing=attrs.evolve(V1_33.queueing, holder_decides=True, counts_rejections=True),
     framework=attrs.evolve(V1_33.framework, leaving_victims_keep_nominations=True),
 )
 

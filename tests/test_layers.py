@@ -51,6 +51,7 @@ ROWS = {
     "framework/config/gates.py": f"{CORE} algorithmprovider",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
+    "framework/hints": f"{CORE} predicates",
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
     "framework/cycle/state.py": CORE,
     "framework/extensionpoints.py": f"{CORE} framework",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.release import FrameworkCells, words_of
+from ...core.release import FrameworkCells, QueueingCells, words_of
 
 _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
@@ -149,6 +149,7 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "live": {f"live.{name}": words for name, words in _LIVE.items()},
     "client": {f"client.{name}": words for name, words in _CLIENT.items()},
     "framework": {f"framework.{name}": words for name, words in words_of(FrameworkCells)},
+    "queueing": {f"queueing.{name}": words for name, words in words_of(QueueingCells)},
 }
 CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items()}
 """Cell -> the part of scheduling that it is about, and what it says."""

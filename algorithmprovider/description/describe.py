@@ -16,6 +16,7 @@ from ...core.release import (
     NominationCells,
     PreemptionCells,
     QueueCells,
+    QueueingCells,
     Release,
     VolumeCells,
 )
@@ -37,7 +38,7 @@ WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
 WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
-GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells)
+GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, QueueingCells)
 
 
 def describe(name: str, *, all_gates: bool = False) -> Json:

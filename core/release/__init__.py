@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .framework import FrameworkCells, words_of
+from .queueing import QueueingCells
 from .release import (
     ClientCells,
     ExtenderCells,
@@ -31,6 +32,7 @@ __all__ = (
     "NominationCells",
     "PreemptionCells",
     "QueueCells",
+    "QueueingCells",
     "Release",
     "Requests",
     "VolumeCells",

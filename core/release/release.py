@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from .framework import FrameworkCells
+from .queueing import QueueingCells
 
 if TYPE_CHECKING:
     from ...api.meaning.labels import SelectorError
@@ -337,6 +338,8 @@ class Release:
     client: ClientCells
     framework: FrameworkCells = attrs.field(factory=FrameworkCells)
     """Means nothing where predicates and priorities run."""
+    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    """Likewise."""
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"

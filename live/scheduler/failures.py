@@ -167,6 +167,8 @@ class FrameworkConsequences:
             again = item.read_again(current)
             with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
                 state.queue.add_unschedulable(again, state.queue.cycle)
+        else:
+            state.queue.done(item.pod)
         state.engine.nominations.add(again.pod, nominated, holder=again)
         state.awake.set()
 

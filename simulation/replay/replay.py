@@ -156,7 +156,7 @@ class Replay:
             coming.append(task)
         if self.position < len(events):
             coming.append(events[self.position].time)
-        if cluster.queue.pending.active:
+        if cluster.queue.can_pop:
             coming.append(self._free_at)
         if self.program.deadline is not None:
             coming.append(self.program.deadline)
@@ -176,6 +176,7 @@ class Replay:
             life = self.pods.all.get(item.pod.key)
             # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
             if life is None or not life.waits or item.pod.is_terminating:
+                self.cluster.queue.done(item.pod)
                 continue
             if self._is_at_its_end and self.pods.permits.is_futile(life):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.

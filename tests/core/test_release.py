@@ -17,6 +17,7 @@ from kubeclassic.core.release import (
     NominationCells,
     PreemptionCells,
     QueueCells,
+    QueueingCells,
     Release,
     VolumeCells,
 )
@@ -33,9 +34,13 @@ HOLDERS: dict[type, set[str]] = {
     ExtenderCells: {"cells", "extenders"},
     LiveCells: {"cells", "live"},
     FrameworkCells: {"cells", "framework"},
+    QueueingCells: {"_cells", "queueing", "cells"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
-NO_READERS = ("core/release/release.py", "core/release/framework.py", "algorithmprovider/description/describe.py", *TABLES)
+NO_READERS = (
+    "core/release/release.py", "core/release/framework.py", "core/release/queueing.py", "algorithmprovider/description/describe.py",
+    *TABLES,
+)  # fmt: skip
 """Where cells are declared, filled in and shown."""
 
 
