@@ -124,7 +124,7 @@ class ClassicFlow:
     def filter(self, cycle: Cycle) -> Details:
         engine, algorithm = self.engine, cycle.algorithm
         order = self.order.one_pass()
-        wanted = algorithm.release.nodes_to_find(len(order), algorithm.percentage)
+        wanted = algorithm.wanted(len(order))
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
         outlined = self.outlines.verdict(cycle) if engine.reads_at_once and engine.outlines(cycle) else None
         found = search(cycle, engine.nominations, order, wanted, view, outlined)

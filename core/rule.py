@@ -56,6 +56,8 @@ class Reads(enum.Flag):
     """A number for the whole cluster, such as its number of nodes."""
     LISTINGS = enum.auto()
     """Services, controllers and namespaces."""
+    DEVICES = enum.auto()
+    """The pod's own claims to devices, and which devices are in use. Such answers are kept by the rule itself."""
     EFFECTS = enum.auto()
     """What another rule stored in this cycle; such answers are never cached."""
 
@@ -81,6 +83,9 @@ def never_idle(pod: Template, cycle: AnyCycle) -> bool:
 
 
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
+KEEPS_ITSELF: Any = attrs.field(
+    init=False, repr=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
+)
 SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: Slot(rule.name), takes_self=True))
 
 
@@ -114,6 +119,8 @@ class Predicate:
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
+    keeps_itself: bool = KEEPS_ITSELF
+    """Its answers depend on the very pod, so it is asked in each cycle."""
     parts: Sequence[Predicate] = ()
     """Predicates that it asks one after the other and nothing else: a node passes it that passes all of them."""
 
@@ -234,6 +241,8 @@ class Algorithm:
     hard_pod_affinity_weight: int = 1
     percentage: int = 0
     """percentageOfNodesToScore, as passed to the scheduler's constructor."""
+    scores: bool = True
+    """Something scores nodes or rejects them besides predicates; else, where the release says so, one feasible node is enough."""
     preemption: bool = True
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
@@ -262,6 +271,12 @@ class Algorithm:
         if found is None:
             found = pod.notes[self.slot] = tuple(p for p in self.predicates if p.concerns(pod))
         return found
+
+    def wanted(self, nodes: int) -> int:
+        """The number of feasible nodes after which a search of *nodes* nodes ends."""
+        if not self.scores and self.release.framework.one_is_enough:
+            return min(nodes, 1)
+        return self.release.nodes_to_find(nodes, self.percentage)
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; an unknown gate is off."""

@@ -132,6 +132,9 @@ class PreScore(Named, Protocol):
     @property
     def pre_score_by_class(self) -> bool: ...
 
+    @property
+    def pre_score_skips(self) -> bool: ...
+
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None: ...
 
 

@@ -54,7 +54,7 @@ from .plugin import MAX_NODE_SCORE, Handle
 from .profile import Profile, Registry, build_profiles
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
-from .registry import DEFAULT_REGISTRY
+from .registry import registry_of
 
 NONE: frozenset[str] = frozenset()
 
@@ -62,14 +62,14 @@ NONE: frozenset[str] = frozenset()
 def framework_engine(
     config: KubeSchedulerConfiguration | None = None,
     *,
-    registry: Registry = DEFAULT_REGISTRY,
+    registry: Registry | None = None,
     extenders: Sequence[Extender] = (),
     preempts: bool = True,
     shortlists: bool = True,
     max_pd_vols: int | None = None,
     **options: Any,
 ) -> Engine:
-    """A scheduler for *config* (None: the default profile) with the plugins of *registry*.
+    """A scheduler for *config* (None: the default profile) with the plugins of *registry* (None: those of the release).
 
     Without *preempts* no PostFilter plugin runs for a pod that fits nowhere. Without *shortlists* preemption tries every candidate.
     *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself.
@@ -77,11 +77,12 @@ def framework_engine(
     text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
+    release = config.release
     handle = Handle(
-        gates=config.gates, cells=config.release.framework, queueing=config.release.queueing,
-        requests=lambda pod: config.release.incoming(pod, config.gates), max_pd_vols=max_pd_vols,
+        gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing,
+        requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols,
     )  # fmt: skip
-    profiles = build_profiles(config, registry, handle)
+    profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
     ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
@@ -120,6 +121,8 @@ class FrameworkFlow:
     @classmethod
     def of(cls, engine: Engine, *, profiles: Mapping[str, Profile], **options: Any) -> FrameworkFlow:
         """The flow of *engine*, which is not complete yet."""
+        for profile in profiles.values():
+            profile.handle.listings = engine.listings
         release, gates, share = engine.algorithm.release, engine.algorithm.gates, engine.memory_bytes // len(profiles)
         order = ListOrder(engine.cache, engine.snapshot, engine.table)
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
@@ -132,7 +135,8 @@ class FrameworkFlow:
             for name, profile in profiles.items()
         }  # fmt: skip
         binder = VolumeBinder(release, gates, engine.listings)
-        runs = DryRuns(PodLayout(engine.table, by_start_time=True), engine.memory_bytes // 16)
+        layout = PodLayout(engine.table, by_start_time=True, sorts_again=release.framework.sorts_victims_again)
+        runs = DryRuns(layout, engine.memory_bytes // 16)
         parts: dict[str, Any] = {"binder": binder, "order": order, "answers": answers, "quick_paths": quick_paths, "runs": runs}
         return cls(engine=engine, profiles=profiles, **parts, **options)
 
@@ -183,7 +187,7 @@ class FrameworkFlow:
         post_filters = self._profile(pod).points.post_filter if self.preempts else ()
         if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
             return None
-        decision = refused(cycle, kept, preempts=bool(post_filters))
+        decision = refused(cycle, kept, post_filters)
         self._blamed[pod.key] = decision.plugins or NONE
         self.order.start %= kept.nodes
         refusals.count()
@@ -195,7 +199,7 @@ class FrameworkFlow:
     def filter(self, cycle: FrameworkCycle) -> Details:
         table, profile, order = self.engine.table, self._profile(cycle.pod), self.order
         table.shared_names = True
-        diagnosis = Diagnosis(table.names, order.rows())
+        diagnosis = Diagnosis(table.names, order.rows(), cycle.release.framework)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter, on_part = partial(run_pre_filter, cycle, profile), self.engine.on_part
         outlines = self._outlines(cycle) if self.engine.reads_at_once else None
@@ -204,13 +208,13 @@ class FrameworkFlow:
         if on_part is not None:
             on_part(Part.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
-            diagnosis.rejected = outcome.status
+            diagnosis.rejected, diagnosis.narrowing = outcome.status, outcome.narrowing
             if not outcome.status.is_rejection:
                 raise CycleError(outcome.status.message)
             return found
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
         nominations = self.engine.nominations
-        searched = search(cycle, profile, nominations, diagnosis, outcome.node_names, order.start, pass_extenders, outlined)
+        searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, outlined)
         found.passed_extenders = searched.passed_extenders
         order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
         if searched.error is not None:
@@ -287,10 +291,10 @@ class FrameworkFlow:
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
-        blamed, waits = dict(self._blamed), [profile.waiting_pods for profile in self.profiles.values()]
+        blamed, waits = dict(self._blamed), {id(profile.waiting_pods): profile.waiting_pods for profile in self.profiles.values()}
         try:
             with ExitStack() as stack:
-                for waiting in waits:
+                for waiting in waits.values():
                     stack.enter_context(waiting.unmoved())
                 yield
         finally:

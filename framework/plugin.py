@@ -10,7 +10,7 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 * ``pre_filter(pod, cycle) -> PreFilterResult | Status | None``; after ``SKIP`` the plugin's filter does not run
 * ``filter(pod, nodes, cycle) -> Failures | None``
 * ``post_filter(pod, found, cycle) -> PostFilterResult | Status | None``
-* ``pre_score(pod, nodes, cycle) -> Status | None``
+* ``pre_score(pod, nodes, cycle) -> Status | None``; after ``SKIP`` the plugin gives no score
 * ``score(pod, nodes, cycle) -> int64[n]``
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
 * ``kept_score``, ``kept_normalize``: a cacheable form of score and normalize_score, for a plugin whose raw scores depend on which nodes
@@ -35,12 +35,13 @@ import numpy as np
 from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
+from ..core.cluster.listings import Listings
 from ..core.failures import Failures
 from ..core.guard import Unwanted, told, whole_number
 from ..core.pods.notes import Slot
 from ..core.pods.requests import exact_sums
 from ..core.pods.template import Entry, Template
-from ..core.release import FrameworkCells, QueueingCells, Requests
+from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .extensionpoints import OURS, POINTS
@@ -52,7 +53,8 @@ MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
 _SHORTCUTS = ("reads", "key", "by_domain", "by_row", "by_value", "is_idle")
 _OF_FILTER = {"concerns", "pre_filter_by_class", "pre_filter_skips", *(f"filter_{name}" for name in _SHORTCUTS)}
-_OF_SCORE = {"kept_score", "kept_normalize", "pre_score_by_class", "score_concerns", *(f"score_{name}" for name in _SHORTCUTS)}
+_OF_PRE_SCORE = {"pre_score_by_class", "pre_score_skips"}
+_OF_SCORE = {"kept_score", "kept_normalize", "score_concerns", *_OF_PRE_SCORE, *(f"score_{name}" for name in _SHORTCUTS)}
 DECLARED: Mapping[str, Set[str]] = {
     "pre_filter": _OF_FILTER, "filter": _OF_FILTER, "pre_score": _OF_SCORE, "score": _OF_SCORE, "normalize_score": _OF_SCORE,
 }  # fmt: skip
@@ -84,6 +86,10 @@ class Plugin:
     """Where ``pre_filter`` depends on more than the template, it only chooses between Skip (no objection) and None (run the filter)."""
     pre_score_by_class: ClassVar[bool] = False
     """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score`` needs."""
+    pre_score_skips: ClassVar[bool] = False
+    """Where ``pre_score`` skips, ``score`` with ``normalize_score`` would give every node the same, so that hosts can be found without
+    asking; whether it skips depends on nothing but what ``score`` reads. Where it is not ``by_class``, it answers Skip or None, or always
+    the same error for a template."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """What a base class declares is of its own methods: a user's subclass with another method declares it, or nothing is kept."""
@@ -140,6 +146,10 @@ class Handle:
     """The same of its events."""
     requests: Callable[[Pod], Requests] = attrs.field(default=lambda pod: exact_sums(pod, {}))
     """What the release takes for the requests of a pod."""
+    devices: DeviceCells = attrs.field(factory=DeviceCells)
+    """What it does differently about devices."""
+    listings: Listings | None = None
+    """The other objects of the cluster, for plugins that have no cycle; None before there is a scheduler."""
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)

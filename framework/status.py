@@ -65,7 +65,7 @@ class Status:
 
 SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
-"""From PreFilter: the plugin's Filter does not run in this cycle, nor do its AddPod and RemovePod in trials."""
+"""From PreFilter: the plugin's Filter does not run in this cycle, nor its AddPod and RemovePod in trials. From PreScore: nor its Score."""
 
 
 def unschedulable(*reasons: str) -> Status:

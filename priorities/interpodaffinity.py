@@ -213,8 +213,9 @@ def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Weighted]
             yield cycle.table.census.counter(by_name(targeted, cycle.listings.namespaces)), key, sign * weight
         for carrier, counter in terms_about(pod, role, cycle):
             yield counter, carrier.topology_key, sign * carrier.weight
-    for carrier, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
-        yield counter, carrier.topology_key, hard_weight
+    if hard_weight:
+        for carrier, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
+            yield counter, carrier.topology_key, hard_weight
 
 
 def _own(pod: Template, role: str) -> Preferences:

@@ -1,6 +1,6 @@
-"""What of a cluster its release does not read: fields and kinds of newer releases, and nodes that run another release.
+"""What of a cluster its release does not read, or we do not judge: fields and kinds of newer releases, and nodes of another release.
 
-What a release reads follows from its cells and gates.
+What a release reads follows from its cells and gates: where it is a sum, from what the release makes of a pod that has the field.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import attrs
 
 from ..algorithmprovider.cells import ZONE_LABEL
 from ..api.objects import (
+    Container,
     CSINode,
     CSIStorageCapacity,
     KubeObject,
@@ -24,7 +25,7 @@ from ..api.objects import (
 )
 from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
-from ..api.reading.notices import Notice
+from ..api.reading.notices import Notice, Unread
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..framework.releases import FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_of, minor_of, nearest_release
@@ -41,9 +42,25 @@ class NewerField:
     """A field of a pod that not every release reads."""
 
     path: str
+    thing: str
+    """What it is, in words."""
     is_read: Known
     gate: str = ""
     """The gate that it needs in releases that have the gate."""
+    is_judged: bool = True
+    """False: releases that read it are not followed in that."""
+
+    def unread(self, where: str, algorithm: Algorithm) -> Unread:
+        """That *algorithm* does not read it."""
+        version, them = algorithm.release.version, "them" if self.thing.endswith("s") else "it"
+        what, gate = f"release {version} does not read {self.path}", ""
+        why = f"{version} does not know {them}"
+        if self.gate in algorithm.gates and not self.is_judged:
+            what, why = f"{self.path} is not judged", f"kubeclassic does not read {them}"
+        elif self.gate in algorithm.gates and not algorithm.enabled(self.gate):
+            what, gate = f"{what} without --feature-gates {self.gate}=true", self.gate
+            why = f"{version} reads {them} with feature gate {self.gate} only"
+        return Unread(where, what, self.thing, why, self.path, version, gate)
 
 
 def _by(gate: str) -> Known:
@@ -54,10 +71,26 @@ def _never(algorithm: Algorithm) -> bool:
     return False
 
 
+def _asked(algorithm: Algorithm, pod: Pod) -> int:
+    """The millicores that a pod on a node counts with."""
+    return int(algorithm.release.footprint(pod, algorithm.gates).get("cpu", 0))
+
+
 def _reads_overhead(algorithm: Algorithm) -> bool:
     """Whether a pod that has nothing but overhead has a footprint."""
-    pod = Pod(spec=PodSpec(overhead=Map(cpu=Quantity.parse("1"))))
-    return bool(algorithm.release.footprint(pod, algorithm.gates).get("cpu"))
+    return bool(_asked(algorithm, Pod(spec=PodSpec(overhead=CPU))))
+
+
+def _reads_sidecars(algorithm: Algorithm) -> bool:
+    """Whether a sidecar counts beside a container of the same size."""
+    sidecar = Container(name="sidecar", requests=CPU, restart_policy="Always")
+    both = PodSpec(containers=(Container(name="main", requests=CPU),), init_containers=(sidecar,))
+    return _asked(algorithm, Pod(spec=both)) > _asked(algorithm, Pod(spec=PodSpec(containers=both.containers)))
+
+
+def _reads_pod_requests(algorithm: Algorithm) -> bool:
+    """Whether a pod without containers counts with its own requests."""
+    return bool(_asked(algorithm, Pod(spec=PodSpec(requests=CPU))))
 
 
 def _reads_spreading(algorithm: Algorithm) -> bool:
@@ -71,22 +104,32 @@ def _reads_never_policy(algorithm: Algorithm) -> bool:
     return algorithm.release.preemption.never_policy and (gate not in algorithm.gates or algorithm.enabled(gate))
 
 
-PREEMPTION_POLICY = NewerField("spec.preemptionPolicy", _reads_never_policy, "NonPreemptingPriority")
-OVERHEAD = NewerField("spec.overhead", _reads_overhead, "PodOverhead")
-SCHEDULING_GATES = NewerField("spec.schedulingGates", _by("PodSchedulingReadiness"), "PodSchedulingReadiness")
-RESOURCE_CLAIMS = NewerField("spec.resourceClaims", _never)
-POD_RESOURCES = NewerField("spec.resources", _never)
-SIDECARS = NewerField("spec.initContainers[].restartPolicy", _never)
-EPHEMERAL = NewerField("spec.volumes[].ephemeral", lambda algorithm: algorithm.release.volumes.ephemeral_claims)
-NAMESPACES = NewerField("namespaceSelector of pod affinity", lambda algorithm: algorithm.release.selects_namespaces)
-AFFINITY_KEYS = NewerField("matchLabelKeys of pod affinity", _never)
-CONSTRAINTS = NewerField("spec.topologySpreadConstraints", _reads_spreading, SPREADING)
-MIN_DOMAINS = NewerField("minDomains of topologySpreadConstraints", _by("MinDomainsInPodTopologySpread"), "MinDomainsInPodTopologySpread")
-LABEL_KEYS = NewerField(
-    "matchLabelKeys of topologySpreadConstraints", _by("MatchLabelKeysInPodTopologySpread"), "MatchLabelKeysInPodTopologySpread"
+CPU = Map(cpu=Quantity.parse("1"))
+PREEMPTION_POLICY = NewerField("spec.preemptionPolicy", "preemption policy", _reads_never_policy, "NonPreemptingPriority")
+OVERHEAD = NewerField("spec.overhead", "overhead", _reads_overhead, "PodOverhead")
+SCHEDULING_GATES = NewerField("spec.schedulingGates", "scheduling gates", _by("PodSchedulingReadiness"), "PodSchedulingReadiness")
+RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _never)
+POD_RESOURCES = NewerField("spec.resources", "pod-level requests", _reads_pod_requests, "PodLevelResources")
+SIDECARS = NewerField("spec.initContainers[].restartPolicy", "sidecars", _reads_sidecars)
+EPHEMERAL = NewerField("spec.volumes[].ephemeral", "ephemeral volumes", lambda algorithm: algorithm.release.volumes.ephemeral_claims)
+NAMESPACES = NewerField(
+    "namespaceSelector of pod affinity", "selectors of namespaces", lambda algorithm: algorithm.release.selects_namespaces
 )
+AFFINITY_KEYS = NewerField(
+    "matchLabelKeys of pod affinity", "label keys of pod affinity", _never, "MatchLabelKeysInPodAffinity", is_judged=False
+)
+CONSTRAINTS = NewerField("spec.topologySpreadConstraints", "spread constraints", _reads_spreading, SPREADING)
+MIN_DOMAINS = NewerField(
+    "minDomains of topologySpreadConstraints", "least numbers of domains", _by("MinDomainsInPodTopologySpread"),
+    "MinDomainsInPodTopologySpread",
+)  # fmt: skip
+LABEL_KEYS = NewerField(
+    "matchLabelKeys of topologySpreadConstraints", "label keys of spread constraints", _by("MatchLabelKeysInPodTopologySpread"),
+    "MatchLabelKeysInPodTopologySpread",
+)  # fmt: skip
 INCLUSION = NewerField(
     "nodeAffinityPolicy or nodeTaintsPolicy of topologySpreadConstraints",
+    "spread constraints' node policies",
     _by("NodeInclusionPolicyInPodTopologySpread"),
     "NodeInclusionPolicyInPodTopologySpread",
 )
@@ -102,24 +145,19 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     """What of *objects* and of the waiting pods *pending* the release does not read, one notice a place."""
     yield from _zones(algorithm.release, objects)
     used: set[str] = set()
-    asked: dict[NewerField, str] = {}
+    asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):
         for field in newer_fields(pod.spec):
             used.add(field.path)
-            if field not in asked:
-                asked[field] = "" if field.is_read(algorithm) else _unread(field, algorithm)
-            if asked[field]:
-                yield Notice(f"Pod {pod.key}", asked[field])
+            if field.path not in asked:
+                asked[field.path] = None if field.is_read(algorithm) else field.unread("", algorithm)
+            if (unread := asked[field.path]) is not None:
+                yield attrs.evolve(unread, where=f"Pod {pod.key}")
     for item in objects:
         reads = KINDS.get(type(item))
         if reads is not None and not reads(algorithm.release):
             yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
     yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
-
-
-def _unread(field: NewerField, algorithm: Algorithm) -> str:
-    told = f"release {algorithm.release.version} does not read {field.path}"
-    return f"{told} without --feature-gates {field.gate}=true" if field.gate in algorithm.gates else told
 
 
 def newer_fields(spec: PodSpec) -> list[NewerField]:

@@ -17,7 +17,7 @@ CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py cor
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
-    " core/matching core/volumes core/release core/cluster/listings.py"
+    " core/matching core/volumes core/devices core/release core/cluster/listings.py core/cluster/listing.py core/cluster/resourceclaims.py"
 )
 """What a rule may know of core: never what is remembered, how a decision is made, or the queue."""
 
@@ -41,15 +41,17 @@ ROWS = {
     "core/guardedrules.py": CORE,
     "core/cycle.py core/queue core/decision/ties.py": CORE,
     "core/matching core/incremental core/decision": CORE,
-    "core/volumes core/preemption core/equivalence core/outlines": CORE,
+    "core/volumes core/devices core/preemption core/equivalence core/outlines": CORE,
     "core/engine.py": CORE,
     "core/feed.py": f"{CORE} api/garbage.py",
     "core/run.py core/router.py": CORE,
     "core/classic.py": CORE,
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
-    "framework/config/gates.py": f"{CORE} algorithmprovider",
+    "framework/config/gatetable.py": CORE,
+    "framework/queue/releasetable.py": CORE,
     "framework/releases.py": f"{CORE} algorithmprovider framework",
+    "framework/config/gates.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/hints": f"{CORE} predicates",
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
@@ -83,8 +85,12 @@ A part within a folder that has a line of its own is not part of that folder's l
 """
 
 FLOORS = 10
-TABLES = ("algorithmprovider/releases.py", "framework/releases.py", "live/settings/releases.py", "cli/declaring/choices.py")
-"""Where the releases are: of predicates and priorities, of the framework, around a live scheduler, and the defaults for the help."""
+TABLES = (
+    "algorithmprovider/releases.py", "framework/releases.py", "framework/config/gatetable.py", "framework/queue/releasetable.py",
+    "live/settings/releases.py", "cli/declaring/choices.py",
+)  # fmt: skip
+"""Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
+the defaults for the help."""
 ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running")
 """Folders with one file a rule or a command, which may hold as many as there are."""
 

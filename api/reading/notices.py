@@ -1,12 +1,18 @@
-"""What is odd in the input, but no error: one notice for each place, and one line for all notices that say the same."""
+"""What is odd in the input, but no error: one notice for each place, and one line for all notices that say the same.
+
+Some notices are about what does not count in an answer (:class:`Unread`): then the answer itself says so, in a sentence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import attrs
 
-from ...exceptions import one_line
+from ...exceptions import KubeclassicError, one_line
+
+_POD = "Pod "
 
 
 @attrs.frozen
@@ -26,18 +32,111 @@ class Notice:
         return one_line(f"{self.where}: {self.what}" if self.where else self.what)
 
 
+@attrs.frozen
+class Unread(Notice):
+    """Something of an object that the release does not read, or that is not judged: it does not count, and the answer may be too hopeful."""
+
+    thing: str = ""
+    """What does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is the whole sentence."""
+    why: str = ""
+    """``1.27 does not know them``."""
+    field: str = ""
+    """The field of the object."""
+    release: str = ""
+    gate: str = ""
+    """The feature gate that makes the release read it."""
+
+    def sentence(self, count: int) -> str:
+        """All notices that say the same in one sentence; *count*: of how many objects.
+
+        >>> Unread("Pod a", "...", "sidecars", "1.27 does not know them").sentence(12)
+        '12 pods are judged without their sidecars: 1.27 does not know them'
+        """
+        if not self.thing:
+            return self.what
+        kind = self.where.partition(" ")[0]
+        noun = kind.lower() if kind in ("Pod", "Node") else kind
+        subject = f"1 {noun} is judged without its" if count == 1 else f"{count:,} {noun}s are judged without their"
+        return f"{subject} {self.thing}: {self.why}"
+
+
+class UnreadError(KubeclassicError):
+    """Something does not count in the answer, and that is not wanted."""
+
+
+@attrs.frozen
+class NoticeGroup:
+    """All notices that say the same; as a text it is one line."""
+
+    notices: tuple[Notice, ...]
+
+    def __str__(self) -> str:
+        first, more = self.notices[0], len(self.notices) - 1
+        return one_line(f"{first.where} and {more:,} more: {first.what}") if more else str(first)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it is about something that does not count in the answer."""
+        return isinstance(self.notices[0], Unread)
+
+    @property
+    def text(self) -> str:
+        """What answers say: a sentence about all objects where something does not count, else the line."""
+        first = self.notices[0]
+        return one_line(first.sentence(len(self.notices))) if isinstance(first, Unread) else str(self)
+
+    @property
+    def pods(self) -> list[str]:
+        """The pods that it is about, by namespace and name."""
+        return [notice.where.removeprefix(_POD) for notice in self.notices if notice.where.startswith(_POD)]
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        first = self.notices[0]
+        about = first if isinstance(first, Unread) else Unread("", "")
+        others = [notice.where for notice in self.notices if notice.where and not notice.where.startswith(_POD)]
+        return {
+            "text": self.text, "field": about.field or None, "release": about.release or None, "featureGate": about.gate or None,
+            "pods": self.pods, "others": others,
+        }  # fmt: skip
+
+
+def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:
+    """The notices in groups that say the same, in order of first appearance."""
+    groups: dict[str, list[Notice]] = {}
+    for notice in notices:
+        groups.setdefault(notice.what, []).append(notice)
+    return tuple(NoticeGroup(tuple(group)) for group in groups.values())
+
+
 def in_groups(notices: Iterable[Notice]) -> list[str]:
     """One line for all notices that say the same, with their number and the first place, in order of first appearance.
 
     >>> in_groups([Notice("Pod a", "no such class"), Notice("Pod b", "no such class"), Notice("", "no Nodes")])
     ['Pod a and 1 more: no such class', 'no Nodes']
     """
-    groups: dict[str, list[Notice]] = {}
-    for notice in notices:
-        groups.setdefault(notice.what, []).append(notice)
-    return [_line(group) for group in groups.values()]
+    return [str(group) for group in grouped(notices)]
 
 
-def _line(group: list[Notice]) -> str:
-    first, more = group[0], len(group) - 1
-    return one_line(f"{first.where} and {more:,} more: {first.what}") if more else str(first)
+def warning_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    """The notices as answers have them for programs: one entry for all that say the same."""
+    return [group.record() for group in grouped(notices)]
+
+
+def unread_sentences(notices: Iterable[Notice]) -> list[str]:
+    """What does not count in the answer, in sentences.
+
+    >>> unread_sentences([Unread("Pod a", "x", "overhead", "1.14 does not know it"), Notice("", "no Nodes")])
+    ['1 pod is judged without its overhead: 1.14 does not know it']
+    """
+    return [group.text for group in grouped(notices) if group.is_unread]
+
+
+def refuse_unread(notices: Sequence[Notice]) -> None:
+    """Raise :class:`UnreadError` if something does not count in the answer."""
+    found = [group for group in grouped(notices) if group.is_unread]
+    if found:
+        first, more = found[0], len(found) - 1
+        place = first.notices[0].where
+        others = f" ({more} more such {'warning' if more == 1 else 'warnings'})" if more else ""
+        raise UnreadError(f"--strict: {f'{place}: ' if place else ''}{first.text}{others}")

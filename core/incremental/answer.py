@@ -16,7 +16,7 @@ from ..arrays.trail import NEVER, NO_ROWS, Trail
 from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..rule import ROWWISE, WIDE, Reads
-from .byvalue import Told, kept, moved_rows
+from .byvalue import Told, is_same, kept, moved_rows
 
 Value = TypeVar("Value")
 Environment = tuple[int, int, int]
@@ -147,7 +147,7 @@ class Answer(ABC, Generic[Value]):
     def tell(self, values: Told, table: NodeTable) -> None:
         """Take the rule's answer for all rows, told by value."""
         before = self.values
-        if before is not None and len(values) == len(before) == 1 and values[0][1].__class__ is tuple and values[0] == before[0]:
+        if before is not None and len(values) == len(before) == 1 and is_same(values[0], before[0]):
             return
         rows = None if before is None else moved_rows(before, values, table)
         if rows is NO_ROWS:

@@ -36,13 +36,18 @@ def codes_in_use(nodes: Batch, key: str) -> Sequence[int]:
     return found
 
 
+def is_same(new: tuple[Any, ...], old: tuple[Any, ...]) -> bool:
+    """Whether two parts are equal for certain: that of few values is a tuple, which is quick to compare, and may follow an array."""
+    return new[1].__class__ is tuple and old[1].__class__ is tuple and new == old
+
+
 def moved_rows(before: Told, now: Told, table: NodeTable) -> Rows | None:
     """The rows whose values *now* have another answer than *before*, each once: intp[k]; None: many, or the two are about other labels."""
     if len(before) != len(now):
         return None
     found: list[Rows] = []
     for old, new in zip(before, now, strict=True):
-        if new[1].__class__ is tuple and new == old:
+        if is_same(new, old):
             continue
         if old[0] != new[0] or len(old[1]) != len(new[1]) or old[2:] != new[2:]:
             return None

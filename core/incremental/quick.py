@@ -98,7 +98,7 @@ class QuickPath:
         rows = order.one_pass()
         if not order.is_regular:
             return Detour.ORDER
-        wanted = algorithm.release.nodes_to_find(len(rows), algorithm.percentage)
+        wanted = algorithm.wanted(len(rows))
         window = wanted < len(rows)
         places = None if window else order.places()
         cycle.algorithm = self.algorithm

@@ -122,6 +122,16 @@ def sum_at(terms: Iterable[Weighted], table: NodeTable) -> Callable[[int], int]:
     return tell
 
 
+def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> bool:
+    """Whether any pod of the *terms*, whatever its weight, is on a row of *table* that has the topology key, those *without* left out."""
+    for counter, key, _ in terms:
+        if counter.total and key and key in table.labels:
+            counts = counter.domains_without(key, table.labels, without) if without else counter.domains(key, table.labels)
+            if counts.any():
+                return True
+    return False
+
+
 def pods_with_any_key(nodes: Batch, counter: Counter, keys: Collection[str]) -> int:
     """How many pods of *counter* are on rows, of the whole table, that have at least one of the label *keys*."""
     if not counter.total:

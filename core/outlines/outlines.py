@@ -163,7 +163,9 @@ class Outlines:
         weight_of = {rule.name: weight for rule, weight in weights.items()}
         scores = {rule.name: int(ranking.by_priority[rule.name][0]) for rule in others}
         places = {rule.name: place for place, rule in enumerate(on_sheet)}
-        reads = [part.reads for part in far] + [rule.reads for rule in others if rule.concerns(pod)]
+        # What skipped in this cycle may not skip once something moves that it reads.
+        skipped = [rule for rule, _ in algorithm.priorities if rule.name not in ranking.by_priority]
+        reads = [part.reads for part in far] + [rule.reads for rule in (*others, *skipped) if rule.concerns(pod)]
         scope = Scope.together(frozenset(map(Scope.of, reads)))
         return Outline(
             self._sheet(pod, near, on_sheet), self._allowed(far, cycle),

@@ -51,6 +51,8 @@ class Candidates:
     def of(cls, potential: PotentialVictims, victim: Mask) -> Candidates:
         """Those of all potential victims who have to leave: bool[places, k]."""
         layout, rows = potential.layout, potential.rows
+        if layout.sorts_again:
+            potential, victim = potential.sorted_again(victim)
         used = np.flatnonzero(victim.any(axis=1))
         victim, places, priority = victim[used], potential.places(used), potential.of_layout(layout.priority, used)
         criteria, started = np.zeros((4, len(rows)), np.int64), np.zeros(len(rows), np.int64)

@@ -37,7 +37,7 @@ def instant(text: str) -> int:
     return int(re.sub(r"\D", "", text)) if _INSTANT.fullmatch(text) else -1
 
 
-@rebuilt_from("table", "by_start_time")
+@rebuilt_from("table", "by_start_time", "sorts_again")
 @attrs.define(eq=False, repr=False)
 class PodLayout:
     """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries``: the pods of a row as a list, by row.
@@ -47,6 +47,8 @@ class PodLayout:
 
     table: NodeTable
     by_start_time: bool
+    sorts_again: bool = False
+    """Victims are sorted by importance at the end, too."""
     priority: Ints = attrs.field(factory=lambda: np.full((8, 8), NOBODY, np.int64))
     template: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
     started: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
@@ -167,6 +169,18 @@ class PotentialVictims:
         order = np.argsort(~protected, axis=0, kind="stable")
         there, protected = (np.take_along_axis(mask, order, axis=0) for mask in (self.there, protected))
         return attrs.evolve(self, there=there, protected=protected, order=order)
+
+    def sorted_again(self, victim: Mask) -> tuple[PotentialVictims, Mask]:
+        """The same by importance, whoever is protected, and *victim*, bool[places, k], in that order."""
+        if self.order is None:
+            return self, victim
+        priority, started = (array[: len(self.there)].take(self.rows, axis=1) for array in (self.layout.priority, self.layout.started))
+        is_less = (priority[1:] != priority[:-1]) | (started[1:] != started[:-1])
+        rank = np.pad(is_less.cumsum(axis=0), ((1, 0), (0, 0)))
+        # Upstream: of equal importance the protected ones stay first.
+        again = np.argsort(np.take_along_axis(rank, self.order, axis=0), axis=0, kind="stable")
+        there, protected, order, victim = (np.take_along_axis(a, again, axis=0) for a in (self.there, self.protected, self.order, victim))
+        return attrs.evolve(self, there=there, protected=protected, order=order), victim
 
     def places(self, places: Rows) -> Ints:
         """Where the pods of some *places* stand in the layout: int64[len(places), k]."""

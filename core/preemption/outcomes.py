@@ -143,7 +143,8 @@ class DryRuns:
         """Raise StaleError unless outcomes that are worked out from nothing are the same on *rows*."""
         fresh = Outcomes()
         fresh.follow(self.layout.table, (0, 0, 0), coming)
-        DryRuns(PodLayout(self.layout.table, self.layout.by_start_time))._try(fresh, cycle, coming, rows, protection)
+        layout = PodLayout(self.layout.table, self.layout.by_start_time, self.layout.sorts_again)
+        DryRuns(layout)._try(fresh, cycle, coming, rows, protection)
         wrong = kept.occupied[rows] != fresh.occupied[rows]
         before, now = kept.candidates(self.layout, rows), fresh.candidates(self.layout, rows)
         if wrong.any() or not before.same_as(now):

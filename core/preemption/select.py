@@ -108,5 +108,7 @@ def _asked(
 def _plan(
     cycle: Cycle, nominations: Nominations, name: str, victims: Victims, candidates: Callable[[], dict[str, Victims]]
 ) -> Preemption:
-    lower = [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
+    keeps = cycle.release.framework.leaving_victims_keep_nominations and cycle.enabled("SchedulerAsyncPreemption")
+    is_over = keeps and all(pod.is_terminating for pod in victims.pods)
+    lower = [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
     return Preemption(name, victims.pods, lower, candidates)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .configuration import ConfigurationCells
+from .devices import DeviceCells
 from .framework import FrameworkCells, words_of
 from .queueing import QueueingCells
 from .release import (
@@ -22,6 +24,8 @@ from .release import (
 
 __all__ = (
     "ClientCells",
+    "ConfigurationCells",
+    "DeviceCells",
     "ExtenderCells",
     "Footprint",
     "FrameworkCells",

@@ -1,7 +1,4 @@
-"""The feature gates of the framework's release, and how they may be set.
-
-Upstream: pkg/features/kube_features.go, with the gates of the API server and of component-base, which are registered too.
-"""
+"""How the feature gates of a release of the framework may be set; ``gatetable`` has them."""
 
 from __future__ import annotations
 
@@ -9,86 +6,38 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...algorithmprovider.gates import parse_gates
-from ...core.release import Gate, Gates
+from ...core.release import Gates, Release
 from ...exceptions import PolicyError
+from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from .gatetable import Gatelist
 
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves."""
 
-_ALPHA = """
-    AdmissionWebhookMatchConditions AllAlpha CPUManagerPolicyAlphaOptions CSIMigrationRBD CSIVolumeHealth
-    CloudControllerManagerWebhook CloudDualStackNodeIPs ClusterTrustBundle ContainerCheckpoint ContextualLogging
-    CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DisableCloudProviders DisableKubeletCloudCredentialProviders
-    DynamicResourceAllocation EventedPLEG HPAScaleToZero HonorPVReclaimPolicy InPlacePodVerticalScaling
-    InTreePluginAWSUnregister InTreePluginAzureDiskUnregister InTreePluginAzureFileUnregister InTreePluginGCEUnregister
-    InTreePluginOpenStackUnregister InTreePluginPortworxUnregister InTreePluginRBDUnregister InTreePluginvSphereUnregister
-    KubeletInUserNamespace KubeletPodResourcesDynamicResources KubeletPodResourcesGet
-    LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions MaxUnavailableStatefulSet MemoryQoS
-    MultiCIDRRangeAllocator MultiCIDRServiceAllocator NetworkPolicyStatus NodeLogQuery NodeSwap PodAndContainerStatsFromCRI
-    PodHasNetworkCondition ProcMountType QOSReserved RecoverVolumeExpansionFailure SecurityContextDeny
-    ServiceNodePortStaticSubrange TopologyManagerPolicyAlphaOptions TopologyManagerPolicyOptions
-    UserNamespacesStatelessPodsSupport ValidatingAdmissionPolicy VolumeCapacityPriority WinDSR
-"""
-_ALPHA_ON = "WindowsHostNetwork"
-_BETA = """
-    APIListChunking APIPriorityAndFairness APIResponseCompression APISelfSubjectReview AggregatedDiscoveryEndpoint
-    AnyVolumeDataSource AppArmor CPUManagerPolicyBetaOptions CPUManagerPolicyOptions CSINodeExpandSecret ComponentSLIs
-    CustomResourceValidationExpressions ElasticIndexedJob ExpandedDNSConfig GracefulNodeShutdown
-    GracefulNodeShutdownBasedOnPodPriority HPAContainerMetrics IPTablesOwnershipCleanup JobPodFailurePolicy JobReadyPods
-    KubeletPodResources KubeletPodResourcesGetAllocatable KubeletTracing LegacyServiceAccountTokenTracking LogarithmicScaleDown
-    LoggingBetaOptions MatchLabelKeysInPodTopologySpread MemoryManager MinDomainsInPodTopologySpread MinimizeIPTablesRestore
-    NodeInclusionPolicyInPodTopologySpread NodeOutOfServiceVolumeDetach OpenAPIEnums PDBUnhealthyPodEvictionPolicy
-    PodDeletionCost PodDisruptionConditions PodSchedulingReadiness ProbeTerminationGracePeriod ProxyTerminatingEndpoints
-    ReadWriteOncePod RetroactiveDefaultStorageClass RotateKubeletServerCertificate SizeMemoryBackedVolumes
-    StableLoadBalancerNodeSet StatefulSetAutoDeletePVC StatefulSetStartOrdinal TopologyAwareHints WinOverlay
-"""
-_BETA_OFF = """
-    AllBeta CSIMigrationPortworx ExperimentalHostUserNamespaceDefaulting NewVolumeManagerReconstruction
-    SELinuxMountReadWriteOncePod TopologyManagerPolicyBetaOptions UnauthenticatedHTTP2DOSMitigation
-    WatchFromStorageWithoutResourceVersion
-"""
-_GA = "ConsistentHTTPGetHandlers ExecProbeTimeout"
-_LOCKED = """
-    AdvancedAuditing CPUManager CSIMigrationAzureFile CSIMigrationGCE CSIMigrationvSphere CSIStorageCapacity CronJobTimeZone
-    DelegateFSGroupToCSIDriver DevicePlugins DisableAcceleratorUsageMetrics DownwardAPIHugePages DryRun
-    EndpointSliceTerminatingCondition GRPCContainerProbe JobMutableNodeSchedulingDirectives JobTrackingWithFinalizers
-    KubeletCredentialProviders LegacyServiceAccountTokenNoAutoGeneration MixedProtocolLBService OpenAPIV3 PodSecurity
-    SeccompDefault ServerSideApply ServerSideFieldValidation ServiceIPStaticSubrange ServiceInternalTrafficPolicy
-    TopologyManager WindowsHostProcessContainers
-"""
 
+def resolved_gates(
+    wanted: Mapping[str, bool] | str | None = None, release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+) -> Gates:
+    """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
 
-def _known() -> Mapping[str, Gate]:
-    kinds = (
-        (Gate(False), _ALPHA),
-        (Gate(True), _ALPHA_ON),
-        (Gate(True, "BETA"), _BETA),
-        (Gate(False, "BETA"), _BETA_OFF),
-        (Gate(True, ""), _GA),
-        (Gate(True, "", locked=True), _LOCKED),
-    )
-    return MappingProxyType(dict(sorted((name, gate) for gate, names in kinds for name in names.split())))
-
-
-GATES: Mapping[str, Gate] = _known()
-
-
-def resolved_gates(wanted: Mapping[str, bool] | str | None = None, gates: Mapping[str, Gate] = GATES) -> Gates:
-    """Every one of *gates* and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
-
-    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text. Upstream: featuregate SetFromMap.
+    Gates that are gone because their feature is always there are on. Raises :class:`~kubeclassic.exceptions.PolicyError`: with upstream's
+    text, or for a gate whose feature is not modelled, so that nothing is judged as if it were off. Upstream: featuregate SetFromMap.
     """
     settings = parse_gates(wanted) if isinstance(wanted, str) else dict(wanted or {})
     for name, value in settings.items():
-        _check(name, value, gates)
-    found = {name: gate.default for name, gate in gates.items()}
+        _check(name, value, release.gates)
+    found = dict.fromkeys(sorted(release.configuration.settled_gates), True) | {name: gate.default for name, gate in release.gates.items()}
     for everything, stage in ALL_OF_STAGE.items():
         if everything in settings:
-            found.update({name: settings[everything] for name, gate in gates.items() if gate.stage == stage})
-    return MappingProxyType(found | settings)
+            found.update({name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage})
+    found |= settings
+    for name, what in release.configuration.not_modelled.items():
+        if found[name]:
+            raise PolicyError(f"feature gate {name}: got true, wanted false: {what}: this is not modelled")
+    return MappingProxyType(found)
 
 
-def _check(name: str, value: bool, gates: Mapping[str, Gate]) -> None:
+def _check(name: str, value: bool, gates: Gatelist) -> None:
     gate = gates.get(name)
     if gate is None:
         raise PolicyError(f"unrecognized feature gate: {name}")

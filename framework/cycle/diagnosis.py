@@ -12,9 +12,9 @@ from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.extender import Passed
 from ...core.decision.search import Search
+from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 
-FILTERED_OUT = "node is filtered out by the prefilter result"
 EXTENDER = "Extender"
 """The name that upstream lists among the plugins when an extender rejected nodes."""
 
@@ -26,11 +26,16 @@ class Diagnosis:
     names: list[str]
     order: Rows
     """The rows of all nodes, in list order."""
+    cells: FrameworkCells
     rejected: Status | None = None
     """PreFilter's rejection, which holds for every node."""
     search: Search | None = None
     excluded: Rows = NO_ROWS
     """Nodes outside those that PreFilter named."""
+    narrowing: tuple[str, ...] = ()
+    """The plugins that named them."""
+    outside_reason: str | None = None
+    """What nodes without a status of their own have in common, where PreFilter named some; None: nothing is said of them."""
     failed_first: int | None = None
     """The row of the nominated node, if it failed and the search did not visit it again."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
@@ -59,17 +64,40 @@ class Diagnosis:
             return self.node_count
         search, others = self.search, 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
         failed = 0 if search is None else len(search.visited) - int(np.count_nonzero(search.fits))
-        return failed + (self.failed_first is not None) + len(self.excluded) + others
+        return failed + (self.failed_first is not None) + len(self.excluded) * self.cells.counts_outside + others
 
     @property
     def rejected_names(self) -> set[str]:
-        """The nodes that filters rejected, and those that PreFilter left out."""
-        return {self.names[row] for row in (*self.failed_rows.tolist(), *self.excluded.tolist())}
+        """The nodes with a status from filters, or from having been left out by PreFilter."""
+        outside = self.excluded.tolist() if self.cells.counts_outside else ()
+        return {self.names[row] for row in (*self.failed_rows.tolist(), *outside)}
+
+    @property
+    def outside(self) -> Rows:
+        """The nodes whose only reason is that PreFilter left them out."""
+        if self.outside_reason is None:
+            return NO_ROWS
+        if self.cells.counts_outside:
+            return self.excluded
+        # Upstream: the reason is that of all nodes without a status, also where the search ended before it came to them.
+        explicit = NO_ROWS if self.search is None else self.search.visited
+        absent = ~np.isin(self.order, explicit if self.failed_first is None else np.append(explicit, self.failed_first))
+        return self.order[absent]
+
+    def leave_out(self, rows: Rows, plugins: tuple[str, ...]) -> None:
+        """Note that the PreFilter of *plugins* left out the nodes of *rows*."""
+        text = self.cells.outside_text
+        self.excluded, self.narrowing = rows, plugins
+        self.outside_reason = None if text is None else text.format(plugins=" ".join(sorted(plugins)))
 
     def take(self, passed: Passed) -> None:
         """Note why extenders rejected nodes."""
         for name, texts in passed.reasons.items():
-            self.extender_reasons.setdefault(name, []).extend(texts)
+            if self.cells.extender_replaces_reasons:
+                self.extender_reasons[name] = texts[-1:]
+                self.extender_unresolvable.discard(name)
+            else:
+                self.extender_reasons.setdefault(name, []).extend(texts)
         self.extender_unresolvable |= passed.unresolvable
 
     def replace_reasons(self) -> None:
@@ -82,18 +110,23 @@ class Diagnosis:
         """Node -> why it does not fit."""
         if self.rejected is not None:
             return {self.names[row]: list(self.rejected.reasons) for row in self.order.tolist()}
-        found = {self.names[row]: [FILTERED_OUT] for row in self.excluded.tolist()}
+        found = {name: list(status.reasons) for name, status in self._outside_statuses().items()}
         for row in self.failed_rows.tolist() if self.search is not None else ():
             found[self.names[row]] = [reason.text for reason in self._search.verdict.reasons(row)]
         for name, texts in self.extender_reasons.items():
-            found.setdefault(name, []).extend(texts)
+            found[name] = [*(() if self.cells.extender_replaces_reasons else found.get(name, ())), *texts]
         return found
+
+    def _outside_statuses(self) -> dict[str, Status]:
+        """The status of each node that PreFilter left out, where such a node has one."""
+        reasons = () if self.outside_reason is None else (self.outside_reason,)
+        return dict.fromkeys((self.names[row] for row in self.outside.tolist()), unresolvable(*reasons))
 
     def statuses(self) -> dict[str, Status]:
         """Node -> the status that rejected it, with the name of the plugin. Upstream: NodeToStatusMap."""
         if self.rejected is not None:
             return dict.fromkeys((self.names[row] for row in self.order.tolist()), self.rejected)
-        found = dict.fromkeys((self.names[row] for row in self.excluded.tolist()), unresolvable(FILTERED_OUT))
+        found = self._outside_statuses()
         for row in self.failed_rows.tolist() if self.search is not None else ():
             found[self.names[row]] = self.status(row)
         for name, texts in self.extender_reasons.items():
@@ -102,6 +135,7 @@ class Diagnosis:
 
     def _extended(self, status: Status | None, name: str, texts: list[str]) -> Status:
         """The status of a node with the reasons of extenders; *status*: that of the filters, if they rejected it."""
+        status = None if self.cells.extender_replaces_reasons else status
         reasons = (*(() if status is None else status.reasons), *texts)
         if name in self.extender_unresolvable:
             return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons, EXTENDER)
@@ -111,7 +145,9 @@ class Diagnosis:
         """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
         if self.rejected is not None:
             return self.rejected if (self.order == row).any() else None
-        status = unresolvable(FILTERED_OUT) if (self.excluded == row).any() else None
+        status = None
+        if self.outside_reason is not None and (self.outside == row).any():
+            status = unresolvable(self.outside_reason)
         if self.search is not None and (self.failed_rows == row).any():
             status = self.status(row)
         name = self.names[row]
@@ -134,8 +170,9 @@ class Diagnosis:
         found: dict[str, int] = {}
         if self.search is not None:
             found = self._search.verdict.tally(self.failed_rows)
-        if len(self.excluded):
-            found[FILTERED_OUT] = found.get(FILTERED_OUT, 0) + len(self.excluded)
+        outside = len(self.excluded) if self.cells.counts_outside else self.node_count - self.size
+        if self.outside_reason is not None and outside > 0:
+            found[self.outside_reason] = found.get(self.outside_reason, 0) + outside
         for texts in self.extender_reasons.values():
             for text in texts:
                 found[text] = found.get(text, 0) + 1
@@ -143,25 +180,31 @@ class Diagnosis:
 
     def plugins(self) -> frozenset[str]:
         """The plugins that rejected the pod or a node."""
-        if self.rejected is not None:
-            return frozenset([self.rejected.plugin] if self.rejected.plugin else [])
         found = {EXTENDER} if self.extended else set()
+        if self.cells.narrowing_rejects:
+            found.update(self.narrowing)
+        if self.rejected is not None:
+            # Upstream: where removing pods cannot help, PreFilter ends at once, and who narrowed the nodes is forgotten.
+            is_last = self.rejected.plugin and self.rejected.code is not Code.UNSCHEDULABLE
+            return frozenset([self.rejected.plugin]) if is_last else frozenset(found | {self.rejected.plugin} - {""})
         if self.search is not None:
             found |= rejecting_predicates(self.search, self.failed_rows)
         return frozenset(found)
 
     def unresolvable_rows(self, size: int) -> Mask:
         """Rows where removing pods cannot help: bool[size]."""
-        found = np.zeros(size, np.bool_)
+        found = np.full(size, not self.cells.counts_outside)
         if self.rejected is not None:
-            found[self.order] = self.rejected.code.value != "Unschedulable"
+            found[self.order] = self.rejected.code is not Code.UNSCHEDULABLE
         if self.search is not None:
             failed = self.failed_rows
             found[failed] = self.search.verdict.unresolvable()[failed]
-        found[self.excluded] = True
-        if self.extender_unresolvable:
-            named = (row for row in self.order.tolist() if self.names[row] in self.extender_unresolvable)
-            found[list(named)] = True
+        if self.cells.counts_outside:
+            found[self.excluded] = True
+        for row in self.order.tolist() if self.extender_reasons else ():
+            if self.names[row] in self.extender_reasons:
+                status = self.status_of(row)
+                found[row] = status is not None and status.code is not Code.UNSCHEDULABLE
         return found
 
     def text(self) -> str:
@@ -169,7 +212,7 @@ class Diagnosis:
         message = "" if self.rejected is None else self.rejected.message
         if not message:
             message = reasons_text({} if self.rejected is not None else self.tally())
-        return fit_error(self.node_count, message, self.post_filter)
+        return fit_error(self.node_count, message, self.post_filter, full_stop=self.cells.post_filter_full_stop)
 
 
 def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
@@ -189,7 +232,9 @@ def reasons_text(tally: dict[str, int]) -> str:
     return ", ".join(sorted(f"{count} {text}" for text, count in tally.items()))
 
 
-def fit_error(nodes: int, message: str, post_filter: str = "") -> str:
-    """The text of a FitError over *nodes* nodes."""
-    parts = "".join(f" {part}." for part in (message, post_filter) if part)
+def fit_error(nodes: int, message: str, post_filter: str = "", *, full_stop: bool = True) -> str:
+    """The text of a FitError over *nodes* nodes; *full_stop*: whether one follows the text of *post_filter*."""
+    parts = f" {message}." if message else ""
+    if post_filter:
+        parts += f" {post_filter}{'.' if full_stop else ''}"
     return f"0/{nodes} nodes are available:{parts}"

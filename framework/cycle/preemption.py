@@ -39,7 +39,7 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
     row = cycle.table.row_of.get(pod.status.nominated_node_name)
     if row is None or not pod.status.nominated_node_name or unresolvable[row]:
         return None
-    by_condition = cycle.enabled("PodDisruptionConditions")
+    by_condition = cycle.release.framework.waits_for_preempted_alone or cycle.enabled("PodDisruptionConditions")
     leaving = (entry.priority < pod.priority and _is_leaving(entry.pod, by_condition) for entry in cycle.table.pods[row])
     return LEAVING if any(leaving) else None
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import attrs
 
 from ...api.objects import Pod
+from ...core.release import FrameworkCells
 from ..extensionpoints import PreFilter
 from ..profile import Profile
-from ..status import Code, Status, error, unschedulable
+from ..status import Code, Status, error, unresolvable, unschedulable
 from .state import FrameworkCycle, PreFilterResult
 
 
@@ -20,6 +21,8 @@ class Outcome:
 
     status: Status | None = None
     node_names: frozenset[str] | None = None
+    narrowing: tuple[str, ...] = ()
+    """The plugins that name nodes, in running order."""
 
 
 EVERYTHING = Outcome()
@@ -35,24 +38,26 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
 
 
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
-    """Run the PreFilter plugins in order until one rejects the pod."""
-    names: frozenset[str] | None = None
-    narrowing: list[str] = []
+    """Run the PreFilter plugins in order until one ends it."""
+    found, rejection, cells = EVERYTHING, None, cycle.release.framework
     concerned = _concerned(cycle, profile)
     for plugin in profile.points.pre_filter:
         answer = _ask(plugin, cycle) if plugin in concerned else None
         if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
-            if answer.code is not Code.SKIP:
-                return Outcome(_refusal(plugin, answer))
-            cycle.skipped.add(plugin.name)
+            if answer.code is Code.SKIP:
+                cycle.skipped.add(plugin.name)
+                continue
+            rejection = _refusal(plugin, answer)
+            if cells.rejection_ends_pre_filter or rejection.code is not Code.UNSCHEDULABLE:
+                return Outcome(rejection)
             continue
         cycle.pre_filtered.add(plugin.name)
         if isinstance(answer, PreFilterResult) and answer.node_names is not None:
-            narrowing.append(plugin.name)
-            names = answer.node_names if names is None else names & answer.node_names
+            names = answer.node_names if found.node_names is None else found.node_names & answer.node_names
+            found = Outcome(None, names, (*found.narrowing, plugin.name))
             if not names:
-                return Outcome(_nothing_left(narrowing))
-    return EVERYTHING if names is None else Outcome(None, names)
+                return attrs.evolve(found, status=_nothing_left(found.narrowing, cells))
+    return found if rejection is None else attrs.evolve(found, status=rejection)
 
 
 def _concerned(cycle: FrameworkCycle, profile: Profile) -> frozenset[PreFilter]:
@@ -82,7 +87,9 @@ def _refusal(plugin: PreFilter, status: Status) -> Status:
     return attrs.evolve(error(f'running PreFilter plugin "{plugin.name}": {status.message}'), plugin=plugin.name)
 
 
-def _nothing_left(narrowing: list[str]) -> Status:
+def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:
+    reject = unresolvable if cells.disjoint_is_unresolvable else unschedulable
     if len(narrowing) == 1:
-        return unschedulable(f"node(s) didn't satisfy plugin {narrowing[0]}")
-    return unschedulable(f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}] simultaneously")
+        return reject(f"node(s) didn't satisfy plugin {narrowing[0]}")
+    names = sorted(narrowing) if cells.disjoint_sorts_plugins else narrowing
+    return reject(f"node(s) didn't satisfy plugin(s) [{' '.join(names)}] simultaneously")

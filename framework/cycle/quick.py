@@ -46,7 +46,7 @@ class PluginCheck:
 
 
 def _is_fine(plugin: PreScore, pod: Template, cycle: FrameworkCycle) -> bool:
-    if not plugin.pre_score_by_class:
+    if not (plugin.pre_score_by_class or plugin.pre_score_skips):
         return False
     status = plugin.pre_score(pod, Batch.everywhere(cycle.table), cycle)
-    return status is None or status.is_success
+    return status is None or status.is_success or (plugin.pre_score_skips and status.is_skip)

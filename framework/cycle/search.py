@@ -19,6 +19,7 @@ from ...core.decision.verdict import Verdict
 from ...exceptions import ExtenderError
 from ..profile import Profile
 from .diagnosis import Diagnosis
+from .prefilter import Outcome
 from .state import FrameworkCycle
 
 NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins named"
@@ -40,10 +41,10 @@ PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, Passed]]
 
 
 def search(
-    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, names: frozenset[str] | None, start: int,
+    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, outcome: Outcome, start: int,
     pass_extenders: PassExtenders | None = None, verdict: Verdict | None = None,
 ) -> Found:  # fmt: skip
-    """Filter the nodes, the nominated one first, and write into *diagnosis* why nodes were rejected.
+    """Filter the nodes that *outcome* leaves, the nominated one first, and write into *diagnosis* why nodes were rejected.
 
     *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is known.
     """
@@ -55,19 +56,22 @@ def search(
             diagnosis.search = Search(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
             return Found(rows, start, passed_extenders=pass_extenders is not None)
     order = diagnosis.order
-    if names is not None:
-        inside = np.isin(order, _rows_of(cycle, names))
-        order, diagnosis.excluded = order[inside], order[~inside]
-    if not len(order):
+    if outcome.node_names is not None:
+        inside = np.isin(order, _rows_of(cycle, outcome.node_names))
+        order = order[inside]
+        diagnosis.leave_out(diagnosis.order[~inside], outcome.narrowing)
+    cells = diagnosis.cells
+    if not len(order) and not cells.index_of_all_nodes:
         return Found(order, start, NO_NODE_LEFT)
-    found = diagnosis.search = _pass(verdict, order, start % len(order), profile)
+    found = diagnosis.search = _pass(verdict, order, start, profile.algorithm.wanted(len(order)))
     has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
-    if has_failed and first not in found.visited and first not in diagnosis.excluded:
+    if has_failed and first not in found.visited and not (cells.counts_outside and first in diagnosis.excluded):
         diagnosis.failed_first = first
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
     feasible, error = _until_error(found)
-    return Found(feasible, (start + len(feasible) + diagnosis.size) % len(order), error)
+    places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
+    return Found(feasible, (start + len(feasible) + diagnosis.size) % places, error)
 
 
 def _left_by_extenders(cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None) -> Rows:
@@ -93,9 +97,9 @@ def _rows_of(cycle: FrameworkCycle, names: frozenset[str]) -> Rows:
     return np.array([row for row in rows if row >= 0], np.intp)
 
 
-def _pass(verdict: Verdict, order: Rows, start: int, profile: Profile) -> Search:
-    algorithm = profile.algorithm
-    wanted = algorithm.release.nodes_to_find(len(order), profile.percentage)
+def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> Search:
+    """The search among *order* from place *start* on, until *wanted* nodes fit."""
+    start = start % len(order) if start and len(order) else 0
     rotated = np.concatenate([order[start:], order[:start]]) if start else order
     fits = verdict.fits[rotated]
     if wanted < len(rotated):

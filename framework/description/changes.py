@@ -6,7 +6,6 @@ import attrs
 
 from ...predicates import reasons
 from ...predicates.reasons import insufficient
-from ..cycle.diagnosis import FILTERED_OUT
 from ..plugins.nodeaffinity import NOT_MATCHING
 from ..plugins.nodename import DIFFERENT_NODE
 from ..plugins.podtopologyspread import MISSING_LABEL
@@ -64,7 +63,6 @@ _GONE = (
 MESSAGES = (
     Change("messages", "no place for one more pod", insufficient("pods").text, TOO_MANY_PODS),
     Change("messages", "node selector and node affinity", reasons.NODE_SELECTOR_NOT_MATCH.text, NOT_MATCHING.text),
-    Change("messages", "nodes that the pod does not name", reasons.NODE_SELECTOR_NOT_MATCH.text, FILTERED_OUT),
     Change("messages", "taints", reasons.TAINTS_TOLERATIONS_NOT_MATCH.text, UNTOLERATED),
     Change("messages", "node name", reasons.POD_NOT_MATCH_HOST_NAME.text, DIFFERENT_NODE.text),
     Change("messages", "a label that spread constraints need", reasons.TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH.text, MISSING_LABEL.text),

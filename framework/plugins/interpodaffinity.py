@@ -13,7 +13,7 @@ from ...core.arrays.census import Counter
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reasons
-from ...core.matching.domains import DomainSums, KeySums, Weighted, sum_at
+from ...core.matching.domains import KeySums, Weighted, has_pods_in_domains, sum_at
 from ...core.matching.namespaces import terms_about
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
@@ -26,6 +26,7 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
+from ...core.release import FrameworkCells
 from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
 from ...predicates.interpodaffinity import (
     Affinity,
@@ -58,6 +59,7 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
+_FAULTS: Slot[str] = Slot("faults of terms")
 _OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
 
 
@@ -100,7 +102,7 @@ class InterPodAffinity(Plugin):
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
     normalize_score: Reduction = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
-    pre_score_by_class: ClassVar[bool] = True
+    pre_score_skips: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
@@ -118,7 +120,7 @@ class InterPodAffinity(Plugin):
         return not (pod.required_affinity or pod.required_anti_affinity or terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle))
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        if text := _faults(pod):
+        if text := _faults(pod, self.handle.cells):
             return unresolvable(f"parsing pod: {text}")
         if pod.required_affinity or pod.required_anti_affinity or _is_refused_somewhere(pod, cycle):
             return None
@@ -172,10 +174,17 @@ class InterPodAffinity(Plugin):
         return not self._looks_at_existing(pod) or likes_nothing(pod, cycle)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if not pod.has_pod_affinity or not self._looks_at_existing(pod):
-            return None
-        text = _faults(pod)
-        return error(f"failed to parse pod: {text}") if text else None
+        if text := self._noted_faults(pod) if self._looks_at_existing(pod) else "":
+            return error(f"failed to parse pod: {text}")
+        skips = InterPodAffinity.name in self.handle.cells.skips_scoring
+        # Upstream: it is pods that count, also where weights add up to 0.
+        return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table, cycle.table.deleted_rows) else None
+
+    def _noted_faults(self, pod: Template) -> str:
+        found = pod.notes.get(_FAULTS)
+        if found is None:
+            found = pod.notes[_FAULTS] = _faults(pod, self.handle.cells)
+        return found
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
@@ -220,26 +229,21 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffi
 
 def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
     terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
-    if not terms:
-        return False
-    sums = DomainSums(cycle.table)
-    for carrier, counter in terms:
-        sums.add(counter, carrier.topology_key)
-    return sums.has_any
+    return has_pods_in_domains(((counter, carrier.topology_key, 1) for carrier, counter in terms), cycle.table)
 
 
-def _faults(pod: Template) -> str:
+def _faults(pod: Template, cells: FrameworkCells) -> str:
     """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
     if not pod.has_pod_affinity:
         return ""
-    return aggregated(f"{FIELDS[role]}: {_fault(pod, role)}" for role in ROLES if unreadable(pod, role) is not None)
+    return aggregated(f"{FIELDS[role]}: {_fault(pod, role, cells)}" for role in ROLES if unreadable(pod, role) is not None)
 
 
-def _fault(pod: Template, role: str) -> str:
-    return next(filter(None, _selector_faults(pod, role)), "")
+def _fault(pod: Template, role: str, cells: FrameworkCells) -> str:
+    return next(filter(None, _selector_faults(pod, role, cells)), "")
 
 
-def _selector_faults(pod: Template, role: str) -> Iterator[str]:
+def _selector_faults(pod: Template, role: str, cells: FrameworkCells) -> Iterator[str]:
     for term, _ in terms_of(pod, role):
-        yield label_selector_fault(term.label_selector)
-        yield label_selector_fault(term.namespace_selector)
+        yield label_selector_fault(term.label_selector, cells)
+        yield label_selector_fault(term.namespace_selector, cells)

@@ -66,6 +66,7 @@ class NodeAffinity(Plugin):
     score_reads: ClassVar[Reads] = Reads.NODE
     pre_filter_by_class: ClassVar[bool] = True
     pre_score_by_class: ClassVar[bool] = True
+    pre_score_skips: ClassVar[bool] = True
     normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
 
     @property
@@ -75,6 +76,9 @@ class NodeAffinity(Plugin):
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.node_selector, required_node_affinity(pod)
+
+    def score_concerns(self, pod: Template) -> bool:
+        return bool(_preferred(pod) or self.added.preferred)
 
     def score_key(self, pod: Template) -> Hashable:
         return _preferred(pod)
@@ -93,12 +97,14 @@ class NodeAffinity(Plugin):
         return Failures.coded(np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (NOT_MATCHING,)))
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        fault = _fault(pod) if _preferred(pod) else ""
-        return error(fault) if fault else None
+        if fault := self._fault(pod) if _preferred(pod) else "":
+            return error(fault)
+        skips = NodeAffinity.name in self.handle.cells.skips_scoring and not self.score_concerns(pod)
+        return SKIP if skips else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
-        if fault := _fault(pod):
+        if fault := self._fault(pod):
             raise RuleError(fault)
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
@@ -106,10 +112,9 @@ class NodeAffinity(Plugin):
         matches = partial(node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name))
         return (self.handle.node_event(Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, matches),)
 
-
-def _fault(pod: Template) -> str:
-    """What is wrong with the preferred terms that count; empty where nothing is."""
-    return aggregated(preferred_faults(_preferred(pod)))
+    def _fault(self, pod: Template) -> str:
+        """What is wrong with the preferred terms that count; empty where nothing is."""
+        return aggregated(preferred_faults(_preferred(pod), self.handle.cells))
 
 
 def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:

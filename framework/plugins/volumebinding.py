@@ -28,7 +28,7 @@ from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints.volumes import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import Status, error, unresolvable
+from ..status import SKIP, Status, error, unresolvable
 from .noderesources import scaled_line, utilization
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -49,6 +49,7 @@ class VolumeBinding(Plugin):
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
     without_pre_filter: str | None = _NO_STATE
+    pre_score_skips: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -90,6 +91,11 @@ class VolumeBinding(Plugin):
         failures = Failures.all_of([(reason, ~mask & fine) for reason, mask in zip(_REASONS, missing, strict=True)])
         errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
         return Failures.joined([failures, *errors])
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
+        """Skip where no volume is matched to a claim: provisioned ones have no size to score."""
+        skips = VolumeBinding.name in self.handle.cells.skips_scoring
+        return SKIP if skips and not (self.score_concerns(pod) and _uses(cycle.binder.find(pod.claims, nodes))) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """How well the matched volumes fit the claims, by storage class: int64[n]; 0 where there are none, or without the gate."""

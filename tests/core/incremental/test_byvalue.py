@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.trail import NO_ROWS
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Reason
 from kubeclassic.core.feed import Feed
@@ -137,6 +138,14 @@ class TestValues:
         assert moved_rows([(ZONE, some, REASONS[0])], [(HOST, some, REASONS[0])], table) is None
         assert moved_rows([(ZONE, some, REASONS[0])], [(ZONE, some, REASONS[1])], table) is None
         assert moved_rows([(ZONE, some)], [], table) is None
+
+    def test_a_tuple_may_follow_an_array(self) -> None:
+        """Few values are told as a tuple, more as an array: what changes its form is compared value by value."""
+        table = cluster(0).begin(made_pod(0, 0)).table
+        size = int(Batch.everywhere(table).label(ZONE).codes.max()) + 1
+        array = np.zeros(size, np.int64)
+        assert moved_rows([(ZONE, array)], [(ZONE, (0,) * size)], table) is NO_ROWS
+        assert moved_rows([(ZONE, (0,) * size)], [(ZONE, array)], table) is NO_ROWS
 
     @given(zones=ARRAYS, others=ARRAYS)
     def test_rows_get_what_their_values_say(self, zones: list[int], others: list[int]) -> None:

@@ -18,7 +18,7 @@ from kubeclassic.core.outlines.sheets import RowSheet
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import node, obj, pod
 
-RELEASES = ("1.12", "1.16", "1.27")
+RELEASES = ("1.12", "1.16", "1.27", "1.34")
 TAINTED = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
 
 

@@ -1,0 +1,312 @@
+"""The feature gates of kube-scheduler, release by release: each table says what is different from the one before.
+
+Upstream: pkg/features/kube_features.go; the gates of apiserver, client-go and component-base, which are registered too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ...core.release import Gate
+
+Gatelist = Mapping[str, Gate]
+"""Gate -> its default, its stage, and whether it is locked."""
+
+_KINDS = {
+    "alpha": Gate(False),
+    "alpha_on": Gate(True),
+    "beta_off": Gate(False, "BETA"),
+    "beta": Gate(True, "BETA"),
+    "ga": Gate(True, ""),
+    "locked": Gate(True, "", locked=True),
+    "deprecated": Gate(False, "DEPRECATED"),
+    "deprecated_on": Gate(True, "DEPRECATED"),
+    "deprecated_locked": Gate(False, "DEPRECATED", locked=True),
+}
+
+
+def _after(last: Gatelist, *, gone: str = "", **now: str) -> Gatelist:
+    """The gates of *last* without those that are *gone*; *now*: a kind -> the names that are new or changed to it."""
+    changed = {name: _KINDS[kind] for kind, names in now.items() for name in names.split()}
+    removed = frozenset(gone.split())
+    return MappingProxyType({name: gate for name, gate in sorted({**last, **changed}.items()) if name not in removed})
+
+
+_V1_27 = _after(
+    {},
+    alpha="""
+        AdmissionWebhookMatchConditions AllAlpha CPUManagerPolicyAlphaOptions CSIMigrationRBD CSIVolumeHealth
+        CloudControllerManagerWebhook CloudDualStackNodeIPs ClusterTrustBundle ContainerCheckpoint ContextualLogging
+        CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DisableCloudProviders DisableKubeletCloudCredentialProviders
+        DynamicResourceAllocation EventedPLEG HPAScaleToZero HonorPVReclaimPolicy InPlacePodVerticalScaling
+        InTreePluginAWSUnregister InTreePluginAzureDiskUnregister InTreePluginAzureFileUnregister InTreePluginGCEUnregister
+        InTreePluginOpenStackUnregister InTreePluginPortworxUnregister InTreePluginRBDUnregister InTreePluginvSphereUnregister
+        KubeletInUserNamespace KubeletPodResourcesDynamicResources KubeletPodResourcesGet
+        LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions MaxUnavailableStatefulSet MemoryQoS
+        MultiCIDRRangeAllocator MultiCIDRServiceAllocator NetworkPolicyStatus NodeLogQuery NodeSwap PodAndContainerStatsFromCRI
+        PodHasNetworkCondition ProcMountType QOSReserved RecoverVolumeExpansionFailure SecurityContextDeny
+        ServiceNodePortStaticSubrange StorageVersionAPI TopologyManagerPolicyAlphaOptions TopologyManagerPolicyOptions
+        UserNamespacesStatelessPodsSupport ValidatingAdmissionPolicy VolumeCapacityPriority WatchList WinDSR
+    """,
+    alpha_on="WindowsHostNetwork",
+    beta_off="""
+        AllBeta CSIMigrationPortworx ExperimentalHostUserNamespaceDefaulting NewVolumeManagerReconstruction
+        SELinuxMountReadWriteOncePod TopologyManagerPolicyBetaOptions UnauthenticatedHTTP2DOSMitigation
+        WatchFromStorageWithoutResourceVersion
+    """,
+    beta="""
+        APIListChunking APIPriorityAndFairness APIResponseCompression APISelfSubjectReview APIServerIdentity APIServerTracing
+        AggregatedDiscoveryEndpoint AnyVolumeDataSource AppArmor CPUManagerPolicyBetaOptions CPUManagerPolicyOptions
+        CSINodeExpandSecret ComponentSLIs CustomResourceValidationExpressions ElasticIndexedJob ExpandedDNSConfig
+        GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HPAContainerMetrics IPTablesOwnershipCleanup JobPodFailurePolicy
+        JobReadyPods KMSv2 KubeletPodResources KubeletPodResourcesGetAllocatable KubeletTracing LegacyServiceAccountTokenTracking
+        LogarithmicScaleDown LoggingBetaOptions MatchLabelKeysInPodTopologySpread MemoryManager MinDomainsInPodTopologySpread
+        MinimizeIPTablesRestore NodeInclusionPolicyInPodTopologySpread NodeOutOfServiceVolumeDetach OpenAPIEnums
+        PDBUnhealthyPodEvictionPolicy PodDeletionCost PodDisruptionConditions PodSchedulingReadiness ProbeTerminationGracePeriod
+        ProxyTerminatingEndpoints ReadWriteOncePod RemainingItemCount RetroactiveDefaultStorageClass RotateKubeletServerCertificate
+        SizeMemoryBackedVolumes StableLoadBalancerNodeSet StatefulSetAutoDeletePVC StatefulSetStartOrdinal StorageVersionHash
+        TopologyAwareHints WinOverlay
+    """,
+    ga="ConsistentHTTPGetHandlers ExecProbeTimeout",
+    locked="""
+        AdvancedAuditing CPUManager CSIMigrationAzureFile CSIMigrationGCE CSIMigrationvSphere CSIStorageCapacity CronJobTimeZone
+        DelegateFSGroupToCSIDriver DevicePlugins DisableAcceleratorUsageMetrics DownwardAPIHugePages DryRun EfficientWatchResumption
+        EndpointSliceTerminatingCondition GRPCContainerProbe JobMutableNodeSchedulingDirectives JobTrackingWithFinalizers
+        KubeletCredentialProviders LegacyServiceAccountTokenNoAutoGeneration MixedProtocolLBService OpenAPIV3 PodSecurity
+        RemoveSelfLink SeccompDefault ServerSideApply ServerSideFieldValidation ServiceIPStaticSubrange ServiceInternalTrafficPolicy
+        TopologyManager WatchBookmark WindowsHostProcessContainers
+    """,
+)
+_V1_28 = _after(
+    _V1_27,
+    alpha="""
+        CRDValidationRatcheting ConsistentListFromCache DevicePluginCDIDevices JobBackoffLimitPerIndex JobPodReplacementPolicy
+        KubeProxyDrainingTerminatingNodes KubeletCgroupDriverFromCRI LegacyServiceAccountTokenCleanUp
+        PersistentVolumeLastPhaseTransitionTime PodHostIPs PodReadyToStartContainersCondition SidecarContainers
+        SkipReadOnlyValidationGCE UnknownVersionInteroperabilityProxy UserNamespacesSupport
+    """,
+    beta_off="KMSv2KDF NodeSwap SchedulerQueueingHints ValidatingAdmissionPolicy",
+    beta="""
+        AdmissionWebhookMatchConditions CronJobsScheduledAnnotation NewVolumeManagerReconstruction PodIndexLabel
+        SELinuxMountReadWriteOncePod SeparateCacheWatchRPC ServiceNodePortStaticSubrange TopologyManagerPolicyBetaOptions
+        TopologyManagerPolicyOptions
+    """,
+    locked="""
+        APISelfSubjectReview ExpandedDNSConfig IPTablesOwnershipCleanup KubeletPodResources KubeletPodResourcesGetAllocatable
+        LegacyServiceAccountTokenTracking MinimizeIPTablesRestore NodeOutOfServiceVolumeDetach ProbeTerminationGracePeriod
+        ProxyTerminatingEndpoints RetroactiveDefaultStorageClass
+    """,
+    deprecated_on="KMSv1",
+    deprecated="CSIMigrationRBD DefaultHostNetworkHostPortsInPodTemplates InTreePluginRBDUnregister",
+    deprecated_locked="ExperimentalHostUserNamespaceDefaulting",
+    gone="""
+        AdvancedAuditing CSIMigrationGCE CSIStorageCapacity DelegateFSGroupToCSIDriver DevicePlugins DisableAcceleratorUsageMetrics
+        DryRun EndpointSliceTerminatingCondition KubeletCredentialProviders MixedProtocolLBService NetworkPolicyStatus
+        PodHasNetworkCondition PodSecurity ServiceIPStaticSubrange ServiceInternalTrafficPolicy UserNamespacesStatelessPodsSupport
+        WindowsHostProcessContainers
+    """,
+)
+_V1_29 = _after(
+    _V1_28,
+    alpha="""
+        ClusterTrustBundleProjection DisableNodeKubeProxyVersion ImageMaximumGCAge KubeletSeparateDiskGC LoadBalancerIPMode
+        MatchLabelKeysInPodAffinity NFTablesProxyMode PodLifecycleSleepAction RuntimeClassInImageCriApi ServiceAccountTokenJTI
+        ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
+        StructuredAuthenticationConfiguration StructuredAuthorizationConfiguration TranslateStreamCloseWebsocketRequests
+        UserNamespacesPodSecurityStandards VolumeAttributesClass
+    """,
+    beta_off="ZeroLimitedNominalConcurrencyShares",
+    beta="""
+        CloudDualStackNodeIPs DevicePluginCDIDevices DisableCloudProviders DisableKubeletCloudCredentialProviders
+        JobBackoffLimitPerIndex JobPodReplacementPolicy LegacyServiceAccountTokenCleanUp PersistentVolumeLastPhaseTransitionTime
+        PodHostIPs PodReadyToStartContainersCondition SeparateTaintEvictionController SidecarContainers
+        UnauthenticatedHTTP2DOSMitigation
+    """,
+    locked="""
+        APIListChunking APIPriorityAndFairness CSINodeExpandSecret CustomResourceValidationExpressions JobReadyPods KMSv2 KMSv2KDF
+        ReadWriteOncePod RemainingItemCount ServiceNodePortStaticSubrange
+    """,
+    deprecated_on="SkipReadOnlyValidationGCE",
+    deprecated="AllowServiceLBStatusOnNonLB KMSv1",
+    gone="""
+        CSIMigrationvSphere CronJobTimeZone DownwardAPIHugePages GRPCContainerProbe JobMutableNodeSchedulingDirectives
+        JobTrackingWithFinalizers LegacyServiceAccountTokenNoAutoGeneration MultiCIDRRangeAllocator OpenAPIV3
+        ProbeTerminationGracePeriod RetroactiveDefaultStorageClass SeccompDefault TopologyManager
+    """,
+)
+_V1_30 = _after(
+    _V1_29,
+    alpha="""
+        APIServingWithRoutine CustomResourceFieldSelectors InformerResourceVersion JobManagedBy JobSuccessPolicy
+        MutatingAdmissionPolicy PortForwardWebsockets RecursiveReadOnlyMounts RelaxedEnvironmentVariableValidation RetryGenerateName
+        SELinuxMount ServiceTrafficDistribution StorageVersionMigrator
+    """,
+    beta_off="""
+        ContextualLogging NodeLogQuery OrderedNamespaceDeletion StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks
+        UserNamespacesSupport WatchListClient
+    """,
+    beta="""
+        AppArmorFields CRDValidationRatcheting ContainerCheckpoint ImageMaximumGCAge KubeProxyDrainingTerminatingNodes
+        LoadBalancerIPMode NodeSwap PodLifecycleSleepAction ServiceAccountTokenJTI ServiceAccountTokenNodeBindingValidation
+        ServiceAccountTokenPodNodeInfo StorageNamespaceIndex StructuredAuthenticationConfiguration
+        StructuredAuthorizationConfiguration TranslateStreamCloseWebsocketRequests
+    """,
+    locked="""
+        AdmissionWebhookMatchConditions AggregatedDiscoveryEndpoint CloudDualStackNodeIPs ConsistentHTTPGetHandlers
+        HPAContainerMetrics LegacyServiceAccountTokenCleanUp MinDomainsInPodTopologySpread NewVolumeManagerReconstruction PodHostIPs
+        PodSchedulingReadiness StableLoadBalancerNodeSet ValidatingAdmissionPolicy ZeroLimitedNominalConcurrencyShares
+    """,
+    gone="""
+        APISelfSubjectReview CSIMigrationAzureFile ExpandedDNSConfig ExperimentalHostUserNamespaceDefaulting
+        IPTablesOwnershipCleanup KubeletPodResources KubeletPodResourcesGetAllocatable LegacyServiceAccountTokenTracking
+        MinimizeIPTablesRestore ProxyTerminatingEndpoints RemoveSelfLink SecurityContextDeny
+    """,
+)
+_V1_31 = _after(
+    _V1_30,
+    alpha="""
+        AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors CoordinatedLeaderElection
+        DRAControlPlaneController DisableAllocatorDualWrite ImageVolume ResourceHealthStatus SupplementalGroupsPolicy
+    """,
+    beta_off="""
+        ConcurrentWatchObjectDecode LocalStorageCapacityIsolationFSQuotaMonitoring MultiCIDRServiceAllocator ProcMountType
+        VolumeAttributesClass WatchCacheInitializationPostStartHook
+    """,
+    beta="""
+        CSIMigrationPortworx ConsistentListFromCache CustomResourceFieldSelectors HonorPVReclaimPolicy JobSuccessPolicy
+        KubeletCgroupDriverFromCRI KubeletSeparateDiskGC MatchLabelKeysInPodAffinity NFTablesProxyMode PortForwardWebsockets
+        RecursiveReadOnlyMounts ReloadKubeletServerCertificateFile ResilientWatchCacheInitialization RetryGenerateName
+        ServiceAccountTokenNodeBinding ServiceTrafficDistribution
+    """,
+    locked="""
+        AppArmor AppArmorFields DevicePluginCDIDevices DisableCloudProviders DisableKubeletCloudCredentialProviders
+        ElasticIndexedJob JobPodFailurePolicy KubeProxyDrainingTerminatingNodes LogarithmicScaleDown PDBUnhealthyPodEvictionPolicy
+        PersistentVolumeLastPhaseTransitionTime PodDisruptionConditions StatefulSetStartOrdinal
+    """,
+    deprecated="AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests DisableNodeKubeProxyVersion",
+    gone="""
+        APIPriorityAndFairness CSIMigrationRBD CSINodeExpandSecret ConsistentHTTPGetHandlers CustomResourceValidationExpressions
+        DefaultHostNetworkHostPortsInPodTemplates InTreePluginAWSUnregister InTreePluginAzureDiskUnregister
+        InTreePluginAzureFileUnregister InTreePluginGCEUnregister InTreePluginOpenStackUnregister InTreePluginRBDUnregister
+        InTreePluginvSphereUnregister JobReadyPods ReadWriteOncePod ServiceNodePortStaticSubrange SkipReadOnlyValidationGCE
+    """,
+)
+_V1_32 = _after(
+    _V1_31,
+    alpha="""
+        AllowUnsafeMalformedObjectDeletion CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR ComponentFlagz ComponentStatusz
+        DRAAdminAccess DRAResourceClaimDeviceStatus ExternalServiceAccountTokenSigner InPlacePodVerticalScalingAllocatedStatus
+        InPlacePodVerticalScalingExclusiveCPUs KubeletCrashLoopBackOffMax KubeletFineGrainedAuthz PodLevelResources
+        PodLifecycleSleepActionAllowZero PodLogsQuerySplitStreams RelaxedDNSSearchValidation RemoteRequestHeaderUID
+        SELinuxChangePolicy SchedulerAsyncPreemption WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown
+    """,
+    beta_off="DynamicResourceAllocation ServiceAccountNodeAudienceRestriction",
+    beta="""
+        AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors BtreeWatchCache JobManagedBy
+        RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SchedulerQueueingHints SystemdWatchdog WatchList
+    """,
+    ga="TopologyManagerPolicyOptions",
+    locked="""
+        ComponentSLIs CronJobsScheduledAnnotation CustomResourceFieldSelectors LoadBalancerIPMode MemoryManager PodIndexLabel
+        RetryGenerateName ServiceAccountTokenJTI ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
+        SizeMemoryBackedVolumes StatefulSetAutoDeletePVC StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks
+        StructuredAuthorizationConfiguration
+    """,
+    deprecated="AllowOverwriteTerminationGracePeriodSeconds KubeletRegistrationGetOnExistsOnly",
+    deprecated_locked="AllowServiceLBStatusOnNonLB",
+    gone="""
+        CloudDualStackNodeIPs DRAControlPlaneController HPAContainerMetrics KMSv2 KMSv2KDF LegacyServiceAccountTokenCleanUp
+        MinDomainsInPodTopologySpread NewVolumeManagerReconstruction NodeOutOfServiceVolumeDetach OrderedNamespaceDeletion
+        PodHostIPs ServerSideApply ServerSideFieldValidation StableLoadBalancerNodeSet ValidatingAdmissionPolicy
+        ZeroLimitedNominalConcurrencyShares
+    """,
+)
+_V1_33 = _after(
+    _V1_32,
+    alpha="""
+        ContainerStopSignals DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList DeploymentReplicaSetTerminatingReplicas
+        HPAConfigurableTolerance KubeletEnsureSecretPulledImages KubeletPSI KubeletServiceAccountTokenForCredentialProviders
+        ListFromCacheSnapshot MutableCSINodeAllocatableCount PodObservedGenerationTracking PodTopologyLabelsAdmission
+        PreferSameTrafficDistribution ReduceDefaultCrashLoopBackOffDecay StorageCapacityScoring StrictIPCIDRValidation
+    """,
+    beta_off="""
+        ClusterTrustBundle ClusterTrustBundleProjection CoordinatedLeaderElection DeclarativeValidationTakeover
+        DisableAllocatorDualWrite ImageVolume SELinuxMount WatchList
+    """,
+    beta="""
+        AllowParsingUserUIDFromCertAuth ContextualLogging DRAResourceClaimDeviceStatus DeclarativeValidation
+        DisableCPUQuotaWithExclusiveCPUs InOrderInformers InPlacePodVerticalScaling KubeletFineGrainedAuthz OrderedNamespaceDeletion
+        PodLifecycleSleepActionAllowZero ProcMountType RelaxedDNSSearchValidation RemoteRequestHeaderUID SELinuxChangePolicy
+        SchedulerAsyncPreemption SchedulerPopFromBackoffQ ServiceAccountNodeAudienceRestriction StreamingCollectionEncodingToJSON
+        StreamingCollectionEncodingToProtobuf SupplementalGroupsPolicy UserNamespacesSupport WinDSR
+    """,
+    ga="MultiCIDRServiceAllocator",
+    locked="""
+        AnyVolumeDataSource BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIMigrationPortworx
+        HonorPVReclaimPolicy JobBackoffLimitPerIndex JobSuccessPolicy MatchLabelKeysInPodAffinity NFTablesProxyMode
+        NodeInclusionPolicyInPodTopologySpread RecursiveReadOnlyMounts ServiceAccountTokenNodeBinding ServiceTrafficDistribution
+        SidecarContainers TopologyAwareHints
+    """,
+    deprecated_on="AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion StorageNamespaceIndex",
+    deprecated="""
+        GitRepoVolumeDriver InPlacePodVerticalScalingAllocatedStatus LegacySidecarContainers SeparateCacheWatchRPC
+        WindowsHostNetwork
+    """,
+    deprecated_locked="WatchFromStorageWithoutResourceVersion",
+    gone="""
+        APIListChunking AdmissionWebhookMatchConditions AggregatedDiscoveryEndpoint AppArmor AppArmorFields CPUManager
+        DisableCloudProviders DisableKubeletCloudCredentialProviders EfficientWatchResumption JobPodFailurePolicy
+        KubeProxyDrainingTerminatingNodes PDBUnhealthyPodEvictionPolicy PersistentVolumeLastPhaseTransitionTime RemainingItemCount
+        VolumeCapacityPriority WatchBookmark
+    """,
+)
+_V1_34 = _after(
+    _V1_33,
+    alpha="""
+        ClearingNominatedNodeNameAfterBinding ContainerRestartRules DRAConsumableCapacity DRADeviceBindingConditions
+        DRAExtendedResource EnvFiles HostnameOverride InPlacePodVerticalScalingExclusiveMemory NominatedNodeNameForExpectation
+        PodCertificateRequest RelaxedServiceNameValidation
+    """,
+    beta_off="MutableCSINodeAllocatableCount MutatingAdmissionPolicy",
+    beta="""
+        DRAAdminAccess DRAPrioritizedList DRASchedulerFilterTimeout DetectCacheInconsistency ExternalServiceAccountTokenSigner
+        KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletServiceAccountTokenForCredentialProviders
+        ListFromCacheSnapshot MatchLabelKeysInPodTopologySpreadSelectorMerge PodLevelResources PodObservedGenerationTracking
+        PreferSameTrafficDistribution PreventStaticPodAPIReferences SchedulerAsyncAPICalls SizeBasedListCostEstimate
+        StructuredAuthenticationConfigurationEgressSelector TokenRequestServiceAccountUIDValidation WatchList
+        WindowsGracefulNodeShutdown
+    """,
+    ga="DisableAllocatorDualWrite DynamicResourceAllocation VolumeAttributesClass",
+    locked="""
+        APIServerTracing AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors
+        ConsistentListFromCache JobPodReplacementPolicy KubeletCgroupDriverFromCRI KubeletTracing MultiCIDRServiceAllocator NodeSwap
+        OrderedNamespaceDeletion PodLifecycleSleepAction PodLifecycleSleepActionAllowZero ProbeHostPodSecurityStandards
+        RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
+        ResilientWatchCacheInitialization SchedulerQueueingHints SeparateTaintEvictionController StreamingCollectionEncodingToJSON
+        StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration WinDSR WinOverlay
+    """,
+    deprecated_on="KubeletPodResourcesListUseActivePods",
+    gone="DevicePluginCDIDevices ElasticIndexedJob LegacySidecarContainers PodDisruptionConditions StatefulSetStartOrdinal",
+)
+
+_BY_RELEASE: Mapping[str, Gatelist] = MappingProxyType(
+    {
+        "1.27": _V1_27, "1.28": _V1_28, "1.29": _V1_29, "1.30": _V1_30,
+        "1.31": _V1_31, "1.32": _V1_32, "1.33": _V1_33, "1.34": _V1_34,
+    }
+)  # fmt: skip
+
+
+
+def gates_of(version: str) -> Gatelist:
+    """The gates of a release of the framework, for the tables of releases."""
+    return _BY_RELEASE[version]
+
+
+def settled_by(version: str) -> frozenset[str]:
+    """The gates of older releases that are gone in *version*, and were on: what they guarded is always there."""
+    known = _BY_RELEASE[version]
+    older = (gates for release, gates in _BY_RELEASE.items() if release < version)
+    latest = {name: gate for gates in older for name, gate in gates.items()}
+    return frozenset(name for name, gate in latest.items() if gate.default and name not in known)

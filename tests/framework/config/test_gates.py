@@ -1,0 +1,143 @@
+"""Tests of the feature gates of the framework's releases."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.core.release import Release
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.decisive import DECIDING, IDLE
+from kubeclassic.framework.config.gates import resolved_gates
+from kubeclassic.framework.config.gatetable import gates_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+
+VERSIONS = [f"1.{minor}" for minor in range(27, 35)]
+NEWEST = FRAMEWORK_RELEASES["1.34"]
+# Gate -> a letter for each of VERSIONS: u unknown, - off, + on, L locked on.
+TOUCH_DECISIONS = {
+    "SidecarContainers": "u-++++LL",
+    "MinDomainsInPodTopologySpread": "+++LLuuu",
+    "MatchLabelKeysInPodTopologySpread": "++++++++",
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge": "uuuuuuu+",
+    "NodeInclusionPolicyInPodTopologySpread": "++++++LL",
+    "MatchLabelKeysInPodAffinity": "uu--++LL",
+    "InPlacePodVerticalScaling": "------++",
+    "PodLevelResources": "uuuuu--+",
+    "PodSchedulingReadiness": "+++LLLLL",
+    "PodDisruptionConditions": "++++LLLu",
+    "ReadWriteOncePod": "++LLuuuu",
+    "SchedulerQueueingHints": "u----++L",
+    "SchedulerAsyncPreemption": "uuuuu-++",
+    "SchedulerPopFromBackoffQ": "uuuuuu++",
+    "SchedulerAsyncAPICalls": "uuuuuuu+",
+    "VolumeCapacityPriority": "------uu",
+    "StorageCapacityScoring": "uuuuuu--",
+    "VolumeAttributesClass": "uu-----+",
+    "DynamicResourceAllocation": "-------+",
+    "DRAPrioritizedList": "uuuuuu-+",
+    "DRAAdminAccess": "uuuuu--+",
+    "DRAResourceClaimDeviceStatus": "uuuuu-++",
+    "DRASchedulerFilterTimeout": "uuuuuuu+",
+    "DRAPartitionableDevices": "uuuuuu--",
+    "DRADeviceTaints": "uuuuuu--",
+    "DRADeviceBindingConditions": "uuuuuuu-",
+    "DRAConsumableCapacity": "uuuuuuu-",
+    "DRAExtendedResource": "uuuuuuu-",
+    "NominatedNodeNameForExpectation": "uuuuuuu-",
+    "ClearingNominatedNodeNameAfterBinding": "uuuuuuu-",
+    "CSIMigrationGCE": "Luuuuuuu",
+    "CSIMigrationRBD": "----uuuu",
+    "CSIMigrationPortworx": "----++LL",
+}
+
+
+def _letter(gate: str, version: str) -> str:
+    found = gates_of(version).get(gate)
+    if found is None:
+        return "u"
+    if found.locked:
+        return "L" if found.default else "l"
+    return "+" if found.default else "-"
+
+
+@pytest.mark.parametrize("gate", TOUCH_DECISIONS)
+def test_defaults(gate: str) -> None:
+    """A gate that touches decisions has the default and the lock of each release."""
+    assert "".join(_letter(gate, version) for version in VERSIONS) == TOUCH_DECISIONS[gate]
+
+
+def with_all(release: Release, stages: str) -> dict[str, bool]:
+    """All gates of *stages* on, but for those that are not modelled."""
+    off = dict.fromkeys(release.configuration.not_modelled, False)
+    return {**off, **dict.fromkeys(stages.split(), True)}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_all_of_a_stage(version: str) -> None:
+    """AllAlpha and AllBeta exist in each release and set every gate of their stage that is not set itself."""
+    release = FRAMEWORK_RELEASES[version]
+    apart = {"CSIVolumeHealth", *release.configuration.not_modelled}
+    on = resolved_gates({**with_all(release, "AllAlpha"), "CSIVolumeHealth": False}, release)
+    assert not any(on[name] for name in apart)
+    assert all(on[name] for name, gate in release.gates.items() if gate.stage == "ALPHA" and name not in apart)
+    assert not any(resolved_gates("AllBeta=false", release)[name] for name, gate in release.gates.items() if gate.stage == "BETA")
+
+
+def test_deprecated_gates_have_no_stage_of_their_own() -> None:
+    """A deprecated gate is left alone by AllAlpha and AllBeta."""
+    assert resolved_gates(with_all(NEWEST, "AllAlpha AllBeta"), NEWEST)["KMSv1"] is False
+    assert resolved_gates("KMSv1=true", NEWEST)["KMSv1"]
+
+
+@pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+def test_what_is_not_modelled(release: Release) -> None:
+    """A gate whose feature is not modelled is off by default, and to switch it on is refused with what it is about."""
+    for gate, about in release.configuration.not_modelled.items():
+        assert not resolved_gates(None, release)[gate]
+        with pytest.raises(PolicyError, match=f"{gate}: got true, wanted false: {about}: this is not modelled"):
+            resolved_gates({gate: True}, release)
+
+
+@pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+def test_each_gate_that_is_asked_is_spoken_of(release: Release) -> None:
+    """A gate decides, or changes no answer, or is not modelled: no two of these."""
+    assert not set(DECIDING) & set(IDLE)
+    assert not set(IDLE) & set(release.configuration.not_modelled)
+
+
+def test_the_table_of_deciding_gates() -> None:
+    """Each gate of the tables is known to a release."""
+    known = {name for release in FRAMEWORK_RELEASES.values() for name in release.gates}
+    assert {*DECIDING, *IDLE} <= known
+
+
+def test_settled_gates() -> None:
+    """A gate that is gone because its feature is always there is on; one whose feature is gone is not there."""
+    found = resolved_gates(None, NEWEST)
+    assert found["MinDomainsInPodTopologySpread"]
+    assert found["CSIMigrationGCE"]
+    assert "CSIMigrationRBD" not in found
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "text"),
+    [
+        ("1.27", "SidecarContainers=true", "unrecognized feature gate: SidecarContainers"),
+        ("1.30", "PodLevelResources=true", "unrecognized feature gate: PodLevelResources"),
+        ("1.32", "MinDomainsInPodTopologySpread=true", "unrecognized feature gate: MinDomainsInPodTopologySpread"),
+        (
+            "1.30", "MinDomainsInPodTopologySpread=false",
+            "cannot set feature gate MinDomainsInPodTopologySpread to false, feature is locked to true",
+        ),
+        ("1.34", "SidecarContainers=false", "cannot set feature gate SidecarContainers to false, feature is locked to true"),
+        (
+            "1.33", "WatchFromStorageWithoutResourceVersion=true",
+            "cannot set feature gate WatchFromStorageWithoutResourceVersion to true, feature is locked to false",
+        ),
+    ],
+)  # fmt: skip
+def test_refused(version: str, wanted: str, text: str) -> None:
+    """A gate that a release does not know, or has locked, is refused with upstream's text."""
+    with pytest.raises(PolicyError) as caught:
+        resolved_gates(wanted, FRAMEWORK_RELEASES[version])
+    assert str(caught.value) == text

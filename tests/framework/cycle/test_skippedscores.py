@@ -1,0 +1,98 @@
+"""Score plugins that skip pods: absent from the scores, while hosts, outlines and the quick path are as if they had been asked."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.simulation.engines import engine_for
+from tests.support.build import node, pod
+
+ALWAYS = {"ImageLocality", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "TaintToleration"}
+SKIPPED = {
+    "1.27": set[str](),
+    "1.28": {"InterPodAffinity", "PodTopologySpread"},
+    "1.29": {"InterPodAffinity", "PodTopologySpread"},
+    "1.30": {"InterPodAffinity", "PodTopologySpread", "NodeAffinity", "VolumeBinding"},
+    "1.34": {"InterPodAffinity", "PodTopologySpread", "NodeAffinity", "VolumeBinding"},
+}
+LIKED = {"podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}}, "weight": 10}
+LIKES = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [LIKED]}}
+SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {"matchLabels": {"app": "x"}}}
+
+
+def cluster(release: str, at_once: bool = False, nodes: int = 6) -> Engine:
+    made = engine_for(release, {"percentageOfNodesToScore": 100})
+    feed = Feed(made)
+    for number in range(nodes):
+        feed.put(node(f"n{number}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}", "kubernetes.io/hostname": f"n{number}"}))
+    made.reads_at_once = at_once
+    return made
+
+
+def scored(made: Engine, new: Pod) -> set[str]:
+    ranking = made.schedule(new).details.ranking
+    assert ranking is not None
+    return set(ranking.by_priority)
+
+
+def plain(name: str, **more: object) -> Pod:
+    return pod(name, requests={"cpu": "100m", "memory": "64Mi"}, labels={"app": "x"}, **more)
+
+
+@pytest.mark.parametrize("release", SKIPPED)
+class TestWhoSkips:
+    def test_a_pod_without_wishes(self, release: str) -> None:
+        """Plugins to which it makes no difference are absent, as their release has it."""
+        made = cluster(release)
+        everybody = ALWAYS | SKIPPED["1.34"]
+        assert scored(made, plain("a")) == everybody - SKIPPED[release]
+
+    def test_pod_affinity_skips_until_a_pod_counts(self, release: str) -> None:
+        """Liked pods count only where their node has the topology key."""
+        made = cluster(release)
+        Feed(made).put(node("bare"))
+        is_asked = release == "1.27"
+        liking = plain("a", affinity=LIKES)
+        assert ("InterPodAffinity" in scored(made, liking)) is is_asked
+        made.assume(plain("p"), "bare")
+        assert ("InterPodAffinity" in scored(made, liking)) is is_asked
+        made.assume(plain("q"), "n1")
+        assert "InterPodAffinity" in scored(made, liking)
+
+    def test_what_existing_pods_like_counts(self, release: str) -> None:
+        """A preference of a pod that is there is asked about a pod without any."""
+        made = cluster(release)
+        made.assume(plain("p", affinity=LIKES), "n0")
+        assert "InterPodAffinity" in scored(made, plain("a"))
+        assert ("InterPodAffinity" in scored(made, pod("b"))) is (release == "1.27")
+
+    def test_wishes_are_scored(self, release: str) -> None:
+        """With constraints and preferences of its own a pod is scored by all that look at them."""
+        likes = {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}
+        affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [likes]}}
+        found = scored(cluster(release), plain("a", affinity=affinity, topologySpreadConstraints=[SPREAD]))
+        assert {"NodeAffinity", "PodTopologySpread"} <= found
+
+
+@pytest.mark.parametrize("release", ["1.28", "1.34"])
+class TestAllWaysAgree:
+    def test_quick_outlined_and_long(self, release: str) -> None:
+        """While pods that like others come and go, hosts are the same on the quick path, outlines have the scores of whole cycles."""
+        made, read, quick = cluster(release), cluster(release, at_once=True), cluster(release)
+        draw, shapes = random.Random(7), ({}, {}, {"affinity": LIKES}, {"topologySpreadConstraints": [SPREAD]})
+        with verifying():
+            for number in range(60):
+                new = plain(f"p{number}", **draw.choice(shapes))
+                wanted = made.schedule(new)
+                outlined, host = read.schedule(new).record(details=True), quick.schedule(new, details=False).host
+                assert outlined == wanted.record(details=True)
+                assert host is not None
+                assert host == wanted.host
+                for one in (made, read, quick):
+                    one.assume(new, host)

@@ -1,0 +1,164 @@
+"""What 1.30 and 1.31 decide differently from the release before, a sentence a test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic import Plugin, Template
+from kubeclassic.framework.cycle.state import PreFilterResult
+from kubeclassic.framework.status import Code, Status
+from tests.support.build import node, pod
+from tests.support.releasewalk import (
+    bound,
+    feasible,
+    has,
+    host,
+    made,
+    only,
+    plan,
+    profile,
+    shows,
+)
+
+MIB = 1 << 20
+IMAGES = {"rbd": "image", "portworxVolume": "volumeID"}
+FULL = {"n": ["node(s) exceed max volume count"]}
+OFF = "Pod has a restartable init container and the SidecarContainers feature is disabled"
+
+
+def ebs(number: int) -> dict[str, Any]:
+    return {"name": f"v{number}", "awsElasticBlockStore": {"volumeID": f"vol-{number}"}}
+
+
+class TestPreFilter:
+    def test_the_last_rejection_counts(self) -> None:
+        """After a plugin that removing pods could help the others still run, and the last rejection counts."""
+        shows(
+            {"1.27": "first", "1.30": "second"}, lambda found: next(iter(found["failed"]["n"])), [node("n")], pod("p"),
+            profile=with_plugins("RejectsFirst", "RejectsSecond"), plugins=(RejectsFirst, RejectsSecond),
+        )  # fmt: skip
+
+    def test_disjoint_sets_cannot_be_helped(self) -> None:
+        """Where plugins together leave no node, the message names them, in ascending order from 1.31 on."""
+        objects, given = [node("a", cpu="1"), node("b", cpu="1")], with_plugins("NamesSecond", "NamesFirst")
+        told = "node(s) didn't satisfy plugin(s) [{}] simultaneously"
+        shows(
+            {"1.27": told.format("NamesSecond NamesFirst"), "1.31": told.format("NamesFirst NamesSecond")},
+            lambda found: found["failed"]["a"][0], objects, pod("p"), profile=given, plugins=(NamesSecond, NamesFirst),
+        )  # fmt: skip
+
+
+class RejectsFirst(Plugin):
+    name = "RejectsFirst"
+
+    def pre_filter(self, pod: Template, cycle: Any) -> Status:
+        return Status(Code.UNSCHEDULABLE, ("first",), self.name)
+
+
+class RejectsSecond(RejectsFirst):
+    name = "RejectsSecond"
+
+    def pre_filter(self, pod: Template, cycle: Any) -> Status:
+        return Status(Code.UNSCHEDULABLE, ("second",), self.name)
+
+
+class NamesFirst(Plugin):
+    name = "NamesFirst"
+
+    def pre_filter(self, pod: Template, cycle: Any) -> PreFilterResult:
+        return PreFilterResult(frozenset({"a"}))
+
+
+class NamesSecond(NamesFirst):
+    name = "NamesSecond"
+
+    def pre_filter(self, pod: Template, cycle: Any) -> PreFilterResult:
+        return PreFilterResult(frozenset({"b"}))
+
+
+def with_plugins(*names: str) -> dict[str, Any]:
+    return profile(plugins={"preFilter": {"enabled": [{"name": name} for name in names]}})
+
+
+
+
+
+
+class TestPreemption:
+    def test_victims_are_sorted_again(self) -> None:
+        """Victims are in order of importance, where those that violate a budget came first."""
+        budget = made("PodDisruptionBudget", "b", spec={"selector": {"matchLabels": {"app": "kept"}}}, status={"disruptionsAllowed": 0})
+        kept = bound("kept", "n", labels={"app": "kept"}, requests={"cpu": "2"}, priority=1)
+        free = bound("free", "n", requests={"cpu": "2"}, priority=5)
+        shows(
+            {"1.27": ("n", "default/kept", "default/free"), "1.30": ("n", "default/free", "default/kept")}, plan,
+            [node("n", cpu="4"), budget, kept, free], pod("p", requests={"cpu": "4"}, priority=9),
+        )  # fmt: skip
+
+    def test_the_first_victim_decides(self) -> None:
+        """So another node can be chosen: its most important victim counts, not the first that violates a budget."""
+        budget = made("PodDisruptionBudget", "b", spec={"selector": {"matchLabels": {"app": "kept"}}}, status={"disruptionsAllowed": 0})
+        objects = [node("a", cpu="4"), node("b", cpu="4"), budget]
+        for name, high in (("a", 7), ("b", 5)):
+            low = 1 if name == "a" else 2
+            objects += [
+                bound(f"kept-{name}", name, labels={"app": "kept"}, requests={"cpu": "2"}, priority=low),
+                bound(f"free-{name}", name, requests={"cpu": "2"}, priority=high),
+            ]  # fmt: skip
+        shows({"1.27": "a", "1.30": "b"}, lambda found: plan(found)[0], objects, pod("p", requests={"cpu": "4"}, priority=9))
+
+
+class TestScores:
+    def test_one_node_is_enough(self) -> None:
+        """Where no plugin scores, the search ends at the first node that fits."""
+        shows({"1.27": ["a", "b"], "1.30": ["a"]}, feasible, [node("a"), node("b")], pod("p"), profile=only("NodeName"))
+
+    @pytest.mark.parametrize("plugin", ["NodeAffinity", "VolumeBinding"])
+    def test_plugins_with_nothing_to_say(self, plugin: str) -> None:
+        """NodeAffinity and VolumeBinding give no scores where nothing counts."""
+        shows({"1.28": True, "1.30": False}, has(plugin), [node("a"), node("b")], pod("p"))
+
+
+class TestConfiguration:
+    @pytest.mark.parametrize(
+        ("gate", "since"),
+        [
+            ("MinDomainsInPodTopologySpread", "1.30"), ("PodSchedulingReadiness", "1.30"), ("PodDisruptionConditions", "1.31"),
+            ("ReadWriteOncePod", "1.29"), ("SidecarContainers", "1.33"), ("MatchLabelKeysInPodAffinity", "1.33"),
+            ("NodeInclusionPolicyInPodTopologySpread", "1.33"), ("SchedulerQueueingHints", "1.34"),
+        ],
+    )  # fmt: skip
+    def test_locked(self, gate: str, since: str) -> None:
+        """A gate that became general cannot be switched off any more."""
+        told = f"cannot set feature gate {gate} to false, feature is locked to true"
+        shows({since: told}, host, [node("n")], pod("p"), gates={gate: False}, until=since)
+
+    @pytest.mark.parametrize(
+        ("gate", "known"),
+        [
+            ("SidecarContainers", {"1.27": False, "1.28": True}), ("SchedulerQueueingHints", {"1.27": False, "1.28": True}),
+            ("MatchLabelKeysInPodAffinity", {"1.27": False, "1.29": True}), ("VolumeAttributesClass", {"1.27": False, "1.29": True}),
+            ("PodLevelResources", {"1.27": False, "1.32": True}), ("DRAAdminAccess", {"1.27": False, "1.32": True}),
+            ("SchedulerAsyncPreemption", {"1.27": False, "1.32": True}), ("SchedulerPopFromBackoffQ", {"1.27": False, "1.33": True}),
+            ("DRAPrioritizedList", {"1.27": False, "1.33": True}), ("StorageCapacityScoring", {"1.27": False, "1.33": True}),
+            ("VolumeCapacityPriority", {"1.27": True, "1.33": False}), ("SchedulerAsyncAPICalls", {"1.27": False, "1.34": True}),
+        ],
+    )  # fmt: skip
+    def test_known(self, gate: str, known: dict[str, bool]) -> None:
+        """A gate can be set in the releases that know it."""
+        refusal = f"unrecognized feature gate: {gate}"
+        shows(known, lambda found: refusal not in found.get("refused", ""), [node("n")], pod("p"), gates={gate: True})
+
+    def test_gates_gone(self) -> None:
+        """GCE's gate of migration is gone from 1.28 on."""
+        unknown = lambda found: "unrecognized feature gate" in found.get("refused", "")  # noqa: E731
+        shows({"1.27": False, "1.28": True}, unknown, [node("n")], pod("p"), gates={"CSIMigrationGCE": True})
+
+    def test_readiness_gate(self) -> None:
+        """Scheduling gates can be switched off up to 1.29."""
+        asked, gates = pod("p", schedulingGates=[{"name": "g"}]), {"PodSchedulingReadiness": False}
+        locked = "cannot set feature gate PodSchedulingReadiness to false, feature is locked to true"
+        shows({"1.27": "n", "1.30": locked}, host, [node("n")], asked, gates=gates)
+

@@ -1,0 +1,164 @@
+"""One small cluster asked of each release of the framework: what tests of the differences between releases are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.run import Run
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.config.defaults import GROUP
+from kubeclassic.framework.recipe import Recipe
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.build import obj, pod
+
+Json = dict[str, Any]
+Answer = Json
+"""The record of the last cycle; with ``refused`` alone: why the configuration is refused."""
+NEWEST = next(reversed(FRAMEWORK_RELEASES))
+PREEMPTED = " preemption: "
+
+
+def answer(
+    release: str, objects: Sequence[KubeObject], pending: Sequence[Pod], *, nominated: Sequence[tuple[Pod, str]] = (), **options: Any
+) -> Answer:
+    """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes; *options*: of a scheduler."""
+    profile = {"apiVersion": f"{GROUP}/v1", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 100}
+    given = {**options, "profile": {**profile, **options.get("profile", {})}}
+    try:
+        run = Run(Recipe.read({"release": release, **given}).engine())
+    except KubeclassicError as error:
+        return {"refused": str(error)}
+    for item in objects:
+        run.feed.put(item)
+    for one, node_name in nominated:
+        run.nominate(one, node_name)
+    return [run.cycle(one).record(details=True) for one in pending][-1]
+
+
+def shows(
+    told: Mapping[str, Any], look: Callable[[Answer], Any], objects: Sequence[KubeObject], *pending: Pod, until: str = NEWEST, **options: Any
+) -> None:  # fmt: skip
+    """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and after *until* are not asked."""
+    releases = list(FRAMEWORK_RELEASES)
+    asked = releases[releases.index(next(iter(told))) : releases.index(until) + 1]
+    wanted, value = {}, None
+    for release in asked:
+        value = told.get(release, value)
+        wanted[release] = value
+    found = {release: look(answer(release, objects, pending, **options)) for release in asked}
+    different = {release: f"got {found[release]!r}, wanted {wanted[release]!r}" for release in asked if found[release] != wanted[release]}
+    assert not different, different
+
+
+# --- what is looked at ----------------------------------------------------------------------------------------------
+
+
+def field(name: str) -> Callable[[Answer], Any]:
+    """The field *name* of an answer; the refusal, where the configuration is refused."""
+    return lambda found: found["refused"] if "refused" in found else found[name]
+
+
+host, failed, scores, priorities = field("host"), field("failed"), field("scores"), field("priorities")
+feasible, error = field("feasible"), field("error")
+
+
+def message(found: Answer) -> str:
+    """The message without what preemption says, or why the configuration is refused."""
+    return str(error(found)).partition(PREEMPTED)[0]
+
+
+def preemption(found: Answer) -> str:
+    """What preemption says in the message."""
+    return str(found["error"]).partition(PREEMPTED)[2]
+
+
+def plan(found: Answer) -> Any:
+    """The node of preemption and its victims, None without a node."""
+    made = found["preemption"]
+    return (made["node"], *made["victims"]) if made and made["node"] else None
+
+
+def plugins(found: Answer) -> list[str]:
+    """The plugins that gave scores."""
+    return sorted(found["priorities"])
+
+
+def has(name: str) -> Callable[[Answer], bool]:
+    """Whether the plugin *name* gave scores."""
+    return lambda found: name in found["priorities"]
+
+
+# --- what clusters are made of --------------------------------------------------------------------------------------
+
+
+def asks(**requests: str) -> Json:
+    """Requests of a container."""
+    return {"resources": {"requests": requests}}
+
+
+def sidecar(cpu: str, **more: Any) -> Json:
+    """An init container that goes on running."""
+    return {"name": "sidecar", "image": "sidecar", "restartPolicy": "Always", **asks(cpu=cpu), **more}
+
+
+def init(cpu: str, image: str = "init") -> Json:
+    """An init container that ends."""
+    return {"name": "init", "image": image, **asks(cpu=cpu)}
+
+
+def profile(*, plugins: Json | None = None, args: Mapping[str, Json] | None = None) -> Json:
+    """A configuration of one profile with *plugins*, and arguments of plugins by name."""
+    config = [{"name": name, "args": {"apiVersion": f"{GROUP}/v1", "kind": f"{name}Args", **given}} for name, given in (args or {}).items()]
+    return {"profiles": [{"plugins": plugins or {}, "pluginConfig": config}]}
+
+
+def only(*names: str) -> Json:
+    """A configuration of the plugins *names* alone, with those that no profile can do without."""
+    enabled = [{"name": name} for name in ("PrioritySort", *names, "DefaultBinder")]
+    return profile(plugins={"multiPoint": {"disabled": [{"name": "*"}], "enabled": enabled}})
+
+
+def only_on(*names: str) -> Json:
+    """A required node affinity to nodes by their names, which is a set of PreFilter."""
+    fields = [{"key": "metadata.name", "operator": "In", "values": list(names)}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": fields}]}}}
+
+
+def made(kind: str, name: str, **fields: Any) -> Any:
+    """An object of *kind* in namespace default, of its fields beside metadata; ``meta`` is merged into these."""
+    meta = {"name": name, "namespace": "default", **fields.pop("meta", {})}
+    return obj({"kind": kind, "metadata": meta, **fields})
+
+
+def claim(name: str, volume: str = "", **spec: Any) -> Any:
+    """A claim of 1Gi, bound to *volume*."""
+    bound = {"volumeName": volume} if volume else {}
+    meta = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return made("PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status={"phase": "Bound" if volume else "Pending"})
+
+
+def volume(name: str, claim: str = "", labels: Json | None = None, **spec: Any) -> Any:
+    """A persistent volume of 1Gi, bound to *claim*."""
+    bound = {"claimRef": {"namespace": "default", "name": claim}} if claim else {}
+    wanted = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
+    return made("PersistentVolume", name, meta={"labels": labels or {}}, spec={**wanted, **bound, **spec}, status={"phase": "Bound"})
+
+
+def claims(*names: str) -> list[Json]:
+    """Volumes of a pod, by claims."""
+    return [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
+
+
+def csi_node(name: str, migrated: str = "", **limits: int) -> Any:
+    """A CSINode with limits of drivers, whose dots are written as two underscores."""
+    meta = {"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {}}
+    drivers = [{"name": key.replace("__", "."), "nodeID": name, "allocatable": {"count": count}} for key, count in limits.items()]
+    return made("CSINode", name, meta=meta, spec={"drivers": drivers})
+
+
+def bound(name: str, on: str, **fields: Any) -> Pod:
+    """A pod that runs on a node."""
+    return pod(name, on=on, **fields)
