@@ -224,6 +224,7 @@ V1_32 = attrs.evolve(
     version="1.32",
     gates=gates_of("1.32"),
     queueing=QUEUEING["1.32"],
+    client=cells.CLIENT_WITH_ATTACHMENTS,
     configuration=attrs.evolve(
         V1_31.configuration,
         settled_gates=settled_by("1.32"),
@@ -284,6 +285,7 @@ V1_34 = attrs.evolve(
     version="1.34",
     gates=gates_of("1.34"),
     queueing=QUEUEING["1.34"],
+    client=attrs.evolve(V1_33.client, device_api="resource.k8s.io/v1"),
     configuration=attrs.evolve(
         V1_33.configuration,
         settled_gates=settled_by("1.34"),

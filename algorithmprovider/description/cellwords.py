@@ -120,6 +120,7 @@ _NOMINATIONS: Mapping[str, str] = {
 }
 _CLIENT: Mapping[str, str] = {
     "resources": "the kinds that it lists and watches, with the version of the API",
+    "device_api": "with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices",
     "pod_selector": "the field selector of the pods that are listed",
     "bookmarks": "watches ask for bookmarks",
     "sends_duration": "watches send their time-out twice, once as a duration",

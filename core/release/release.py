@@ -242,6 +242,8 @@ class ClientCells:
     read whose connection was reset."""
     attempts: int
     """How often a request is sent at most, while the server answers 429 or 5xx and names a time to wait."""
+    device_api: str = ""
+    """With gate DynamicResourceAllocation, the API group and version in which claims, device classes and slices are listed, too."""
 
 
 @attrs.frozen(kw_only=True, repr=False)

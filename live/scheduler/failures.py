@@ -133,7 +133,9 @@ class FrameworkConsequences:
     async def not_placed(self, item: QueuedPod, decision: Decision) -> None:
         text, nominated, plan = decision.error or "", decision.nominated, decision.preemption
         item.plugins = self.state.engine.flow.blame(item.pod)
-        if plan is not None and plan.node is not None:
+        if plan is not None and plan.node is not None and self.state.engine.algorithm.enabled("SchedulerAsyncPreemption"):
+            self.preemption.start(item.pod, plan)
+        elif plan is not None and plan.node is not None:
             error = await self.preemption.run(item.pod, plan)
             if error is not None:
                 text, nominated = f"{text} preemption: {error}.", None
