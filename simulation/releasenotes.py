@@ -105,10 +105,15 @@ def _reads_never_policy(algorithm: Algorithm) -> bool:
 
 
 CPU = Map(cpu=Quantity.parse("1"))
+def _allocates_devices(algorithm: Algorithm) -> bool:
+    gate = "DynamicResourceAllocation"
+    return algorithm.enabled(gate) and gate not in algorithm.release.configuration.not_modelled
+
+
 PREEMPTION_POLICY = NewerField("spec.preemptionPolicy", "preemption policy", _reads_never_policy, "NonPreemptingPriority")
 OVERHEAD = NewerField("spec.overhead", "overhead", _reads_overhead, "PodOverhead")
 SCHEDULING_GATES = NewerField("spec.schedulingGates", "scheduling gates", _by("PodSchedulingReadiness"), "PodSchedulingReadiness")
-RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _never)
+RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _allocates_devices, "DynamicResourceAllocation")
 POD_RESOURCES = NewerField("spec.resources", "pod-level requests", _reads_pod_requests, "PodLevelResources")
 SIDECARS = NewerField("spec.initContainers[].restartPolicy", "sidecars", _reads_sidecars)
 EPHEMERAL = NewerField("spec.volumes[].ephemeral", "ephemeral volumes", lambda algorithm: algorithm.release.volumes.ephemeral_claims)
