@@ -15,6 +15,7 @@ from ..core.release import ConfigurationCells, ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
 from .config.gatetable import gates_of, settled_by
+from .queue.releasetable import QUEUEING
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
@@ -126,6 +127,7 @@ V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
     gates=gates_of("1.28"),
+    queueing=QUEUEING["1.28"],
     configuration=attrs.evolve(
         V1_27.configuration,
         settled_gates=settled_by("1.28"),
@@ -159,6 +161,7 @@ V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
     gates=gates_of("1.29"),
+    queueing=QUEUEING["1.29"],
     configuration=attrs.evolve(
         V1_28.configuration,
         settled_gates=settled_by("1.29"),
@@ -179,6 +182,7 @@ V1_30 = attrs.evolve(
     V1_29,
     version="1.30",
     gates=gates_of("1.30"),
+    queueing=QUEUEING["1.30"],
     configuration=attrs.evolve(
         V1_29.configuration,
         settled_gates=settled_by("1.30"),
@@ -211,6 +215,7 @@ V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
     gates=gates_of("1.31"),
+    queueing=QUEUEING["1.31"],
     configuration=attrs.evolve(
         V1_30.configuration,
         settled_gates=settled_by("1.31"),
@@ -238,6 +243,8 @@ V1_32 = attrs.evolve(
     V1_31,
     version="1.32",
     gates=gates_of("1.32"),
+    queueing=QUEUEING["1.32"],
+    client=cells.CLIENT_WITH_ATTACHMENTS,
     configuration=attrs.evolve(
         V1_31.configuration,
         settled_gates=settled_by("1.32"),
@@ -266,6 +273,7 @@ V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
     gates=gates_of("1.33"),
+    queueing=QUEUEING["1.33"],
     configuration=attrs.evolve(
         V1_32.configuration,
         settled_gates=settled_by("1.33"),
@@ -301,6 +309,8 @@ V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
     gates=gates_of("1.34"),
+    queueing=QUEUEING["1.34"],
+    client=attrs.evolve(V1_33.client, device_api="resource.k8s.io/v1"),
     configuration=attrs.evolve(
         V1_33.configuration,
         settled_gates=settled_by("1.34"),

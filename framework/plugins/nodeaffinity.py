@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 from typing import ClassVar
 
@@ -21,8 +21,9 @@ from ...priorities.reduce import normalize_reduce
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import preferred_faults
 from ..cycle.state import FrameworkCycle, PreFilterResult
+from ..hints.nodes import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin
-from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
+from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
 
 NOT_MATCHING = Reason("node(s) didn't match Pod's node affinity/selector", resolvable=False)
@@ -110,7 +111,8 @@ class NodeAffinity(Plugin):
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (NODE_ADD_OR_UPDATE,)
+        matches = partial(node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name))
+        return (self.handle.node_event(Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, matches),)
 
     def _fault(self, pod: Template) -> str:
         """What is wrong with the preferred terms that count; empty where nothing is."""
