@@ -6,7 +6,7 @@ What a release reads follows from its cells and gates: where it is a sum, from w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
@@ -28,7 +28,11 @@ from ..api.objects.quantity import Quantity
 from ..api.reading.notices import Notice, Unread
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_of, minor_of, nearest_release
+from ..framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_auto, is_of, minor_of, nearest_release
+from .scenario import Scenario
+
+if TYPE_CHECKING:
+    from .replay.inputs.inputs import Inputs
 
 Known: TypeAlias = Callable[[Algorithm], bool]
 
@@ -218,9 +222,10 @@ def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     if release.zone_key({TOPOLOGY_ZONE: "a"}):
         return
     what = f"release {release.version} does not read its zone: it has label {TOPOLOGY_ZONE} and not {ZONE_LABEL}"
+    unread = Unread("", what, "zone", f"{release.version} does not know label {TOPOLOGY_ZONE}", "metadata.labels", release.version)
     for item in objects:
         if isinstance(item, Node) and TOPOLOGY_ZONE in item.labels and ZONE_LABEL not in item.labels:
-            yield Notice(f"Node {item.name}", what)
+            yield attrs.evolve(unread, where=f"Node {item.name}")
 
 
 def _missing(release: Release, objects: Sequence[KubeObject], pending: Sequence[Pod], selects_namespaces: bool) -> Iterator[Notice]:
@@ -248,6 +253,41 @@ def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
         if not is_of(version, release):
             told = f"its kubelet is of {minor_of(version)}, and the release is {release.version} by default"
             yield Notice(f"Node {node.name}", f"{told} (--release auto takes that of the nodes)")
+
+
+def auto_notice(release: Release, nodes: Iterable[Node]) -> Iterator[Unread]:
+    """That ``auto`` took another release than that of the newest node, since that one is not known."""
+    found = nearest_release(node.status.kubelet_version for node in nodes)
+    if found is not None and not is_of(found[1], release):
+        is_beyond = release is list(ALL_RELEASES.values())[-1]
+        nearest = f"{release.version}, {'the newest' if is_beyond else 'the nearest'} release that is known"
+        yield Unread("", f"the nodes run {minor_of(found[1])}, and are judged as {nearest}", release=release.version)
+
+
+def with_release_notices(
+    scenario: Scenario, algorithms: Sequence[Algorithm], by_default: Sequence[Algorithm] = (), by_nodes: Sequence[Algorithm] = ()
+) -> Scenario:
+    """*scenario* with warnings of what each of *algorithms* does not read.
+
+    *by_default*: those whose release nobody named; *by_nodes*: those that have the release of the nodes.
+    """
+    found = [
+        *(notice for algorithm in by_nodes for notice in auto_notice(algorithm.release, scenario.nodes)),
+        *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
+        *(notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, scenario.pending)),
+    ]
+    return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
+
+
+def input_notices(inputs: Inputs, algorithm: Algorithm, release: str | None) -> tuple[Notice, ...]:
+    """The warnings of what a replay starts from; *release*: as it was given."""
+    pods = [item for item in inputs.objects if isinstance(item, Pod)]
+    others = [item for item in inputs.objects if not isinstance(item, Pod)]
+    found = [
+        *(auto_notice(algorithm.release, inputs.nodes) if is_auto(release) else ()), *release_notices(algorithm, others, pods),
+        *(other_release(algorithm.release, inputs.nodes) if release is None else ()),
+    ]  # fmt: skip
+    return (*inputs.warnings, *dict.fromkeys(found))
 
 
 def auto_told(release: Release, nodes: Iterable[Node]) -> str:

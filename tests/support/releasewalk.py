@@ -38,7 +38,8 @@ def answer(
 
 
 def shows(
-    told: Mapping[str, Any], look: Callable[[Answer], Any], objects: Sequence[KubeObject], *pending: Pod, until: str = NEWEST, **options: Any
+    told: Mapping[str, Any], look: Callable[[Answer], Any], objects: Sequence[KubeObject], *pending: Pod, until: str = NEWEST,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and after *until* are not asked."""
     releases = list(FRAMEWORK_RELEASES)
@@ -137,7 +138,8 @@ def claim(name: str, volume: str = "", **spec: Any) -> Any:
     bound = {"volumeName": volume} if volume else {}
     meta = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
     wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    return made("PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status={"phase": "Bound" if volume else "Pending"})
+    status = {"phase": "Bound" if volume else "Pending"}
+    return made("PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status=status)
 
 
 def volume(name: str, claim: str = "", labels: Json | None = None, **spec: Any) -> Any:
