@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .declaring.choices import DEFAULT_RELEASE, DEVIATIONS
+from .declaring.choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, DEVIATIONS
 from .declaring.commands import command
 from .declaring.paramtypes import FILE, FormOrFile, Whole, form_and_file
 from .declaring.paths import takes_cluster
@@ -17,13 +17,17 @@ FORMS = ("yaml", "json")
 
 @command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.")
 @click.argument("file", type=FILE)
-@click.option("--release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release that runs it now.")
+@click.option(
+    "--release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True,
+    help="The release that runs it now; one with plugins is short for --to.",
+)  # fmt: skip
+@click.option("--to", "target", metavar="RELEASE", help=f"The release that is to run the profile.  [default: {DEFAULT_FRAMEWORK}]")
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
 @click.option(
     "--without", "undone", multiple=True, metavar="NAME",
     help=f"Translate this point, or all, as upstream's own translation of 1.19 to 1.22 did: {', '.join(DEVIATIONS)}.",
 )  # fmt: skip
-@click.option("--selector-spread", is_flag=True, help="Spread pods with plugin SelectorSpread, which has the old formula.")
+@click.option("--selector-spread", is_flag=True, help="Spread pods with plugin SelectorSpread, the old formula (to 1.28).")
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
 @takes_cluster
 @click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
@@ -47,7 +51,7 @@ def migrate_policy(file: Path, release: str, form: str, output: str | None, **op
     Exit status 0: migrated, and under --check no decision is different; 1: some are; 2: bad input.
 
     \b
-    kubeclassic policy migrate scheduler.json --release 1.16 --output profile.yaml --check cluster/
+    kubeclassic policy migrate scheduler.json --release 1.16 --to 1.34 --output profile.yaml --check cluster/
     """
     from .running.policies.migrate import Asked, run
 

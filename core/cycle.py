@@ -95,7 +95,7 @@ class Cycle:
         found: list[Failures | None] = []
         answers, keeps_all = self.answers if nodes.rows is None else None, not self.algorithm.leaves_counts
         for predicate in predicates:
-            if answers is None or not (keeps_all or answers.keeps(predicate, self)):
+            if answers is None or predicate.keeps_itself or not (keeps_all or answers.keeps(predicate, self)):
                 found.append(predicate.check(self.template, nodes, self))
                 continue
             kept = answers.failures(predicate, self)

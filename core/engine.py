@@ -17,6 +17,7 @@ import numpy as np
 
 from ..api.objects import Pod
 from ..exceptions import ExtenderError
+from .arrays.census import NO_PODS, Counter
 from .arrays.table import NodeTable
 from .arrays.types import Ints, Mask, Rows
 from .binding import Binder
@@ -93,7 +94,7 @@ class Engine:
         """Begin without any node."""
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
-        self.table = NodeTable(release.zone_key)
+        self.table = NodeTable(release.zone_key, recounted=Counter(NO_PODS) if release.framework.counts_images_late else None)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
         self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
 
@@ -187,6 +188,12 @@ class Engine:
         """Assume *pod* and its volumes on *host*. Returns the error with which upstream would end the cycle, or None."""
         return self.flow.assume(pod, host)
 
+    def allocations(self, pod: Pod) -> dict[str, list[str]] | None:
+        """The devices of each claim of *pod* that has some; None if none has, or if devices are not allocated."""
+        if not pod.spec.resource_claims or not self.algorithm.enabled("DynamicResourceAllocation"):
+            return None
+        return self.listings.resource_claims.allocations(pod) or None
+
     def template_of(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""
         latest = self.latest
@@ -206,7 +213,7 @@ class Engine:
         self.snapshot.refresh()
         position, index, transient = self.flow.order.position, self.ties.last_node_index, self.table.transient.copy()
         try:
-            with self.flow.unmoved(), self.binder.undone(pod):
+            with self.flow.unmoved(), self.binder.undone(pod), self.listings.resource_claims.undone():
                 yield
         finally:
             self.flow.order.position, self.ties.last_node_index = position, index

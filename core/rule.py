@@ -56,6 +56,8 @@ class Reads(enum.Flag):
     """A number for the whole cluster, such as its number of nodes."""
     LISTINGS = enum.auto()
     """Services, controllers and namespaces."""
+    DEVICES = enum.auto()
+    """The pod's own claims to devices, and which devices are in use. Such answers are kept by the rule itself."""
     EFFECTS = enum.auto()
     """What another rule stored in this cycle; such answers are never cached."""
 
@@ -81,6 +83,9 @@ def never_idle(pod: Template, cycle: AnyCycle) -> bool:
 
 
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
+KEEPS_ITSELF: Any = attrs.field(
+    init=False, repr=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
+)
 SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: Slot(rule.name), takes_self=True))
 
 
@@ -114,6 +119,8 @@ class Predicate:
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
+    keeps_itself: bool = KEEPS_ITSELF
+    """Its answers depend on the very pod, so it is asked in each cycle."""
     parts: Sequence[Predicate] = ()
     """Predicates that it asks one after the other and nothing else: a node passes it that passes all of them."""
 

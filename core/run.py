@@ -158,7 +158,10 @@ class Run:
         error = self.engine.assume(decision.pod, host)
         if error is not None:
             decision.host, decision.error = None, error
-        elif self._may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
+            return
+        if decision.pod.spec.resource_claims:
+            decision.allocations = self.engine.allocations(decision.pod)
+        if self._may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True
             self._held[decision.pod.key] = decision
 

@@ -54,11 +54,11 @@ def build_engine(
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
         return classic_engine(wanted, pick_host=draw(release, seed), **options)
     from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
-    from .registry import DEFAULT_REGISTRY, with_plugins
+    from .registry import registry_of, with_plugins
 
     # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
     return framework_engine(
-        wanted, registry=with_plugins(DEFAULT_REGISTRY, plugins), preempts=preempts, shortlists=False,
+        wanted, registry=with_plugins(registry_of(release), plugins), preempts=preempts, shortlists=False,
         max_pd_vols=max_pd_vols, pick_host=draw(release, seed), **options,
     )  # fmt: skip
 

@@ -54,7 +54,7 @@ from .plugin import MAX_NODE_SCORE, Handle
 from .profile import Profile, Registry, build_profiles
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
-from .registry import DEFAULT_REGISTRY
+from .registry import registry_of
 
 NONE: frozenset[str] = frozenset()
 
@@ -62,14 +62,14 @@ NONE: frozenset[str] = frozenset()
 def framework_engine(
     config: KubeSchedulerConfiguration | None = None,
     *,
-    registry: Registry = DEFAULT_REGISTRY,
+    registry: Registry | None = None,
     extenders: Sequence[Extender] = (),
     preempts: bool = True,
     shortlists: bool = True,
     max_pd_vols: int | None = None,
     **options: Any,
 ) -> Engine:
-    """A scheduler for *config* (None: the default profile) with the plugins of *registry*.
+    """A scheduler for *config* (None: the default profile) with the plugins of *registry* (None: those of the release).
 
     Without *preempts* no PostFilter plugin runs for a pod that fits nowhere. Without *shortlists* preemption tries every candidate.
     *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself.
@@ -77,8 +77,9 @@ def framework_engine(
     text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
-    handle = Handle(gates=config.gates, cells=config.release.framework, max_pd_vols=max_pd_vols)
-    profiles = build_profiles(config, registry, handle)
+    release = config.release
+    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, max_pd_vols=max_pd_vols)
+    profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
     ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
@@ -117,6 +118,8 @@ class FrameworkFlow:
     @classmethod
     def of(cls, engine: Engine, *, profiles: Mapping[str, Profile], **options: Any) -> FrameworkFlow:
         """The flow of *engine*, which is not complete yet."""
+        for profile in profiles.values():
+            profile.handle.listings = engine.listings
         release, gates, share = engine.algorithm.release, engine.algorithm.gates, engine.memory_bytes // len(profiles)
         order = ListOrder(engine.cache, engine.snapshot, engine.table)
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
@@ -181,7 +184,7 @@ class FrameworkFlow:
         post_filters = self._profile(pod).points.post_filter if self.preempts else ()
         if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
             return None
-        decision = refused(cycle, kept, preempts=bool(post_filters))
+        decision = refused(cycle, kept, post_filters)
         self._blamed[pod.key] = decision.plugins or NONE
         self.order.start %= kept.nodes
         refusals.count()
@@ -285,10 +288,10 @@ class FrameworkFlow:
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
-        blamed, waits = dict(self._blamed), [profile.waiting_pods for profile in self.profiles.values()]
+        blamed, waits = dict(self._blamed), {id(profile.waiting_pods): profile.waiting_pods for profile in self.profiles.values()}
         try:
             with ExitStack() as stack:
-                for waiting in waits:
+                for waiting in waits.values():
                     stack.enter_context(waiting.unmoved())
                 yield
         finally:

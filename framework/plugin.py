@@ -35,11 +35,12 @@ import numpy as np
 from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
+from ..core.cluster.listings import Listings
 from ..core.failures import Failures
 from ..core.guard import Unwanted, told, whole_number
 from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
-from ..core.release import FrameworkCells
+from ..core.release import DeviceCells, FrameworkCells
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .extensionpoints import OURS, POINTS
@@ -139,6 +140,10 @@ class Handle:
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     cells: FrameworkCells = attrs.field(factory=FrameworkCells)
     """What the release does differently from others."""
+    devices: DeviceCells = attrs.field(factory=DeviceCells)
+    """What it does differently about devices."""
+    listings: Listings | None = None
+    """The other objects of the cluster, for plugins that have no cycle; None before there is a scheduler."""
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)

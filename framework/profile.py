@@ -16,9 +16,10 @@ from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
-from .config.configuration import KubeSchedulerConfiguration, ProfileConfig
+from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import Named, Plugins, PluginSet
 from .config.fielderrors import aggregated
+from .config.profiles import ProfileConfig
 from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_cacheable, as_predicate, as_priority
@@ -52,6 +53,8 @@ class Profile:
     cacheable: Algorithm | None
     """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it reads."""
     _plugins: Mapping[str, Plugin]
+    handle: Handle = attrs.field(factory=Handle)
+    """What its plugins share."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
     """Its pods that wait for Permit plugins."""
     slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
@@ -69,13 +72,13 @@ class Profile:
 
 def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None) -> dict[str, Profile]:
     """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text."""
-    handle = Handle(gates=config.gates, cells=config.release.framework) if handle is None else handle
+    release = config.release
+    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices) if handle is None else handle
     found: dict[str, Profile] = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         try:
-            # Upstream: each profile knows its own waiting pods only.
-            own = attrs.evolve(handle, waiting_pods=WaitingPods())
+            own = handle if config.release.configuration.shares_waiting_pods else attrs.evolve(handle, waiting_pods=WaitingPods())
             found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
             raise PolicyError(f"initializing profiles: creating profile for scheduler name {name}: {error}") from None
@@ -108,18 +111,18 @@ class _Builder:
         cacheable = None if algorithm.leaves_counts else self._cacheable(algorithm, points)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
         name, waiting = self.profile.scheduler_name or "", self.handle.waiting_pods
-        return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, waiting)
+        return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)
         return sorted(name for name in names if name in self.registry)
 
     def _construct(self, name: str) -> Plugin:
-        capacity_priority = self.config.gates.get("VolumeCapacityPriority", False)
-        args = self.profile.args_of(name, capacity_priority)
+        context = self.config.context
+        args = self.profile.args_of(name, context)
         if name == "NodeResourcesFit":
             args = self._with_extenders(args)
-        if faults := aggregated(arg_faults(name, args, "", capacity_priority)):
+        if faults := aggregated(arg_faults(name, args, "", context)):
             raise PolicyError(f'initializing plugin "{name}": {faults}')
         return made(self.registry[name], args, self.handle)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from ..core.release import Release
 from ..exceptions import PolicyError
 from .plugin import Plugin
 from .plugins.defaultbinder import DefaultBinder
 from .plugins.defaultpreemption import DefaultPreemption
+from .plugins.dynamicresources import DynamicResources
 from .plugins.imagelocality import ImageLocality
 from .plugins.interpodaffinity import InterPodAffinity
 from .plugins.nodeaffinity import NodeAffinity
@@ -32,6 +34,7 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     CinderLimits,
     DefaultBinder,
     DefaultPreemption,
+    DynamicResources,
     EBSLimits,
     GCEPDLimits,
     ImageLocality,
@@ -53,7 +56,12 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     VolumeZone,
 )
 DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType({plugin.name: plugin for plugin in _PLUGINS})
-"""Name -> class, of upstream's default plugins."""
+"""Name -> class, of upstream's default plugins in all releases."""
+
+
+def registry_of(release: Release) -> Mapping[str, type[Plugin]]:
+    """Name -> class, of the default plugins that *release* has."""
+    return MappingProxyType({name: plugin for name, plugin in DEFAULT_REGISTRY.items() if name not in release.configuration.gone_plugins})
 
 
 def with_plugins(registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Plugin]]) -> Mapping[str, type[Plugin]]:

@@ -10,11 +10,11 @@ import attrs
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
-from ..core.pods import requests
-from ..core.release import ExtenderCells, Release
+from ..core.pods import podsums, requests, resized
+from ..core.release import ConfigurationCells, ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
-from .config.gatetable import gates_of
+from .config.gatetable import gates_of, settled_by
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
@@ -27,6 +27,16 @@ def zone_key(labels: Mapping[str, str]) -> str:
 
 
 _LAST = next(reversed(RELEASES.values()))
+_DEFAULTS = {
+    "PrioritySort": 0, "NodeUnschedulable": 0, "NodeName": 0, "TaintToleration": 3, "NodeAffinity": 2, "NodePorts": 0,
+    "NodeResourcesFit": 1, "VolumeRestrictions": 0, "EBSLimits": 0, "GCEPDLimits": 0, "NodeVolumeLimits": 0, "AzureDiskLimits": 0,
+    "VolumeBinding": 0, "VolumeZone": 0, "PodTopologySpread": 2, "InterPodAffinity": 2, "DefaultPreemption": 0,
+    "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "DefaultBinder": 0,
+}  # fmt: skip
+_DISK_LIMITS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
+_DEVICES = {"DynamicResourceAllocation": ("DynamicResources", "DefaultPreemption")}
+_CLASSIC_DEVICES = {"DynamicResourceAllocation": "the allocation of claims by controllers"}
+_DEVICE_TAINTS = {"DRADeviceTaints": "taints of devices", "DRAPartitionableDevices": "devices that share counters"}
 
 V1_27: Release = attrs.evolve(
     _LAST,
@@ -53,6 +63,7 @@ V1_27: Release = attrs.evolve(
     footprint=requests.exact_sums,
     incoming_nonzero=requests.exact_sums_with_defaults,
     footprint_nonzero=requests.nonzero_with_any_overhead,
+    resized=resized.by_allocated,
     zone_key=zone_key,
     snapshot_keeps_nodeless=False,
     transient_reset_all=False,
@@ -104,18 +115,36 @@ V1_27: Release = attrs.evolve(
         assumed_pods_expire=False,
         wrong_node_text='provisioning failed for PVC "{claim}"',
     ),
+    configuration=ConfigurationCells(
+        default_plugins=MappingProxyType(_DEFAULTS),
+        gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
+        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
+    ),
 )
 
 V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
     gates=gates_of("1.28"),
+    configuration=attrs.evolve(
+        V1_27.configuration,
+        settled_gates=settled_by("1.28"),
+        api_versions=("v1beta3", "v1"),
+        delays_cache=True,
+    ),
+    incoming=podsums.with_sidecars,
+    footprint=podsums.with_sidecars,
+    incoming_nonzero=podsums.with_sidecars_and_defaults,
+    footprint_nonzero=podsums.nonzero_of_uses,
     framework=attrs.evolve(
         V1_27.framework,
         outside_text=None,
         counts_outside=False,
         index_of_all_nodes=True,
+        faults_list_operators=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+        rejects_sidecars="Filter",
+        fit_checks_requested=True,
     ),
 )
 
@@ -123,9 +152,17 @@ V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
     gates=gates_of("1.29"),
+    configuration=attrs.evolve(
+        V1_28.configuration,
+        settled_gates=settled_by("1.29"),
+        api_versions=("v1",),
+        gone_plugins=frozenset({"SelectorSpread"}),
+        refused_plugins=frozenset(),
+    ),
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        counts_images_late=True,
     ),
 )
 
@@ -133,6 +170,14 @@ V1_30 = attrs.evolve(
     V1_29,
     version="1.30",
     gates=gates_of("1.30"),
+    configuration=attrs.evolve(
+        V1_29.configuration,
+        settled_gates=settled_by("1.30"),
+        default_plugins=MappingProxyType({"SchedulingGates": 0, **_DEFAULTS}),
+        gated_plugins=MappingProxyType(_DEVICES),
+        queue_sort_text="queueSort must be the same for all profiles",
+        queue_sort_args_text="queueSort must be the same for all profiles",
+    ),
     framework=attrs.evolve(
         V1_29.framework,
         rejection_ends_pre_filter=False,
@@ -140,7 +185,11 @@ V1_30 = attrs.evolve(
         one_is_enough=True,
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
+        init_images_count=True,
+        reads_min_domains=True,
+        constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
+        rejects_sidecars="PreFilter",
     ),
 )
 
@@ -148,6 +197,15 @@ V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
     gates=gates_of("1.31"),
+    configuration=attrs.evolve(
+        V1_30.configuration,
+        settled_gates=settled_by("1.31"),
+        default_plugins=MappingProxyType(
+            {name: weight for name, weight in V1_30.configuration.default_plugins.items() if name not in _DISK_LIMITS}
+        ),
+        refused_plugins=_DISK_LIMITS,
+        shares_waiting_pods=True,
+    ),
     framework=attrs.evolve(
         V1_30.framework,
         narrowing_rejects=True,
@@ -160,6 +218,18 @@ V1_32 = attrs.evolve(
     V1_31,
     version="1.32",
     gates=gates_of("1.32"),
+    configuration=attrs.evolve(
+        V1_31.configuration,
+        settled_gates=settled_by("1.32"),
+        gone_plugins=V1_31.configuration.gone_plugins | _DISK_LIMITS,
+        gated_plugins=MappingProxyType(_DEVICES),
+        not_modelled=MappingProxyType({}),
+    ),
+    incoming=podsums.of_pod,
+    footprint=podsums.of_pod,
+    incoming_nonzero=podsums.of_pod_with_defaults,
+    footprint_nonzero=podsums.nonzero_of_pod,
+    resized=resized.by_reported,
     framework=attrs.evolve(
         V1_31.framework,
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
@@ -171,8 +241,34 @@ V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
     gates=gates_of("1.33"),
+    configuration=attrs.evolve(
+        V1_32.configuration,
+        settled_gates=settled_by("1.33"),
+        not_modelled=MappingProxyType(_DEVICE_TAINTS),
+        capacity_gate="StorageCapacityScoring",
+        capacity_shape=((0, 10), (100, 0)),
+    ),
+    incoming=podsums.of_pod_with_huge_pages,
+    footprint=podsums.of_pod_with_huge_pages,
+    incoming_nonzero=podsums.with_sidecars_and_defaults,
+    footprint_nonzero=podsums.nonzero_of_pod_with_huge_pages,
+    resized=resized.by_reported_and_allocated,
     framework=attrs.evolve(
         V1_32.framework,
+        fit_scores_containers=True,
+        counts_apart=True,
+        skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
+    ),
+    devices=attrs.evolve(
+        V1_32.devices,
+        alternatives=True,
+        all_wants_one=True,
+        all_stops=False,
+        room="again",
+        invalid_pool_errs=True,
+        leaves_counter_slices=True,
+        leaves_per_device_selection=True,
+        speaks_without_claims=False,
     ),
 )
 
@@ -180,9 +276,37 @@ V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
     gates=gates_of("1.34"),
+    configuration=attrs.evolve(
+        V1_33.configuration,
+        settled_gates=settled_by("1.34"),
+        not_modelled=MappingProxyType({
+            **_DEVICE_TAINTS,
+            "DRAConsumableCapacity": "devices that several claims share",
+            "DRADeviceBindingConditions": "conditions of devices before a binding",
+            "DRAExtendedResource": "extended resources that devices provide",
+            "NominatedNodeNameForExpectation": "the nomination of a node before a binding",
+        }),
+        device_args=True,
+        queue_sort_text="must be the same for all profiles",
+        shape_text="values must be sorted in increasing order",
+    ),
     framework=attrs.evolve(
         V1_33.framework,
         leaving_victims_keep_nominations=True,
+        faults_as_json=True,
+        sidecars_have_ports=True,
+        too_small_is_unresolvable=True,
+    ),
+    devices=attrs.evolve(
+        V1_33.devices,
+        admin_takes_once=True,
+        all_gives_back=True,
+        room="left",
+        distinct_attribute=True,
+        leaves_counter_slices=False,
+        leaves_counted_devices=True,
+        leaves_binding_conditions=True,
+        speaks_without_claims=True,
     ),
 )
 
@@ -262,7 +386,16 @@ def find_any_release(name: str) -> Release:
     >>> find_any_release("v1.27.14").version in FRAMEWORK_RELEASES
     True
     """
-    version = ".".join(name.removeprefix("v").split(".")[:2])
+    version = _version_of(name)
     if version not in ALL_RELEASES:
         raise UnknownNameError(f'release: got "{name}", wanted {", ".join(ALL_RELEASES)}')
     return ALL_RELEASES[version]
+
+
+def framework_release(name: str) -> Release | None:
+    """The release of the framework called *name*; None if none is."""
+    return FRAMEWORK_RELEASES.get(_version_of(name))
+
+
+def _version_of(name: str) -> str:
+    return ".".join(name.removeprefix("v").split(".")[:2])

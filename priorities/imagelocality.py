@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ..core.arrays.arithmetic import whole
@@ -38,15 +40,15 @@ def image_locality(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     Upstream: pkg/scheduler/algorithm/priorities/image_locality.go ImageLocalityPriorityMap.
     """
     # Upstream: deleted nodes that still have pods count in the total.
-    total = spread_sizes(pod, nodes, nodes.table.row_count)
+    total = spread_sizes(images(pod), nodes, nodes.table.row_count)
     return MAX_PRIORITY * (total.clip(LEAST, MOST) - LEAST) // (MOST - LEAST)
 
 
-def spread_sizes(pod: Template, nodes: Batch, node_count: int) -> Ints:
-    """The sizes of *pod*'s images on each node, each times the share of *node_count* nodes that have it: int64[n]."""
+def spread_sizes(names: Iterable[str], nodes: Batch, node_count: int) -> Ints:
+    """The sizes of the images of these *names* on each node, each times the share of *node_count* nodes that have it: int64[n]."""
     total = np.zeros(nodes.n, np.int64)
-    for name in images(pod):
+    for name in names:
         sizes, holders = nodes.image(name)
-        # Upstream: the nodes with an image were counted when this node was last updated.
+        # Upstream: the nodes with an image were counted when this node was last updated, or its snapshot taken.
         total += whole(sizes * (holders / max(node_count, 1)))
     return total

@@ -28,7 +28,7 @@ def request(pod: Template, resource: str) -> int:
     """What *pod* adds of *resource* to a node, as scores count it."""
     if resource in (CPU, MEMORY):
         return pod.nonzero[(CPU, MEMORY).index(resource)]
-    return pod.requests.get(resource, 0)
+    return pod.scored.get(resource, 0)
 
 
 def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:

@@ -17,7 +17,7 @@ CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py cor
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
-    " core/matching core/volumes core/release core/cluster/listings.py"
+    " core/matching core/volumes core/devices core/release core/cluster/listings.py core/cluster/listing.py core/cluster/resourceclaims.py"
 )
 """What a rule may know of core: never what is remembered, how a decision is made, or the queue."""
 
@@ -41,7 +41,7 @@ ROWS = {
     "core/guardedrules.py": CORE,
     "core/cycle.py core/queue core/decision/ties.py": CORE,
     "core/matching core/incremental core/decision": CORE,
-    "core/volumes core/preemption core/equivalence core/outlines": CORE,
+    "core/volumes core/devices core/preemption core/equivalence core/outlines": CORE,
     "core/engine.py": CORE,
     "core/feed.py": f"{CORE} api/garbage.py",
     "core/run.py core/router.py": CORE,
@@ -49,8 +49,8 @@ ROWS = {
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "framework/config/gatetable.py": CORE,
-    "framework/config/gates.py": f"{CORE} algorithmprovider framework/config/gatetable.py",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
+    "framework/config/gates.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
     "framework/cycle/state.py": CORE,

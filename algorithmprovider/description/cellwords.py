@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.release import FrameworkCells, words_of
+from ...core.release import ConfigurationCells, DeviceCells, FrameworkCells, words_of
 
 _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
     "footprint": "what a pod takes up on its node, where room is checked",
     "incoming_nonzero": "what the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)",
+    "resized": "what a container counts while it is resized in place (gate InPlacePodVerticalScaling)",
     "footprint_nonzero": "what a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)",
 }
 _SEARCH: Mapping[str, str] = {
@@ -149,15 +150,29 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "live": {f"live.{name}": words for name, words in _LIVE.items()},
     "client": {f"client.{name}": words for name, words in _CLIENT.items()},
     "framework": {f"framework.{name}": words for name, words in words_of(FrameworkCells)},
+    "configuration": {f"configuration.{name}": words for name, words in words_of(ConfigurationCells)},
+    "devices": {f"devices.{name}": words for name, words in words_of(DeviceCells)},
 }
-CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items()}
+CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items() if words}
 """Cell -> the part of scheduling that it is about, and what it says."""
 
+_SIDECARS = "the sum of its containers and sidecars, or what an init container needs beside the sidecars before it; overhead"
+_AS_A_WHOLE = f"{_SIDECARS}; with gate PodLevelResources cpu and memory of the pod as a whole in place of sums"
 VALUES: Mapping[str, str] = {
     "of_containers": "the sum of its containers",
     "of_all_containers": "the sum of its containers, or an init container that asks for more",
     "with_overhead": "the sum of its containers, or an init container that asks for more; overhead with gate PodOverhead",
     "exact_sums": "the sum of its containers, or an init container that asks for more; overhead; only the sum is rounded",
+    "with_sidecars": _SIDECARS,
+    "with_sidecars_and_defaults": _SIDECARS,
+    "nonzero_of_uses": "the sum of its containers (no sidecars), or what an init container needs beside sidecars before it; overhead",
+    **dict.fromkeys(("of_pod", "of_pod_with_defaults", "nonzero_of_pod", "nonzero_of_pod_with_huge_pages"), _AS_A_WHOLE),
+    "of_pod_with_huge_pages": f"{_SIDECARS}; with gate PodLevelResources cpu, memory and huge pages of the pod as a whole in place of sums",
+    "as_specified": "what its spec says",
+    "by_allocated": "what its spec says or its status has in allocatedResources, whichever is more; if infeasible the latter",
+    "by_reported": "what its spec says or its status has in resources, whichever is more; if infeasible the latter",
+    "by_reported_and_allocated": "the most of what its spec says and its status has in resources and allocatedResources, sidecars too; "
+    "if condition PodResizePending says infeasible, without the spec",
     "nonzero_of_containers": "the sum of its containers",
     "nonzero_with_overhead": "the sum of its containers, or an init container that asks for more; overhead with gate PodOverhead",
     "nonzero_with_whole_overhead": "the sum of its containers, or an init container that asks for more; overhead in whole cores",

@@ -9,6 +9,8 @@ import attrs
 
 from ...core.release import (
     ClientCells,
+    ConfigurationCells,
+    DeviceCells,
     ExtenderCells,
     FrameworkCells,
     Gate,
@@ -26,6 +28,7 @@ Json = dict[str, Any]
 SHOWN_ELSEWHERE = (
     *("version", "ordering", "predicates", "default_predicates", "mandatory_predicates"),
     *("priorities", "default_priorities", "gates", "gate_effects"),
+    *(f"configuration.{name}" for name in ("default_plugins", "gated_plugins", "gone_plugins", "settled_gates", "not_modelled")),
 )
 DECISIVE_GATES = (
     *("TaintNodesByCondition", "PodPriority", "AttachVolumeLimit", "VolumeScheduling", "BalanceAttachedNodeVolumes", "BlockVolume"),
@@ -35,9 +38,14 @@ DECISIVE_GATES = (
 """The gates that a decision may depend on."""
 WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
+NEWER = ("framework.", "configuration.", "devices.")
+"""The cells of releases with plugins alone."""
 WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
-GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells)
+GROUPS = (
+    VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, ConfigurationCells,
+    DeviceCells,
+)  # fmt: skip
 
 
 def describe(name: str, *, all_gates: bool = False) -> Json:
@@ -52,7 +60,7 @@ def describe(name: str, *, all_gates: bool = False) -> Json:
         "predicates": {name: _predicate(release, name) for name in _predicates(release)},
         "priorities": {name: _priority(release, name) for name in _priorities(release)},
         "gates": {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE_GATES},
-        "behaviour": {name: value for name, value in behaviour(release) if not name.startswith("framework.")},
+        "behaviour": {name: value for name, value in behaviour(release) if not name.startswith(NEWER)},
     }
 
 
@@ -114,16 +122,17 @@ def gate_in_words(gate: Gate) -> str:
 def behaviour(release: Release) -> Iterator[tuple[str, Any]]:
     """Every cell that is not a name, a gate or a default: (its name, its value as plain data)."""
     for field in attrs.fields(Release):
-        if field.name not in SHOWN_ELSEWHERE:
-            yield from _cells(field.name, getattr(release, field.name))
+        yield from _cells(field.name, getattr(release, field.name))
 
 
 def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if name in SHOWN_ELSEWHERE:
+        return
     if isinstance(value, GROUPS):
         for field in attrs.fields(type(value)):
             yield from _cells(f"{name}.{field.name}", getattr(value, field.name))
     elif name in WHOLE:
-        yield name, tuple(f"{key} {item}" for key, item in value.items())
+        yield name, [f"{key} {item}" for key, item in value.items()]
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield f"{name}.{key}", item

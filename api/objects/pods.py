@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 
 import attrs
 
+from .devices import PodResourceClaim, PodResourceClaimStatus
 from .integers import Int32
 from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, ObjectMeta
 from .quantity import Quantity
@@ -96,8 +97,8 @@ class PodSpec:
     volumes: tuple[Volume, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
-    resource_claims: tuple[str, ...] = ()
-    """The names of its claims for devices, which newer releases allocate."""
+    resource_claims: tuple[PodResourceClaim, ...] = ()
+    """Its claims to devices, which newer releases allocate."""
     requests: Map[Quantity] = NO_QUANTITIES
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
@@ -110,12 +111,28 @@ class PodSpec:
         return spec
 
 
+@attrs.frozen(kw_only=True, cache_hash=True)
+class ContainerStatus:
+    """What the node says of a container's requests, which differs from the spec while the pod is resized."""
+
+    name: str = ""
+    requests: Map[Quantity] | None = None
+    """What it has now; None where the status says nothing about resources."""
+    allocated_resources: Map[Quantity] = NO_QUANTITIES
+    """What the node has set aside for it."""
+
+
 @attrs.frozen(kw_only=True)
 class PodStatus:
     phase: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    resize: str = ""
+    """How a change of requests goes on, up to 1.32."""
 
 
 @attrs.frozen(kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any
 from .shapes import ANYTHING, Shape
 from .unread import has_only
 
-_GROUPS = frozenset(["", "apps", "batch", "extensions", "policy", "scheduling.k8s.io", "storage.k8s.io"])
+_GROUPS = frozenset(["", "apps", "batch", "extensions", "policy", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io"])
 
 
 def api_shape(kind: str, api_version: Any = "") -> Shape:

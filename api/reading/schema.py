@@ -11,8 +11,10 @@ import attrs
 from .. import objects as o
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
+from .devices import DEVICE_PLACES, DEVICE_WRAPPERS
 from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
+from .unread import noting_unknown
 
 TYPE_META = named("kind apiVersion")
 """Fields of every object that become no attribute: the kind picks the class."""
@@ -66,7 +68,8 @@ _NAMES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")
 _PLACES: Overrides = {
     o.ObjectMeta: {"annotations": texts_unshared},
     o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
-    o.PodSpec: {"scheduling_gates": _NAMES, "resource_claims": _NAMES, "requests": _IN_RESOURCES},
+    o.PodSpec: {"scheduling_gates": _NAMES, "requests": _IN_RESOURCES},
+    o.ContainerStatus: {"requests": Field(inside="resources", absent=o.NO_QUANTITIES)},
     o.NodeStatus: {"kubelet_version": Field(inside="nodeInfo")},
     o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
     o.NodeAffinity: _AFFINITY,
@@ -104,6 +107,7 @@ _PLACES: Overrides = {
         "used": _IN_STATUS,
     },
     o.LimitRange: {"limits": _IN_SPEC},
+    **DEVICE_PLACES,
 }
 
 
@@ -150,6 +154,23 @@ def _container(read: Reader[o.Container]) -> Reader[o.Container]:
     return shared(read, lambda made: (made, id(made.requests), id(made.limits)))
 
 
+_STATUS_READ = ("name", "resources", "allocatedResources")
+"""The fields of the status of a container that are read; the others differ from pod to pod."""
+
+
+def _container_statuses(read: Reader[tuple[o.ContainerStatus, ...]]) -> Reader[tuple[o.ContainerStatus, ...]]:
+    """Pods of one owner have equal statuses but for what is not read."""
+    recall, look = remembered(read), noting_unknown(type_shape("ContainerStatus"))
+
+    def read_statuses(value: Any) -> tuple[o.ContainerStatus, ...]:
+        if type(value) is not list or not all(type(item) is dict for item in value):
+            return read(value)
+        look(value)
+        return recall([{name: item[name] for name in _STATUS_READ if name in item} for item in value])
+
+    return read_statuses
+
+
 def _spec(read: Reader[o.PodSpec]) -> Reader[o.PodSpec]:
     """Pods of one owner have equal specs but for the node."""
     recall = remembered(read)
@@ -177,7 +198,9 @@ _WRAPPERS: Mapping[Any, Wrapper] = {
     **dict.fromkeys(_REMEMBERED, over(remembered)),
     o.ContainerImage: over(shared),
     o.Container: over(_container),
+    tuple[o.ContainerStatus, ...]: over(_container_statuses),
     o.PodSpec: over(_spec),
+    **DEVICE_WRAPPERS,
 }
 _NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.OwnerReference, o.CSINodeDriver)
 """Items that the API server refuses if they are empty, so nobody writes null on purpose."""

@@ -8,7 +8,7 @@ from typing import Any
 from ...algorithmprovider.description.cellwords import CELLS, value_in_words
 from ...framework.description.changes import Change
 from ...framework.description.correspondences import SAME, Successor
-from ...framework.description.describe import PLUGINS, Difference, ReleaseDiff, Summary
+from ...framework.description.describe import PLUGINS, Difference, ReleaseDiff, Summary, plugin_in_words
 from .prose import wrapped
 from .tables import Table
 from .text import GAP
@@ -39,17 +39,12 @@ def description_lines(record: dict[str, Any], width: int | None) -> Iterator[str
 
 def _parts(record: dict[str, Any]) -> Iterator[tuple[Sequence[str], Sequence[Sequence[str]]]]:
     if "plugins" in record:
-        rows = [[name, _by(found), ", ".join(found["points"])] for name, found in record["plugins"].items()]
+        rows = [[name, plugin_in_words(found), ", ".join(found["points"])] for name, found in record["plugins"].items()]
         yield ["plugins", "runs", "extension points"], rows
     else:
         yield ["predicates", "in running order"], [[name, how] for name, how in record["predicates"].items()]
         yield ["priorities", "runs"], [[name, how] for name, how in record["priorities"].items()]
     yield ["gates", "default"], [[name, how] for name, how in record["gates"].items()]
-
-
-def _by(plugin: dict[str, Any]) -> str:
-    weight = f", weight {plugin['weight']}" if plugin["weight"] is not None else ""
-    return f"default{weight}" if plugin["default"] else "named by a profile"
 
 
 # --- two releases ---------------------------------------------------------------------------------------------------
@@ -62,11 +57,18 @@ def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
         return
     pair = found.before, found.after
     yield from _generations(found, width) if found.successors else wrapped([f"What {pair[1]} does differently from {pair[0]}:"], width)
-    for about in ("predicates", "priorities", "gates"):
-        rows = [[item.what, item.before or "-", item.after or "-"] for item in found.differences if item.about == about]
-        if rows:
-            yield from _listed([about, *pair], rows, width)
+    for about in ("predicates", "priorities", "plugins", "gates"):
+        if items := [item for item in found.differences if item.about == about]:
+            yield from _listed(*_compared(about, pair, items), width)
     yield from _entries((_cell_entry(item, pair) for item in found.differences if item.about == "behaviour"), width)
+
+
+def _compared(about: str, pair: tuple[str, str], items: Sequence[Difference]) -> tuple[list[str], list[list[str]]]:
+    """The headers and rows of what differs by name; a last column says what it is about, if that is known."""
+    rows = [[item.what, item.before or "-", item.after or "-"] for item in items]
+    if not any(item.words for item in items):
+        return [about, *pair], rows
+    return [about, *pair, "what"], [[*row, item.words or "-"] for row, item in zip(rows, items, strict=True)]
 
 
 def _generations(found: ReleaseDiff, width: int | None) -> Iterator[str]:

@@ -213,7 +213,9 @@ class Batch:
 
     def image(self, name: str) -> tuple[Ints, Ints]:
         """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice, 0 where it is absent."""
-        held = self.table.images.get(name, {})
+        held, watch, recounted = self.table.images.get(name, {}), self.table.census.watch, self.table.recounted
+        if held and watch is not None and recounted is not None:
+            watch.append(recounted)
         if self.rows is not None and len(self.rows) < len(held):
             sizes, nodes_with = _pairs([held.get(row, (0, 0)) for row in self.rows.tolist()])
             return sizes, nodes_with

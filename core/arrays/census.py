@@ -50,6 +50,10 @@ class PodsMatching:
         return int((self.namespaces is None or group.namespace in self.namespaces) and self.matches(group))
 
 
+NO_PODS = PodsMatching(frozenset(), "none", bool)
+"""The query that counts no pod."""
+
+
 @attrs.define(eq=False, repr=False)
 class Counter:
     """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""

@@ -17,7 +17,7 @@ from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port, Template
 from ..release import Requests
-from .census import Census
+from .census import Census, Counter
 from .changes import ChangeLog, Derived
 from .columns import Column, Postings, grown
 from .types import Ints, Mask
@@ -80,6 +80,8 @@ class NodeTable:
     """Some node had :data:`HUGE` or more of something, or less than nothing."""
     images: dict[str, dict[int, tuple[int, int]]] = attrs.field(factory=dict)
     """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
+    recounted: Counter | None = None
+    """It counts no pods, but moves where a row gets other numbers of nodes with its images though its node stays. None: none does."""
     ports: Postings = attrs.field(factory=Postings)
     """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""
     volumes: dict[int, int] = attrs.field(factory=dict)
@@ -286,6 +288,13 @@ class NodeTable:
         for name, state in images.items():
             self.images.setdefault(name, {})[row] = state
         self._images_of[row] = tuple(images)
+
+    def recount_images(self, row: int, images: ImageStates) -> None:
+        """Give *row*, whose node did not change, the numbers of nodes that have its *images* now."""
+        if self.recounted is not None and any(self.images[name][row] != state for name, state in images.items()):
+            self._set_images(row, images)
+            self.recounted.add(row, 1)
+            self.census.revision += 1
 
     # --- pods -------------------------------------------------------------------------------------------------------
 

@@ -76,6 +76,8 @@ class Cache:
     changes: dict[str, list[Change]] = attrs.field(factory=dict)
     node_count: int = 0
     """The number of nodes in the node lister."""
+    images_revision: int = 0
+    """Moves when some node has other images than before."""
     _states: dict[str, PodState] = attrs.field(factory=dict)
     _assumed: dict[str, PodState] = attrs.field(factory=dict)
     """The assumed pods, in the order of assumption."""
@@ -218,6 +220,7 @@ class Cache:
         if info is None:
             raise CacheError(f"node {node.name} is not found")
         self.node_count -= info.node is not None
+        self.images_revision += bool(info.images)
         info.node, info.images = None, {}
         self._changed(info.name, Change(None, 0, None, {}))
         self._drop_if_empty(info)
@@ -230,6 +233,8 @@ class Cache:
         return None if info is None else info.node
 
     def _set_node(self, info: NodeInfo, node: Node) -> None:
+        before = () if info.node is None else info.node.status.images
+        self.images_revision += before != node.status.images
         self.node_count += info.node is None
         info.node, info.images = node, self._summarise_images(node)
         self._changed(info.name, Change(None, 0, node, info.images))
@@ -243,6 +248,11 @@ class Cache:
                 nodes.add(node.name)
                 found.setdefault(name, (size, len(nodes)))
         return found
+
+    def image_states(self, node: Node) -> dict[str, tuple[int, int]]:
+        """Each image of *node* with its size in bytes and the number of nodes that have it now."""
+        names = (name for image in node.status.images for name in image.names)
+        return {name: (known[0], len(known[1])) for name in names if (known := self._image_nodes.get(name)) is not None}
 
     def _forget_images(self, node: Node | None) -> None:
         for image in node.status.images if node is not None else ():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Generic, TypeVar
-
 import attrs
 
 from ...api.objects import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
+    DeviceClass,
     KubeObject,
     Namespace,
     PersistentVolume,
@@ -18,66 +16,13 @@ from ...api.objects import (
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
+    ResourceSlice,
     Service,
     StatefulSet,
     StorageClass,
 )
-
-Kind = TypeVar("Kind", bound=KubeObject)
-
-
-@attrs.define(eq=False, repr=False)
-class Tick:
-    """A revision that several listings share: it moves with a change of any of them."""
-
-    count: int = 0
-
-
-@attrs.define(eq=False, repr=False)
-class Listing(Generic[Kind]):
-    """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*."""
-
-    version: int = 0
-    tick: Tick = attrs.field(factory=Tick)
-    _objects: dict[str, Kind] = attrs.field(factory=dict)
-    _sorted: list[Kind] | None = None
-    _by_namespace: dict[str, list[Kind]] = attrs.field(factory=dict)
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def __iter__(self) -> Iterator[Kind]:
-        """All objects in ascending order of their keys."""
-        if self._sorted is None:
-            self._sorted = [self._objects[key] for key in sorted(self._objects)]
-        return iter(self._sorted)
-
-    def get(self, key: str) -> Kind | None:
-        """The object called *key*, or None."""
-        return self._objects.get(key)
-
-    def within(self, namespace: str) -> list[Kind]:
-        """The objects of *namespace* in ascending order of name. Not to be changed."""
-        found = self._by_namespace.get(namespace)
-        if found is None:
-            found = self._by_namespace[namespace] = [item for item in self if item.namespace == namespace]
-        return found
-
-    def put(self, item: Kind) -> None:
-        """Add or replace an object."""
-        self._objects[item.key] = item
-        self._touch()
-
-    def drop(self, key: str) -> None:
-        """Remove an object, if it exists."""
-        if self._objects.pop(key, None) is not None:
-            self._touch()
-
-    def _touch(self) -> None:
-        self.version += 1
-        self.tick.count += 1
-        self._sorted = None
-        self._by_namespace.clear()
+from .listing import Listing, Tick
+from .resourceclaims import ResourceClaims
 
 
 @attrs.define(eq=False, repr=False)
@@ -96,6 +41,9 @@ class Listings:
     stateful_sets: Listing[StatefulSet] = attrs.field(factory=Listing)
     budgets: Listing[PodDisruptionBudget] = attrs.field(factory=Listing)
     namespaces: Listing[Namespace] = attrs.field(factory=Listing)
+    resource_claims: ResourceClaims = attrs.field(factory=ResourceClaims)
+    slices: Listing[ResourceSlice] = attrs.field(factory=Listing)
+    device_classes: Listing[DeviceClass] = attrs.field(factory=Listing)
     volume_tick: Tick = attrs.field(init=False, factory=Tick)
     owner_tick: Tick = attrs.field(init=False, factory=Tick)
 
@@ -134,5 +82,8 @@ LISTED = {
     "StatefulSet": "stateful_sets",
     "PodDisruptionBudget": "budgets",
     "Namespace": "namespaces",
+    "ResourceClaim": "resource_claims",
+    "ResourceSlice": "slices",
+    "DeviceClass": "device_classes",
 }
 """Kind -> attribute of :class:`Listings`."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import attrs
 
-from ..arrays.table import NodeTable
+from ...api.objects import Node
+from ..arrays.table import ImageStates, NodeTable
 from .cache import Cache, Change, NodeInfo
 
 
@@ -25,6 +26,8 @@ class Snapshot:
     """The row of a deleted node is dropped, with all its pods."""
     version: int = 0
     """With *drops_nodeless*: moves when the set of nodes changes."""
+    _images_at: dict[str, int] = attrs.field(factory=dict)
+    """Node -> the cache's ``images_revision`` when the nodes with its images were counted, where ``table`` counts them late."""
     _stale: set[str] = attrs.field(factory=set)
     """Names whose rows are stale: changes were not applied because there was no node."""
 
@@ -55,18 +58,25 @@ class Snapshot:
                 self.table.drop(name)
             return
         row = self.table.row(name)
+        late = self.table.recounted is not None
         for entry, sign, node, images in steps:
             if entry is None:
                 if node is None:
                     self.table.clear_node(row)
                 else:
-                    self.table.set_node(row, node, images)
+                    self.table.set_node(row, node, self._images_late(name, node) if late else images)
             elif sign > 0:
                 self.table.add_pod(row, entry)
             else:
                 self.table.remove_pod(row, entry)
         if self.table.has_transient:
             self.table.transient[:, row] = 0
+        if late and info.node is not None and self._images_at.get(name) != self.cache.images_revision:
+            self.table.recount_images(row, self._images_late(name, info.node))
+
+    def _images_late(self, name: str, node: Node) -> ImageStates:
+        self._images_at[name] = self.cache.images_revision
+        return self.cache.image_states(node)
 
     def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[Change]) -> None:
         if self.drops_nodeless and name not in self.table.row_of:
@@ -82,7 +92,8 @@ class Snapshot:
         for entry in info.pods:
             self.table.add_pod(row, entry)
         assert info.node is not None
-        self.table.set_node(row, info.node, info.images)
+        late = self.table.recounted is not None
+        self.table.set_node(row, info.node, self._images_late(name, info.node) if late else info.images)
         self.table.set_ports(row, info.used_ports)
 
     def _keep_stale(self, name: str) -> None:

@@ -219,6 +219,8 @@ class Decision:
     """The pod was not tried, because a PreEnqueue plugin holds it back."""
     is_waiting: bool = False
     """The pod has a host, but is not bound yet: Permit plugins make it wait until they allow it, or reject it."""
+    allocations: Mapping[str, list[str]] | None = None
+    """Claim -> its devices, as ``driver/pool/device``, once the pod is placed; None if it has no claims to devices."""
     is_retry: bool = False
     """The pod had made room in an earlier cycle of the run, and is tried once more."""
     is_final: bool = True
@@ -291,6 +293,8 @@ class Decision:
         if details:
             found |= shown.record()
         found |= {"preemption": preemption}
+        if self.allocations is not None:
+            found |= {"allocations": dict(self.allocations)}
         if self.plugins is not None:
             found |= {"plugins": sorted(self.plugins)}
             found |= {"statuses": {}, "postFilter": None, **shown.plugin_record()} if details else {}

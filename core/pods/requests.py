@@ -22,7 +22,7 @@ DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 """The memory of a container without a request in the non-zero sums, in bytes."""
 ATTACHABLE_PREFIX = "attachable-volumes-"
-_DEFAULTS = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
+DEFAULTS: Mapping[str, Quantity] = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
 
 
 @cache
@@ -146,7 +146,7 @@ def exact_sums(pod: Pod, gates: Gates) -> Requests:
 
 def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by container."""
-    total = _exact(pod, _DEFAULTS)
+    total = _exact(pod, DEFAULTS)
     return {name: amount(name, total.get(name, ZERO)) for name in (CPU, MEMORY)}
 
 
@@ -162,16 +162,16 @@ def nonzero_with_any_overhead(pod: Pod, gates: Gates) -> Requests:
 def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
     total: dict[str, Quantity] = {}
     for container in pod.spec.containers:
-        _add_exactly(total, {**defaults, **container.requests})
+        add_exactly(total, {**defaults, **container.requests})
     for container in pod.spec.init_containers:
         for name, quantity in {**defaults, **container.requests}.items():
             if name not in total or quantity.nanos > total[name].nanos:
                 total[name] = quantity
-    _add_exactly(total, pod.spec.overhead)
+    add_exactly(total, pod.spec.overhead)
     return total
 
 
-def _add_exactly(total: dict[str, Quantity], quantities: Mapping[str, Quantity]) -> None:
+def add_exactly(total: dict[str, Quantity], quantities: Mapping[str, Quantity]) -> None:
     for name, quantity in quantities.items():
         total[name] = total[name] + quantity if name in total else quantity
 

@@ -12,6 +12,7 @@ from ..rebuilt import rebuilt_from
 from ..release import Release, Requests
 from .claims import claim_keys
 from .notes import Notes
+from .resized import is_sidecar
 
 Port = tuple[str, str, int]
 """Host IP, protocol, port."""
@@ -30,8 +31,9 @@ NO_AFFINITY = Affinity()
 
 
 @rebuilt_from(
-    "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "ports", "claims", "size", "selects_namespaces"
-)
+    "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "scored", "ports", "claims", "size",
+    "selects_namespaces",
+)  # fmt: skip
 @attrs.frozen(eq=False, repr=False)
 class Template:
     """An equivalence class of pods, with everything that rules read worked out once.
@@ -50,6 +52,8 @@ class Template:
     nonzero: tuple[int, int]
     """cpu and memory when it is scheduled, with defaults for absent requests."""
     nonzero_footprint: tuple[int, int]
+    scored: Requests
+    """What it counts of other resources in scores when it is scheduled."""
     ports: tuple[Port, ...]
     """Its host ports, in order, defaults filled in."""
     claims: tuple[str, ...]
@@ -119,9 +123,10 @@ class Entry:
         return self._pod
 
 
-def host_ports(pod: Pod) -> Iterator[Port]:
-    """The host ports that the containers ask for; init containers have none."""
-    for container in pod.spec.containers:
+def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
+    """The host ports that the containers ask for, with *sidecars* these too; other init containers have none."""
+    before = [one for one in pod.spec.init_containers if is_sidecar(one)] if sidecars else ()
+    for container in (*before, *pod.spec.containers):
         for port in container.ports:
             if port.host_port > 0:
                 yield (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
@@ -147,10 +152,11 @@ class Templates:
         return self._intern(pod, pod.spec.node_name)
 
     def _intern(self, pod: Pod, node_name: str) -> Template:
-        key = (node_name, *self._key(pod))
+        counted = self.release.resized(pod, self.gates)
+        key = (node_name, *self._key(pod, counted))
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._make(pod if pod.spec.node_name == node_name else pod.bound_to(node_name))
+            found = self._known[key] = self._make(pod if pod.spec.node_name == node_name else pod.bound_to(node_name), counted)
         return found
 
     def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
@@ -158,33 +164,36 @@ class Templates:
         return Entry(pod, self._intern(pod, ""), nominated, host)
 
     @staticmethod
-    def _key(pod: Pod) -> tuple[Hashable, ...]:
+    def _key(pod: Pod, counted: Pod) -> tuple[Hashable, ...]:
         spec, meta = pod.spec, pod.metadata
         return (
             meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
             meta.controller if meta.owner_references else None,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
-            spec.topology_spread_constraints, spec.scheduling_gates,
+            spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
+            None if counted is pod else (counted.spec.containers, counted.spec.init_containers),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else None,
         )  # fmt: skip
 
-    def _make(self, pod: Pod) -> Template:
-        release, gates = self.release, self.gates
-        nonzero, footprint = release.incoming_nonzero(pod, gates), release.footprint_nonzero(pod, gates)
-        requests = release.footprint(pod, gates)
+    def _make(self, pod: Pod, counted: Pod) -> Template:
+        """The template of *pod*, which is *counted* with other requests while it is resized."""
+        release, gates, by_containers = self.release, self.gates, self.release.framework.fit_scores_containers
+        nonzero, footprint = release.incoming_nonzero(pod if by_containers else counted, gates), release.footprint_nonzero(counted, gates)
+        requests = release.footprint(counted, gates)
         size = tuple(sorted(requests.items())), footprint["cpu"], footprint["memory"]
         self.has_huge |= any(not 0 <= amount < HUGE for amount in (*requests.values(), *footprint.values(), *nonzero.values()))
         return Template(
             pod=pod,
             number=len(self._known),
             group=Group(pod.namespace, pod.labels, pod.is_terminating),
-            requests=requests if release.incoming is release.footprint else release.incoming(pod, gates),
+            requests=requests if release.incoming is release.footprint and counted is pod else release.incoming(pod, gates),
             footprint=requests,
             nonzero=(nonzero["cpu"], nonzero["memory"]),
             nonzero_footprint=(footprint["cpu"], footprint["memory"]),
+            scored=nonzero if by_containers else requests,
             size=self._sizes.setdefault(size, size),
-            ports=tuple(host_ports(pod)),
+            ports=tuple(host_ports(pod, sidecars=release.framework.sidecars_have_ports)),
             claims=claim_keys(pod, release.volumes.ephemeral_claims),
             selects_namespaces=release.selects_namespaces,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .configuration import ConfigurationCells
+from .devices import DeviceCells
 from .framework import FrameworkCells, words_of
 from .release import (
     ClientCells,
@@ -21,6 +23,8 @@ from .release import (
 
 __all__ = (
     "ClientCells",
+    "ConfigurationCells",
+    "DeviceCells",
     "ExtenderCells",
     "Footprint",
     "FrameworkCells",

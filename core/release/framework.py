@@ -49,9 +49,27 @@ class FrameworkCells:
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
+    counts_images_late: bool = cell(
+        "nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added or updated)", False
+    )
+    init_images_count: bool = cell("images of init containers count, as do those containers where sizes are scaled", False)
     points_lacked: frozenset[tuple[str, str]] = cell(
         "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
     )
+    # --- requests ---------------------------------------------------------------------------------------------------
+    rejects_sidecars: str = cell("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers", "")
+    sidecars_have_ports: bool = cell("host ports of sidecars count (no: only those of containers)", False)
+    fit_checks_requested: bool = cell(
+        "NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native resources)", False
+    )
+    too_small_is_unresolvable: bool = cell("removing pods cannot help on a node that is too small even when it is empty", False)
+    fit_scores_containers: bool = cell(
+        "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
+        False,
+    )
+    reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
+    constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
+    counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)
     # --- preemption -------------------------------------------------------------------------------------------------
     sorts_victims_again: bool = cell(
         "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
@@ -62,3 +80,6 @@ class FrameworkCells:
     leaving_victims_keep_nominations: bool = cell(
         "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
     )
+    # --- texts ------------------------------------------------------------------------------------------------------
+    faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)
+    faults_as_json: bool = cell("lists in faults of fields are shown as JSON (no: as Go writes them)", False)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from .configuration import ConfigurationCells
+from .devices import DeviceCells
 from .framework import FrameworkCells
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ Gates = Mapping[str, bool]
 Requests = dict[str, int]
 """Resource -> whole number; cpu in millicores."""
 Footprint = Callable[["Pod", Gates], Requests]
+
+
+def as_specified(pod: Pod, gates: Gates) -> Pod:
+    """*pod* itself: what its spec says counts, whatever its status says."""
+    return pod
 
 
 @attrs.frozen
@@ -292,6 +299,8 @@ class Release:
     """cpu and memory of the incoming pod, with the defaults for absent requests."""
     footprint_nonzero: Footprint
     """cpu and memory that a pod adds to the sums of its node, with the defaults for absent requests."""
+    resized: Callable[[Pod, Gates], Pod] = as_specified
+    """A pod with the requests that count where its containers are resized in place; the pod itself where they are those of the spec."""
     zone_key: Callable[[Mapping[str, str]], str]
     """(labels of a node) -> the zone that it belongs to in the visiting order."""
     snapshot_keeps_nodeless: bool
@@ -336,7 +345,10 @@ class Release:
     live: LiveCells
     client: ClientCells
     framework: FrameworkCells = attrs.field(factory=FrameworkCells)
+    configuration: ConfigurationCells = attrs.field(factory=ConfigurationCells)
     """Means nothing where predicates and priorities run."""
+    devices: DeviceCells = attrs.field(factory=DeviceCells)
+    """Means nothing where plugin DynamicResources does not run."""
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"

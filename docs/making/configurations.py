@@ -22,8 +22,11 @@ from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
-from kubeclassic.framework.config.defaults import DEFAULTS, GROUP, Named, PluginSet
+from kubeclassic.framework.config.context import Context
+from kubeclassic.framework.config.defaults import GROUP, Named, PluginSet
+from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 FOLDER = "reference/configuration"
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,8 +45,15 @@ def pages() -> Iterator[tuple[str, str]]:
     tables = _tables(OlderConfiguration, CONFIGURATION_SCHEMA)
     told = _COMPONENT.format(versions=" or ".join(map(code, API_VERSIONS)))
     yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", tables)
-    versions = ", ".join(code(f"{GROUP}/{version}") for version in DEFAULTS)
-    yield f"{FOLDER}/profile.md", _page("Profiles", _PROFILE.format(versions=versions), "profile", _profile_tables())
+    read = {release.version: release.configuration.api_versions for release in FRAMEWORK_RELEASES.values()}
+    versions = dict.fromkeys(version for known in read.values() for version in known)
+    told = ", ".join(f"{code(f'{GROUP}/{version}')} ({_span([name for name in read if version in read[name]])})" for version in versions)
+    about = _PROFILE.format(first=next(iter(read)), versions=told)
+    yield f"{FOLDER}/profile.md", _page("Profiles", about, "profile", _profile_tables())
+
+
+def _span(releases: list[str]) -> str:
+    return releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
 
 
 _POLICY = """Releases 1.12 to 1.16 take a Policy in place of a provider: `--policy FILE` (JSON or YAML), or a ConfigMap with the key
@@ -51,7 +61,7 @@ _POLICY = """Releases 1.12 to 1.16 take a Policy in place of a provider: `--poli
 the pages of [predicates](../predicates/index.md) and [priorities](../priorities/index.md)."""
 _COMPONENT = """The configuration of kube-scheduler 1.12 to 1.16: `--config FILE`, `apiVersion` {versions}. Here are the fields that a
 decision depends on; `kubeclassic run` also reads those of elections, endpoints and the client, as flags do ([run](../commands/run.md))."""
-_PROFILE = """The configuration of kube-scheduler 1.27: `--profile FILE` (or `--config FILE`), `apiVersion` {versions}.
+_PROFILE = """The configuration of kube-scheduler from {first} on: `--profile FILE` (or `--config FILE`), `apiVersion` {versions}.
 Unknown fields are refused. The names of plugins are on the page of [plugins](../plugins/index.md)."""
 
 
@@ -65,8 +75,10 @@ def _profile_tables() -> Iterator[str]:
     yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, Named))
     yield "## Arguments of plugins"
     seen: set[type[Any]] = set()
+    release = next(reversed(FRAMEWORK_RELEASES.values()))
+    newest = Context(release, resolved_gates(None, release))
     for plugin in DEFAULT_REGISTRY:
-        if takes_args(plugin):
+        if takes_args(plugin, newest):
             yield from _tables(getattr(arguments, f"{plugin}Args"), arguments.SCHEMA, told=seen)
 
 

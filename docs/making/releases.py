@@ -84,14 +84,18 @@ def _step(found: ReleaseDiff) -> str:
     if found.successors:
         parts += ["## Rules\n", table(["rule", f"in {pair[0]}", f"in {pair[1]}", "what is different"], map(_successor, found.successors))]
     parts += _changes((*found.changes, *found.messages), pair)
-    for about in ("predicates", "priorities", "gates"):
-        rows = [[code(item.what), str(item.before or "-"), str(item.after or "-")] for item in found.differences if item.about == about]
-        if rows:
-            parts += [f"## {about.capitalize()}\n", table(["name", *pair], rows)]
+    for about in ("predicates", "priorities", "plugins", "gates"):
+        items = [item for item in found.differences if item.about == about]
+        if items:
+            parts += [f"## {about.capitalize()}\n", table(["name", *pair, "what"], map(_named, items))]
     cells = [item for item in found.differences if item.about == "behaviour"]
     if cells:
         parts += ["## Behaviour\n", table(["about", "what", *pair], map(_cell, cells))]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _named(item: Difference) -> list[str]:
+    return [code(item.what), str(item.before or "-"), str(item.after or "-"), item.words or "-"]
 
 
 def _successor(found: Successor) -> list[str]:

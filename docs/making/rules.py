@@ -15,8 +15,10 @@ from making.rulewords import CELLS, FORMULAS
 from kubeclassic.algorithmprovider.description.cellwords import CELLS as CELL_WORDS
 from kubeclassic.algorithmprovider.description.cellwords import value_in_words
 from kubeclassic.framework.config.args import takes_args
-from kubeclassic.framework.description.correspondences import Successor
-from kubeclassic.framework.description.describe import describe_any, diff_any, has_plugins
+from kubeclassic.framework.config.context import Context
+from kubeclassic.framework.config.gates import resolved_gates
+from kubeclassic.framework.description.correspondences import Successor, points_of
+from kubeclassic.framework.description.describe import describe_any, diff_any, has_plugins, plugin_in_words
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES
@@ -29,7 +31,10 @@ from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
 
 RELEASES = tuple(ALL_RELEASES)
 OLDER = tuple(release for release in RELEASES if not has_plugins(release))
-NEWEST = RELEASES[-1]
+WITH_PLUGINS = tuple(release for release in RELEASES if has_plugins(release))
+FIRST = WITH_PLUGINS[0]
+"""The release in which plugins are told to have replaced rules."""
+NEWEST = Context(ALL_RELEASES[RELEASES[-1]], resolved_gates(None, ALL_RELEASES[RELEASES[-1]]))
 FOLDER = "reference"
 Json = dict[str, Any]
 
@@ -101,19 +106,20 @@ def all_rules() -> Iterator[Rule]:
 def pages() -> Iterator[tuple[str, str]]:
     """(path, text) of the page of each rule, and of the three lists."""
     described = {release: describe_any(release) for release in RELEASES}
-    replaced = diff_any(OLDER[-1], NEWEST).successors
+    replaced = diff_any(OLDER[-1], FIRST).successors
     for rule in all_rules():
         yield rule.path, page(rule, described, replaced)
     yield f"{FOLDER}/predicates/index.md", _list("Predicates", _PREDICATES, list(predicates()), described)
     yield f"{FOLDER}/priorities/index.md", _list("Priorities", _PRIORITIES, list(priorities()), described)
-    yield f"{FOLDER}/plugins/index.md", _plugin_list(described[NEWEST]["plugins"])
+    yield f"{FOLDER}/plugins/index.md", _plugin_list()
 
 
 _PREDICATES = """A predicate is a question that each node has to pass. Releases 1.12 to 1.16 ask them in the order of this table, and
 stop at the first that a node fails, unless a Policy has `alwaysCheckAllPredicates`."""
 _PRIORITIES = """A priority scores the nodes that fit, from 0 to 10. The total of a node is the sum of its scores, each times the priority's
 weight."""
-_PLUGINS = """A plugin of release 1.27 joins one or more extension points. Filter plugins turn nodes down, score plugins give 0 to 100."""
+_PLUGINS = f"""A plugin joins one or more extension points. Filter plugins turn nodes down, score plugins give 0 to 100. Releases from
+{FIRST} on have plugins."""
 
 
 def page(rule: Rule, described: Mapping[str, Json], replaced: Sequence[Successor]) -> str:
@@ -159,23 +165,27 @@ def together(values: Mapping[str, str]) -> list[list[str]]:
 
 
 def _plugin_releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
-    how = described[NEWEST]["plugins"][rule.name]
-    weight = "-" if how["weight"] is None else str(how["weight"])
-    by = "in every profile by default" if how["default"] else "named by a profile"
-    yield table(["release", "how it runs", "weight", "extension points"], [[NEWEST, by, weight, ", ".join(how["points"])]])
-    if takes_args(rule.name):
+    how = {release: _how(described[release]["plugins"].get(rule.name)) for release in WITH_PLUGINS}
+    yield table(["release", "how it runs"], together(how))
+    yield f"Its extension points: {', '.join(points_of(rule.name))}."
+    yield from _cells(rule, described)
+    if takes_args(rule.name, NEWEST):
         yield f"Its arguments: [{rule.name}Args](../configuration/profile.md#{rule.name.lower()}args)."
 
 
+def _how(plugin: Json | None) -> str:
+    return "-" if plugin is None else plugin_in_words(plugin)
+
+
 def _successors(rule: Rule, replaced: Sequence[Successor]) -> Iterator[str]:
-    """What took the place of a predicate or priority in 1.27; of a plugin, what it took the place of."""
+    """What took the place of a predicate or priority in the first release with plugins; of a plugin, what it took the place of."""
     if rule.kind == "plugin":
         rows = [[_linked(found), found.words] for found in replaced if rule.name in found.plugins]
         head = f"What it took the place of, and what became different since {OLDER[-1]}:"
         headers = ["rule", "what is different"]
     else:
         rows = [[_plugins_of(found), found.words] for found in replaced if found.rule == rule.name]
-        head, headers = f"In {NEWEST} there are plugins instead:", ["plugin", "what is different"]
+        head, headers = f"In {FIRST} there are plugins instead:", ["plugin", "what is different"]
     if rows:
         yield head
         yield table(headers, rows)
@@ -218,8 +228,6 @@ def _default(rule: Rule, described: Mapping[str, Json]) -> str:
     return found
 
 
-def _plugin_list(described: Mapping[str, Json]) -> str:
-    rows = [
-        [f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), code(", ".join(described[rule.name]["points"]))] for rule in plugins()
-    ]
+def _plugin_list() -> str:
+    rows = [[f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), code(", ".join(points_of(rule.name)))] for rule in plugins()]
     return f"# Plugins\n\n{_PLUGINS}\n\n{table(['name', 'what it does', 'extension points'], rows)}"

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...api.meaning.durations import duration_text
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...api.objects import TopologySpreadConstraint
 from . import args as a
-from .fielderrors import duplicate, forbidden, invalid, required, unsupported
+from .args import takes_args
+from .context import Context
+from .fielderrors import as_json, duplicate, forbidden, invalid, required, unsupported
 from .selectorfaults import node_selector_faults, preferred_faults
 
 STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
@@ -20,7 +23,7 @@ _TEN = "not in valid range [0, 10]"
 Faults = Iterator[str]
 
 
-def _preemption(args: a.DefaultPreemptionArgs, path: str, capacity_priority: bool) -> Faults:
+def _preemption(args: a.DefaultPreemptionArgs, path: str, context: Context) -> Faults:
     share, number = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
     percentage, absolute = f"{path}minCandidateNodesPercentage", f"{path}minCandidateNodesAbsolute"
     if not 0 <= share <= 100:
@@ -32,22 +35,22 @@ def _preemption(args: a.DefaultPreemptionArgs, path: str, capacity_priority: boo
         yield invalid(absolute, number, "cannot be zero at the same time as minCandidateNodesPercentage")
 
 
-def _pod_affinity(args: a.InterPodAffinityArgs, path: str, capacity_priority: bool) -> Faults:
+def _pod_affinity(args: a.InterPodAffinityArgs, path: str, context: Context) -> Faults:
     if not 0 <= args.hard_pod_affinity_weight <= 100:
         yield invalid(f"{path}hardPodAffinityWeight", args.hard_pod_affinity_weight, _PERCENT)
 
 
-def _node_affinity(args: a.NodeAffinityArgs, path: str, capacity_priority: bool) -> Faults:
+def _node_affinity(args: a.NodeAffinityArgs, path: str, context: Context) -> Faults:
     added = args.added_affinity
     if added is None:
         return
     within = f"{path}addedAffinity."
     if added.required is not None:
-        yield from node_selector_faults(added.required, f"{within}requiredDuringSchedulingIgnoredDuringExecution")
-    yield from preferred_faults(added.preferred, f"{within}preferredDuringSchedulingIgnoredDuringExecution")
+        yield from node_selector_faults(added.required, context.framework, f"{within}requiredDuringSchedulingIgnoredDuringExecution")
+    yield from preferred_faults(added.preferred, context.framework, f"{within}preferredDuringSchedulingIgnoredDuringExecution")
 
 
-def _balanced(args: a.NodeResourcesBalancedAllocationArgs, path: str, capacity_priority: bool) -> Faults:
+def _balanced(args: a.NodeResourcesBalancedAllocationArgs, path: str, context: Context) -> Faults:
     seen: set[str] = set()
     for i, resource in enumerate(args.resources):
         if resource.name in seen:
@@ -57,17 +60,17 @@ def _balanced(args: a.NodeResourcesBalancedAllocationArgs, path: str, capacity_p
             yield invalid(f"{path}resources[{i}].weight", resource.weight, "must be 1")
 
 
-def _fit(args: a.NodeResourcesFitArgs, path: str, capacity_priority: bool) -> Faults:
+def _fit(args: a.NodeResourcesFitArgs, path: str, context: Context) -> Faults:
     for i, name in enumerate(args.ignored_resources):
         yield from _label_name(name, f"{path}ignoredResources[{i}]")
     for i, group in enumerate(args.ignored_resource_groups):
         if "/" in group:
             yield invalid(f"{path}ignoredResourceGroups[{i}]", group, "resource group name can't contain '/'")
         yield from _label_name(group, f"{path}ignoredResourceGroups[{i}]")
-    yield from _strategy(args.scoring_strategy, f"{path}scoringStrategy.")
+    yield from _strategy(args.scoring_strategy, f"{path}scoringStrategy.", context)
 
 
-def _strategy(strategy: a.ScoringStrategy, path: str) -> Faults:
+def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Faults:
     if strategy.type not in STRATEGIES:
         yield unsupported(f"{path}type", strategy.type, STRATEGIES)
     for i, resource in enumerate(strategy.resources):
@@ -75,19 +78,19 @@ def _strategy(strategy: a.ScoringStrategy, path: str) -> Faults:
             message = f"resource weight of {resource.name} not in valid range (0, 100]"
             yield invalid(f"{path}resources[{i}].weight", resource.weight, message)
     if strategy.shape is not None:
-        yield from _shape(strategy.shape, f"{path}shape")
+        yield from _shape(strategy.shape, f"{path}shape", context)
     elif strategy.type == "RequestedToCapacityRatio":
         # Upstream: without the object it crashes at start; here that is an error.
         yield required(f"{path}requestedToCapacityRatio", "must be given with type RequestedToCapacityRatio")
 
 
-def _shape(shape: Sequence[a.ShapePoint], path: str) -> Faults:
+def _shape(shape: Sequence[a.ShapePoint], path: str, context: Context) -> Faults:
     if not shape:
         yield required(path, "at least one point must be specified")
         return
     for i in range(1, len(shape)):
         if shape[i - 1].utilization >= shape[i].utilization:
-            yield invalid(f"{path}[{i}].utilization", shape[i].utilization, "utilization values must be sorted in increasing order")
+            yield invalid(f"{path}[{i}].utilization", shape[i].utilization, context.cells.shape_text)
             break
     for i, point in enumerate(shape):
         if not 0 <= point.utilization <= 100:
@@ -96,7 +99,7 @@ def _shape(shape: Sequence[a.ShapePoint], path: str) -> Faults:
             yield invalid(f"{path}[{i}].score", point.score, _TEN)
 
 
-def _spread(args: a.PodTopologySpreadArgs, path: str, capacity_priority: bool) -> Faults:
+def _spread(args: a.PodTopologySpreadArgs, path: str, context: Context) -> Faults:
     if args.defaulting_type not in ("System", "List"):
         yield unsupported(f"{path}defaultingType", args.defaulting_type, ("System", "List"))
     elif args.defaulting_type == "System" and args.default_constraints:
@@ -125,25 +128,39 @@ def _constraint(constraint: TopologySpreadConstraint, path: str) -> Faults:
         yield forbidden(f"{path}.labelSelector", "constraint must not define a selector, as they deduced for each pod")
 
 
-def _volume_binding(args: a.VolumeBindingArgs, path: str, capacity_priority: bool) -> Faults:
+def _volume_binding(args: a.VolumeBindingArgs, path: str, context: Context) -> Faults:
     if args.bind_timeout_seconds < 0:
         message = "invalid BindTimeoutSeconds, should not be a negative value"
         yield invalid(f"{path}bindTimeoutSeconds", args.bind_timeout_seconds, message)
-    if capacity_priority:
-        yield from _shape(args.shape or (), f"{path}shape")
+    if context.scores_capacity:
+        yield from _shape(args.shape or (), f"{path}shape", context)
     elif args.shape is not None:
-        kind = "config.UtilizationShapePoint"
-        points = ", ".join(f"{kind}{{Utilization:{point.utilization}, Score:{point.score}}}" for point in args.shape)
-        message = "unexpected field `shape`, remove it or turn on the feature gate VolumeCapacityPriority"
-        yield f"{path}shape: Invalid value: []{kind}{{{points}}}: {message}"
+        message = f"unexpected field `shape`, remove it or turn on the feature gate {context.cells.capacity_gate}"
+        yield f"{path}shape: Invalid value: {_points(args.shape, context)}: {message}"
+
+
+def _points(shape: Sequence[a.ShapePoint], context: Context) -> str:
+    if context.framework.faults_as_json:
+        return as_json([{"Utilization": point.utilization, "Score": point.score} for point in shape])
+    kind = "config.UtilizationShapePoint"
+    return f"[]{kind}{{{', '.join(f'{kind}{{Utilization:{point.utilization}, Score:{point.score}}}' for point in shape)}}}"
+
+
+def _devices(args: a.DynamicResourcesArgs, path: str, context: Context) -> Faults:
+    seconds = args.filter_timeout
+    if seconds is not None and not context.times_devices:
+        yield forbidden(f"{path}filterTimeout", "DRASchedulingFilterTimeout feature gate is disabled")
+    elif seconds is not None and seconds < 0:
+        yield invalid(f"{path}filterTimeout", duration_text(seconds), "must be zero or positive")
 
 
 def _label_name(name: str, path: str) -> Faults:
     return (invalid(path, name, fault) for fault in is_valid_label_key(name))
 
 
-_CHECKS: Mapping[str, Callable[[Any, str, bool], Faults]] = {
+_CHECKS: Mapping[str, Callable[[Any, str, Context], Faults]] = {
     "DefaultPreemption": _preemption,
+    "DynamicResources": _devices,
     "InterPodAffinity": _pod_affinity,
     "NodeAffinity": _node_affinity,
     "NodeResourcesBalancedAllocation": _balanced,
@@ -155,7 +172,7 @@ CHECKED_BY_PLUGIN_ALONE = frozenset({"NodeResourcesFit"})
 """Upstream: the validation of a configuration uses a wrong name for these arguments, so only the plugin's constructor checks them."""
 
 
-def arg_faults(plugin: str, args: Any, path: str, capacity_priority: bool) -> list[str]:
+def arg_faults(plugin: str, args: Any, path: str, context: Context) -> list[str]:
     """The faults of *plugin*'s arguments; *path*, empty or ending in a dot, is put before the field."""
-    check = _CHECKS.get(plugin)
-    return [] if check is None or args is None else list(check(args, path, capacity_priority))
+    check = _CHECKS.get(plugin) if takes_args(plugin, context) else None
+    return [] if check is None or args is None else list(check(args, path, context))

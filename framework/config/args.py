@@ -10,11 +10,14 @@ from typing import Any
 
 import attrs
 
+from ...api.meaning.durations import parse_duration
 from ...api.objects import NodeAffinity, TopologySpreadConstraint
 from ...api.objects.integers import Int32
 from ...api.reading.derive import Field
+from ...api.reading.fields import Mismatch, text
 from ...api.reading.schema import TYPE_META, schema
 from ...api.reading.shapes import unknown_fields
+from .context import PLAIN, Context
 
 
 @attrs.frozen
@@ -33,8 +36,8 @@ class ShapePoint:
     score: Int32 = 0
 
 
-CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 WHOLE_RANGE = (ShapePoint(0, 0), ShapePoint(100, 10))
+CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 
 
 @attrs.frozen
@@ -58,7 +61,7 @@ class NodeResourcesFitArgs:
     ignored_resource_groups: tuple[str, ...] = ()
     scoring_strategy: ScoringStrategy = LEAST_ALLOCATED
 
-    def with_defaults(self, capacity_priority: bool) -> NodeResourcesFitArgs:
+    def with_defaults(self, context: Context) -> NodeResourcesFitArgs:
         strategy = self.scoring_strategy
         return attrs.evolve(self, scoring_strategy=attrs.evolve(strategy, resources=_weighted(strategy.resources)))
 
@@ -69,7 +72,7 @@ class NodeResourcesBalancedAllocationArgs:
 
     resources: tuple[ResourceSpec, ...] = ()
 
-    def with_defaults(self, capacity_priority: bool) -> NodeResourcesBalancedAllocationArgs:
+    def with_defaults(self, context: Context) -> NodeResourcesBalancedAllocationArgs:
         return attrs.evolve(self, resources=_weighted(self.resources))
 
 
@@ -95,7 +98,7 @@ class PodTopologySpreadArgs:
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     defaulting_type: str = ""
 
-    def with_defaults(self, capacity_priority: bool) -> PodTopologySpreadArgs:
+    def with_defaults(self, context: Context) -> PodTopologySpreadArgs:
         return attrs.evolve(self, defaulting_type=self.defaulting_type or "System")
 
 
@@ -106,8 +109,10 @@ class VolumeBindingArgs:
     bind_timeout_seconds: int = 600
     shape: tuple[ShapePoint, ...] | None = None
 
-    def with_defaults(self, capacity_priority: bool) -> VolumeBindingArgs:
-        return attrs.evolve(self, shape=WHOLE_RANGE) if capacity_priority and not self.shape else self
+    def with_defaults(self, context: Context) -> VolumeBindingArgs:
+        if self.shape or not context.scores_capacity:
+            return self
+        return attrs.evolve(self, shape=tuple(ShapePoint(*point) for point in context.cells.capacity_shape))
 
 
 @attrs.frozen
@@ -116,6 +121,17 @@ class DefaultPreemptionArgs:
 
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
+
+
+@attrs.frozen
+class DynamicResourcesArgs:
+    """How long the search for devices on one node may take."""
+
+    filter_timeout: float | None = None
+    """Seconds; 0: as long as it takes."""
+
+    def with_defaults(self, context: Context) -> DynamicResourcesArgs:
+        return attrs.evolve(self, filter_timeout=10.0) if self.filter_timeout is None and context.times_devices else self
 
 
 def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
@@ -130,26 +146,39 @@ def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
 _PLUGIN_ARGS: Mapping[str, type[Any]] = {
     kind.__name__.removesuffix("Args"): kind
     for kind in (
-        DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs, NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs,
-        PodTopologySpreadArgs, VolumeBindingArgs,
+        DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, NodeAffinityArgs, NodeResourcesBalancedAllocationArgs,
+        NodeResourcesFitArgs, PodTopologySpreadArgs, VolumeBindingArgs,
     )
 }  # fmt: skip
+
+
+def _duration(value: Any) -> float:
+    written = text(value)
+    seconds = parse_duration(written.removeprefix("-"))
+    if seconds is None:
+        raise Mismatch(value, "a duration such as 5s or 1m30s")
+    return -seconds if written.startswith("-") else seconds
+
+
 SCHEMA = schema(strict=False).extended(
-    {ScoringStrategy: {"shape": Field(inside="requestedToCapacityRatio", absent=())}},
+    {
+        ScoringStrategy: {"shape": Field(inside="requestedToCapacityRatio", absent=())},
+        DynamicResourcesArgs: {"filter_timeout": Field(read=_duration)},
+    },
     known=dict.fromkeys(_PLUGIN_ARGS.values(), TYPE_META),
 )
 
 
-def takes_args(plugin: str) -> bool:
-    """Whether *plugin* is a default plugin with arguments; those of a user's plugin stay plain data."""
-    return plugin in _PLUGIN_ARGS
+def takes_args(plugin: str, context: Context = PLAIN) -> bool:
+    """Whether *plugin* is a default plugin with arguments; those of other plugins stay plain data."""
+    return plugin in _PLUGIN_ARGS and (context.cells.device_args or plugin != "DynamicResources")
 
 
-def read_args(plugin: str, value: Mapping[str, Any], capacity_priority: bool = False) -> Any:
+def read_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Any:
     """The arguments of *plugin* with their defaults; raises :class:`~kubeclassic.api.reading.fields.Mismatch`."""
     found = SCHEMA.reader(_PLUGIN_ARGS[plugin])(value)
     fill = getattr(found, "with_defaults", None)
-    return found if fill is None else fill(capacity_priority)
+    return found if fill is None else fill(context)
 
 
 def unknown_args(plugin: str, value: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The default plugins of a profile, for each version of the configuration API.
+"""The default plugins of a profile, by release and version of the configuration API.
 
 Upstream: pkg/scheduler/apis/config/v1/default_plugins.go, and those of v1beta3 and v1beta2.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import attrs
 
 from ...api.objects.integers import Int32
-from ...core.release import Gates
+from .context import Context
 
 GROUP = "kubescheduler.config.k8s.io"
 
@@ -40,13 +40,6 @@ def _listed(text: str) -> PluginSet:
     return PluginSet(tuple(Named(name, int(weight or 0)) for name, _, weight in names))
 
 
-MULTI_POINT: Plugins = {
-    "multiPoint": _listed(
-        "PrioritySort NodeUnschedulable NodeName TaintToleration=3 NodeAffinity=2 NodePorts NodeResourcesFit=1 VolumeRestrictions EBSLimits"
-        " GCEPDLimits NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone PodTopologySpread=2 InterPodAffinity=2 DefaultPreemption"
-        " NodeResourcesBalancedAllocation=1 ImageLocality=1 DefaultBinder"
-    )
-}
 _EACH_POINT: Plugins = {
     "queueSort": _listed("PrioritySort"),
     "preFilter": _listed(
@@ -68,22 +61,33 @@ _EACH_POINT: Plugins = {
 }
 
 
-def _multi_point(gates: Gates) -> Plugins:
-    added = (Named("SchedulingGates"),) if gates.get("PodSchedulingReadiness", True) else ()
-    return {"multiPoint": PluginSet(MULTI_POINT["multiPoint"].enabled + added)}
+def _multi_point(context: Context) -> Plugins:
+    found = [Named(name, weight) for name, weight in context.cells.default_plugins.items()]
+    for gate, (plugin, successor) in context.cells.gated_plugins.items():
+        if context.gates[gate]:
+            names = [entry.name for entry in found]
+            found.insert(names.index(successor) if successor else len(found), Named(plugin))
+    return {"multiPoint": PluginSet(tuple(found))}
 
 
-def _each_point(gates: Gates) -> Plugins:
+def _each_point(context: Context) -> Plugins:
     found = dict(_EACH_POINT)
-    if gates.get("VolumeCapacityPriority", False):
+    if context.scores_capacity:
         found["score"] = PluginSet((*found["score"].enabled, Named("VolumeBinding", 1)))
-    if gates.get("PodSchedulingReadiness", True):
+    if context.gates["PodSchedulingReadiness"]:
         found["preEnqueue"] = _listed("SchedulingGates")
     return found
 
 
-DEFAULTS = {"v1": _multi_point, "v1beta3": _multi_point, "v1beta2": _each_point}
-"""Version of the configuration API -> gates -> plugins."""
+LATEST = "v1"
+"""The version of the configuration API that every release reads."""
+BY_POINT = "v1beta2"
+"""The version with a list for each extension point."""
+
+
+def default_plugins(version: str, context: Context) -> Plugins:
+    """The plugins of a profile that says nothing, in *version* of the configuration API."""
+    return _each_point(context) if version == BY_POINT else _multi_point(context)
 
 
 def merged(defaults: Plugins, custom: Plugins) -> dict[str, PluginSet]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...api.meaning.labels import quoted
+from ...core.release import FrameworkCells
+
+_HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def shown(value: Any) -> str:
@@ -21,8 +25,18 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def invalid(path: str, value: Any, message: str) -> str:
-    return f"{path}: Invalid value: {shown(value)}: {message}"
+def as_json(value: Any) -> str:
+    """A value as Go marshals it; ``()`` is a list that is absent."""
+    if value == () and isinstance(value, tuple):
+        return "null"
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return "".join(_HTML.get(character, character) for character in text)  # Upstream: Go escapes what HTML could read.
+
+
+def invalid(path: str, value: Any, message: str, cells: FrameworkCells | None = None) -> str:
+    """The fault of *value*; *cells* say how a list is shown, which only lists need."""
+    as_list = isinstance(value, tuple | list) and cells is not None and cells.faults_as_json
+    return f"{path}: Invalid value: {as_json(value) if as_list else shown(value)}: {message}"
 
 
 def required(path: str, message: str = "") -> str:

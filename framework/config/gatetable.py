@@ -297,10 +297,16 @@ _BY_RELEASE: Mapping[str, Gatelist] = MappingProxyType(
     }
 )  # fmt: skip
 
-OLDEST = _V1_27
-"""The gates of the oldest release of the framework."""
 
 
 def gates_of(version: str) -> Gatelist:
     """The gates of a release of the framework, for the tables of releases."""
     return _BY_RELEASE[version]
+
+
+def settled_by(version: str) -> frozenset[str]:
+    """The gates of older releases that are gone in *version*, and were on: what they guarded is always there."""
+    known = _BY_RELEASE[version]
+    older = (gates for release, gates in _BY_RELEASE.items() if release < version)
+    latest = {name: gate for gates in older for name, gate in gates.items()}
+    return frozenset(name for name, gate in latest.items() if gate.default and name not in known)

@@ -20,6 +20,7 @@ from ...core.engine import Engine
 from ...exceptions import CacheError
 from ..extensionpoints import Named, PreBind
 from ..plugins.defaultbinder import DefaultBinder
+from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding
 from ..profile import Profile
 from ..status import Status, error
@@ -261,15 +262,15 @@ class FrameworkBinding:
 
 @lru_cache(1 << 6)
 def is_plain(profile: Profile) -> bool:
-    """Whether only VolumeBinding and DefaultBinder run after a decision: they have nothing to do for a pod without claims."""
+    """Whether only plugins run after a decision that have nothing to do for a pod without claims."""
     points = profile.points
-    volumes = all(type(plugin) is VolumeBinding for plugin in (*points.reserve, *points.pre_bind))
-    return volumes and not points.permit and not points.post_bind and type(points.bind[0]) is DefaultBinder
+    of_claims = all(type(plugin) in (VolumeBinding, DynamicResources) for plugin in (*points.reserve, *points.pre_bind))
+    return of_claims and not points.permit and not points.post_bind and type(points.bind[0]) is DefaultBinder
 
 
 def _runs_nothing(profile: Profile, cycle: FrameworkCycle) -> bool:
     """Whether no plugin has anything to do with the pod of *cycle* after the decision."""
-    return is_plain(profile) and not cycle.template.claims
+    return is_plain(profile) and not cycle.template.claims and not cycle.template.spec.resource_claims
 
 
 @lru_cache(1 << 6)

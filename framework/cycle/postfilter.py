@@ -24,12 +24,12 @@ def run_post_filter(
     for plugin in profile.points.post_filter:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
         result = _as_result(answer)
-        if result.is_error or not result.message or _is_final(answer):
+        if result.is_error or _is_final(answer) or not (result.message or isinstance(answer, Status)):
             return result
         if result.nominated is not None or found.plan is None:
             found.nominated, found.plan = result.nominated, result.plan
         messages.append(result.message)
-    found.message = ", ".join(messages)
+    found.message = ", ".join(filter(None, messages))
     return found
 
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from ...core.release import Release
-from ..config.defaults import MULTI_POINT
+from ..config.context import Context
+from ..config.defaults import LATEST, default_plugins
+from ..config.gates import resolved_gates
 from ..extensionpoints import POINTS
-from ..migrate.equivalents import DIFFERENCES, FILTERS, GONE, SCORES
+from ..migrate.equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, GONE, SCORES
 from ..registry import DEFAULT_REGISTRY
 
 FILTER_POINTS, SCORE_POINTS = ("preFilter", "filter"), ("preScore", "score")
@@ -78,9 +80,10 @@ class Successor:
     """What became different."""
 
 
-def weights() -> dict[str, int]:
-    """Default plugin -> weight; 0 for one that does not score, or has none of its own."""
-    return {plugin.name: plugin.weight for plugin in MULTI_POINT["multiPoint"].enabled} | {"SchedulingGates": 0}
+def weights(release: Release) -> dict[str, int]:
+    """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own."""
+    context = Context(release, resolved_gates(None, release))
+    return {plugin.name: plugin.weight for plugin in default_plugins(LATEST, context)["multiPoint"].enabled}
 
 
 def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
@@ -88,30 +91,34 @@ def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str,
     return tuple(point for point in among if DEFAULT_REGISTRY[plugin].joins(point))
 
 
-def successors(release: Release, described: Mapping[str, Mapping[str, str]]) -> Iterator[Successor]:
-    """What took the place of each rule that *release* knows; *described*: how it has its ``predicates`` and ``priorities``."""
+def successors(older: Release, described: Mapping[str, Mapping[str, str]], newer: Release) -> Iterator[Successor]:
+    """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
     for name, how in described["predicates"].items():
         if name in PREDICATES:
-            yield _successor("predicate", name, how, PREDICATES[name], FILTER_POINTS)
+            yield _successor("predicate", name, how, PREDICATES[name], FILTER_POINTS, newer)
     for name, how in described["priorities"].items():
         if name in PRIORITIES:
-            yield _successor("priority", name, how, PRIORITIES[name], SCORE_POINTS)
+            yield _successor("priority", name, how, PRIORITIES[name], SCORE_POINTS, newer)
     for name, plugins in ARGUMENTS.items():
-        yield _successor("priority argument", name, "named by a Policy", plugins, SCORE_POINTS)
+        yield _successor("priority argument", name, "named by a Policy", plugins, SCORE_POINTS, newer)
     for plugin, words in BUILT_IN.items():
-        yield Successor("built in", None, None, {plugin: points_of(plugin)}, "default", words)
+        if plugin in weights(newer):
+            yield Successor("built in", None, None, {plugin: points_of(plugin)}, "default", words)
 
 
-def _successor(kind: str, name: str, how: str, plugins: tuple[str, ...], points: tuple[str, ...]) -> Successor:
+def _successor(kind: str, name: str, how: str, plugins: tuple[str, ...], points: tuple[str, ...], newer: Release) -> Successor:
+    gone = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
     words = WORDS.get(name) or DIFFERENCES.get(name) or f"gone: {GONE[name].removeprefix('left out: ')}"
-    found = {plugin: points_of(plugin, points) for plugin in plugins}
+    if gone:
+        words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
+    found = {plugin: points_of(plugin, points) for plugin in plugins if plugin not in gone}
     is_argument = name in STRATEGIES or name in ARGUMENTS
-    after = "by an argument of the plugin" if is_argument else _default(plugins, scores=points == SCORE_POINTS)
+    after = "by an argument of the plugin" if is_argument else _default(tuple(found), newer, scores=points == SCORE_POINTS)
     return Successor(kind, name, how, found, after, words)
 
 
-def _default(plugins: Sequence[str], *, scores: bool) -> str | None:
-    known = weights()
+def _default(plugins: Sequence[str], newer: Release, *, scores: bool) -> str | None:
+    known = weights(newer)
     if not plugins:
         return None
     if any(plugin not in known for plugin in plugins):

@@ -11,7 +11,8 @@ from ...algorithmprovider.description.cellwords import CELLS, value_in_words
 from ...algorithmprovider.description.describe import behaviour, describe, gate_in_words
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...core.release import Release
-from ..registry import DEFAULT_REGISTRY
+from ..config.decisive import DECIDING, DECISIVE, IDLE
+from ..registry import registry_of
 from ..releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from .changes import CHANGES, MESSAGES, Change
 from .correspondences import Successor, points_of, successors, weights
@@ -20,13 +21,6 @@ Json = dict[str, Any]
 
 PREDICATES_AND_PRIORITIES, PLUGINS = "predicates and priorities", "plugins"
 """What the releases of the two generations run."""
-
-DECISIVE = frozenset({
-    "PodSchedulingReadiness", "ReadWriteOncePod", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
-    "MatchLabelKeysInPodTopologySpread", "PodDisruptionConditions", "VolumeCapacityPriority", "InPlacePodVerticalScaling",
-    "CSIMigrationGCE", "CSIMigrationPortworx", "CSIMigrationRBD",
-})  # fmt: skip
-"""The gates that a decision of the framework may depend on."""
 
 OLDER_CELLS = frozenset({
     "default_percentage", "equivalence_cache", "snapshot_keeps_nodeless", "transient_reset_all", "error_joiner", "texts.predicate",
@@ -61,11 +55,11 @@ class Difference:
     """One thing in which two releases of a kind differ; None where one of them does not have it."""
 
     about: str
-    """``predicates``, ``priorities``, ``gates`` or ``behaviour``."""
+    """``predicates``, ``priorities``, ``plugins``, ``gates`` or ``behaviour``."""
     what: str
     """The name of the rule, gate or cell."""
     words: str | None
-    """What a cell says; None for names."""
+    """What a cell says, or a gate of the framework decides; None for names."""
     before: Any
     after: Any
 
@@ -143,18 +137,40 @@ def _described(release: Release, all_gates: bool) -> Json:
     """As :func:`~kubeclassic.algorithmprovider.description.describe.describe`, for both generations."""
     if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
-    gates = {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE}
+    gates = dict(_gates(release, all_gates))
     cells = {cell: value for cell, value in behaviour(release) if cell not in OLDER_CELLS}
-    return {"release": release.version, "plugins": _plugins(), "gates": gates, "behaviour": cells}
+    return {"release": release.version, "plugins": _plugins(release), "gates": gates, "behaviour": cells}
 
 
-def _plugins() -> dict[str, Json]:
+def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
+    cells = release.configuration
+    shown = DECISIVE.union(cells.not_modelled)
+    for name in sorted({*release.gates, *(shown & cells.settled_gates)}):
+        if name in cells.settled_gates:
+            yield name, "gone, always on"
+        elif all_gates or name in shown:
+            yield name, gate_in_words(release.gates[name]) + (", not modelled" if name in cells.not_modelled else "")
+
+
+def gate_words(gate: str) -> str | None:
+    """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
+    missing = next((found for release in FRAMEWORK_RELEASES.values() if (found := release.configuration.not_modelled.get(gate))), None)
+    return DECIDING.get(gate) or IDLE.get(gate) or missing
+
+
+def _plugins(release: Release) -> dict[str, Json]:
     """Plugin -> its points, its weight (None: it does not score), and whether it is a default, in the order of the default profile."""
-    known = weights()
+    known = weights(release)
     return {
         name: {"points": list(points_of(name)), "weight": _weight(name, known.get(name, 0)), "default": name in known}
-        for name in dict.fromkeys([*known, *DEFAULT_REGISTRY])
+        for name in dict.fromkeys([*known, *registry_of(release)])
     }
+
+
+def plugin_in_words(plugin: Json) -> str:
+    """When a plugin runs, in a few words."""
+    weight = f", weight {plugin['weight']}" if plugin["weight"] is not None else ""
+    return f"default{weight}" if plugin["default"] else "named by a profile"
 
 
 def _weight(plugin: str, weight: int) -> int | None:
@@ -171,12 +187,18 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     pair = releases[0].version, releases[1].version
     older = [release for release in releases if not has_plugins(release.version)]
     if len(older) != 1:
-        parts = ("predicates", "priorities", "gates", "behaviour") if older else ("gates", "behaviour")
-        return ReleaseDiff(*pair, tuple(_differences(parts, old, new)))
+        parts = ("predicates", "priorities", "gates", "behaviour") if older else ("plugins", "gates", "behaviour")
+        sides = [side if older else {**side, "plugins": _in_words(side["plugins"])} for side in (old, new)]
+        return ReleaseDiff(*pair, tuple(_differences(parts, *sides)))
     cells = old["behaviour"].keys() & new["behaviour"].keys() - OLDER_CELLS
     sides = [{**side, "behaviour": {cell: side["behaviour"][cell] for cell in side["behaviour"] if cell in cells}} for side in (old, new)]
-    rules = tuple(successors(older[0], old if "predicates" in old else new))
+    newer = next(release for release in releases if has_plugins(release.version))
+    rules = tuple(successors(older[0], old if "predicates" in old else new, newer))
     return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, CHANGES, MESSAGES)
+
+
+def _in_words(plugins: Mapping[str, Json]) -> dict[str, str]:
+    return {name: plugin_in_words(plugin) for name, plugin in plugins.items()}
 
 
 def _differences(parts: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
@@ -184,6 +206,12 @@ def _differences(parts: tuple[str, ...], old: Mapping[str, Any], new: Mapping[st
         for what in dict.fromkeys((*old[about], *new[about])):
             before, after = old[about].get(what), new[about].get(what)
             if before != after:
-                yield Difference(about, what, CELLS[what][1] if about == "behaviour" else None, before, after)
+                yield Difference(about, what, _words(about, what), before, after)
+
+
+def _words(about: str, what: str) -> str | None:
+    if about == "behaviour":
+        return CELLS[what][1]
+    return gate_words(what) if about == "gates" else None
 
 

@@ -16,7 +16,7 @@ ALL = "all"
 OLDER_RULES, NEVER_RUN, OWN_DEFAULTS = "older-rules", "never-run", "own-defaults"
 LABEL_PRESENCE, LABEL_PREFERENCE, ANTI_AFFINITY = "label-presence", "label-preference", "service-anti-affinity"
 RATIO_RESOURCES, ONE_STRATEGY, DOUBLE_BALANCE = "ratio-resources", "one-strategy", "double-balance"
-HEAVIER_SPREAD, PREEMPTION_OFF = "heavier-spread", "preemption-off"
+HEAVIER_SPREAD, PREEMPTION_OFF, DISK_LIMITS = "heavier-spread", "preemption-off", "disk-limits"
 
 
 @attrs.frozen
@@ -74,6 +74,11 @@ _POINTS = (
         HEAVIER_SPREAD,
         "gives PodTopologySpread the greater weight where two priorities share it",
         "takes the weight of EvenPodsSpreadPriority for both",
+    ),
+    Deviation(
+        DISK_LIMITS,
+        "has plugin NodeVolumeLimits in place of the limits of built-in disks, where the release has none of these plugins",
+        "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32",
     ),
     Deviation(PREEMPTION_OFF, "leaves DefaultPreemption out under disablePreemption", "has no such switch and preempts"),
 )

@@ -10,6 +10,7 @@ from ..config.defaults import GROUP
 from .equivalents import PRE_SCORERS, SCORERS, SELECTOR_SPREAD
 
 ALWAYS = ("DefaultBinder", "SchedulingGates")
+DEVICES = "DynamicResources"
 Json = dict[str, Any]
 
 
@@ -21,13 +22,14 @@ def document_of(
     weights: Mapping[str, int],
     args: Mapping[str, Json],
     extenders: Sequence[Json],
-    preempts: bool,
+    post_filters: Sequence[str],
 ) -> Json:
     """A KubeSchedulerConfiguration with one profile, in its JSON form.
 
-    *filters*: plugins in order; *weights*: plugin -> weight of its scores; *args*: plugin -> arguments; *percentage* 0 is left out.
+    *filters*: plugins in order; *post_filters*: those that come after them; *weights*: plugin -> weight of its scores; *args*: plugin ->
+    arguments; *percentage* 0 is left out.
     """
-    profile: Json = {"schedulerName": scheduler_name, "plugins": _plugins(filters, weights, preempts)}
+    profile: Json = {"schedulerName": scheduler_name, "plugins": _plugins([*filters, *post_filters], weights)}
     if args:
         profile["pluginConfig"] = [{"name": name, "args": found} for name, found in sorted(args.items())]
     found: Json = {"apiVersion": f"{GROUP}/v1", "kind": KIND}
@@ -39,9 +41,9 @@ def document_of(
     return found
 
 
-def _plugins(filters: Sequence[str], weights: Mapping[str, int], preempts: bool) -> Json:
+def _plugins(filters: Sequence[str], weights: Mapping[str, int]) -> Json:
     plain = {name: weight for name, weight in weights.items() if name != SELECTOR_SPREAD}
-    everywhere: list[Json] = [{"name": name} for name in ("PrioritySort", *filters, *(["DefaultPreemption"] if preempts else ()), *ALWAYS)]
+    everywhere: list[Json] = [{"name": name} for name in ("PrioritySort", *filters, *ALWAYS)]
     unwanted = ["*"]
     if SELECTOR_SPREAD in weights:
         # Upstream: validation refuses this plugin at every single extension point, but does not look under multiPoint.

@@ -99,6 +99,9 @@ DIFFERENCES: Mapping[str, str] = {
 }
 """Rule -> how its plugins decide differently."""
 
+COUNTED_ELSEWHERE = "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
+"""What remains of the limits of built-in disks in releases without their plugins."""
+
 OLDER = frozenset({
     "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure", "PodToleratesNodeNoExecuteTaints",
     "ResourceLimitsPriority",

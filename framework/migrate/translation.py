@@ -20,9 +20,14 @@ from ...algorithmprovider.providers import Selection, in_running_order, select
 from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...core.release import Release
+from ...exceptions import UnknownNameError
+from ..config.context import Context
+from ..config.defaults import LATEST, default_plugins
+from ..config.gates import resolved_gates as resolved_target_gates
+from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from . import deviations
-from .document import document_of
-from .equivalents import DIFFERENCES, FILTERS, OLDER, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
+from .document import DEVICES, document_of
+from .equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, OLDER, SELECTOR_SPREAD, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
 from .extenders import extender_documents
 from .notes import Note
 from .refusals import refuse_as_upstream
@@ -45,15 +50,19 @@ def migrate(
     release: Release,
     config: KubeSchedulerConfiguration | None = None,
     *,
+    target: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK],
     without: Collection[str] = (),
     selector_spread: bool = False,
 ) -> Migration:
-    """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1.
+    """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1 for *target*.
 
     *config*: the component configuration that the release was started with. *without*: names of :data:`~.deviations.DEVIATIONS` to undo.
     *selector_spread*: plugin SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread.
-    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
+    :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
     """
+    if selector_spread:
+        _check_spread(target)
     asked = config or KubeSchedulerConfiguration()
     config = asked.with_defaults(release)
     config.validate()
@@ -61,11 +70,17 @@ def migrate(
         refuse_as_upstream(policy)
     registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
     chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
-    draft = _Draft(policy, config, asked.percentage, frozenset(without))
+    draft = _Draft(policy, config, target, asked.percentage, frozenset(without))
     draft.filter(chosen)
     draft.score(chosen, selector_spread)
     draft.finish()
     return Migration(draft.document(), tuple(draft.notes))
+
+
+def _check_spread(target: Release) -> None:
+    if SELECTOR_SPREAD in target.configuration.gone_plugins:
+        known = [name for name, release in FRAMEWORK_RELEASES.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
+        raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {', '.join(known)}")
 
 
 @attrs.define
@@ -73,6 +88,8 @@ class _Draft:
     written: Policy | None
     config: KubeSchedulerConfiguration
     """With the release's defaults."""
+    target: Release
+    """The release that is to run the profile."""
     percentage: int
     """percentageOfNodesToScore as configured; 0 if it was not."""
     without: frozenset[str]
@@ -108,11 +125,23 @@ class _Draft:
             if name in written:
                 required += self._custom(name, written[name])
             else:
-                self.filters |= dict.fromkeys(FILTERS[name])
-                if name in DIFFERENCES:
-                    self.note(name, DIFFERENCES[name], deviations.OLDER_RULES if name in OLDER else "")
+                self._replace(name)
         if required:
             self._require(required)
+
+    def _replace(self, name: str) -> None:
+        """Take the plugins in place of a predicate."""
+        gone = [plugin for plugin in FILTERS[name] if plugin in self.target.configuration.gone_plugins]
+        if not gone:
+            self.filters |= dict.fromkeys(FILTERS[name])
+            if name in DIFFERENCES:
+                self.note(name, DIFFERENCES[name], deviations.OLDER_RULES if name in OLDER else "")
+        elif deviations.DISK_LIMITS in self.without:
+            self.note(name, f"left out, as {self.target.version} has no plugin {', '.join(gone)}")
+        else:
+            self.filters["NodeVolumeLimits"] = None
+            text = f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit"
+            self.note(name, text, deviations.DISK_LIMITS)
 
     def _running(self, chosen: Selection) -> list[str]:
         """The names of the predicates to translate, in order."""
@@ -218,9 +247,15 @@ class _Draft:
         if "VolumeBinding" in self.filters and self.config.bind_timeout != BIND_TIMEOUT and self.config.bind_timeout >= 0:
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": self.config.bind_timeout}
 
+    def _post_filters(self) -> list[str]:
+        """The plugins that look after pods that fit nowhere."""
+        known = default_plugins(LATEST, Context(self.target, resolved_target_gates(None, self.target)))["multiPoint"].enabled
+        devices = [DEVICES] if any(plugin.name == DEVICES for plugin in known) else []
+        return [*devices, *(["DefaultPreemption"] if self.preempts else [])]
+
     def document(self) -> dict[str, Any]:
         """The configuration in its JSON form."""
         return document_of(
             self.config.scheduler_name, percentage=self.percentage, filters=list(self.filters), weights=self.weights, args=self.args,
-            extenders=self.extenders, preempts=self.preempts,
+            extenders=self.extenders, post_filters=self._post_filters(),
         )  # fmt: skip

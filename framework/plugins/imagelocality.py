@@ -11,7 +11,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Scores
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...priorities.imagelocality import LEAST, MOST, images, spread_sizes
+from ...priorities.imagelocality import LEAST, MOST, images, normalized_image_name, spread_sizes
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Plugin
 
@@ -26,11 +26,17 @@ class ImageLocality(Plugin):
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.CLUSTER
 
     def score_key(self, pod: Template) -> Hashable:
-        return images(pod)
+        return self._images(pod)
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        most = MOST * len(pod.spec.containers)
-        total = spread_sizes(pod, nodes, cycle.node_count)
+        names = self._images(pod)
+        most = MOST * len(names)
+        total = spread_sizes(names, nodes, cycle.node_count)
         # Upstream: without containers the upper threshold is below the lower one, and the lower one wins.
         total = np.where(total < LEAST, LEAST, np.minimum(total, most))
         return MAX_NODE_SCORE * (total - LEAST) // (most - LEAST)
+
+    def _images(self, pod: Template) -> tuple[str, ...]:
+        """One for each container that counts."""
+        init = pod.spec.init_containers if self.handle.cells.init_images_count else ()
+        return (*(normalized_image_name(container.image) for container in init), *images(pod))

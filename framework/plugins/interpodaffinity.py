@@ -25,6 +25,7 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
+from ...core.release import FrameworkCells
 from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
 from ...predicates.interpodaffinity import (
     Affinity,
@@ -117,7 +118,7 @@ class InterPodAffinity(Plugin):
         return not (pod.required_affinity or pod.required_anti_affinity or terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle))
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        if text := _faults(pod):
+        if text := _faults(pod, self.handle.cells):
             return unresolvable(f"parsing pod: {text}")
         if pod.required_affinity or pod.required_anti_affinity or _is_refused_somewhere(pod, cycle):
             return None
@@ -171,11 +172,17 @@ class InterPodAffinity(Plugin):
         return not self._looks_at_existing(pod) or likes_nothing(pod, cycle)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if text := _noted_faults(pod) if self._looks_at_existing(pod) else "":
+        if text := self._noted_faults(pod) if self._looks_at_existing(pod) else "":
             return error(f"failed to parse pod: {text}")
         skips = InterPodAffinity.name in self.handle.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table, cycle.table.deleted_rows) else None
+
+    def _noted_faults(self, pod: Template) -> str:
+        found = pod.notes.get(_FAULTS)
+        if found is None:
+            found = pod.notes[_FAULTS] = _faults(pod, self.handle.cells)
+        return found
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
@@ -219,25 +226,18 @@ def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
     return has_pods_in_domains(((counter, carrier.topology_key, 1) for carrier, counter in terms), cycle.table)
 
 
-def _noted_faults(pod: Template) -> str:
-    found = pod.notes.get(_FAULTS)
-    if found is None:
-        found = pod.notes[_FAULTS] = _faults(pod)
-    return found
-
-
-def _faults(pod: Template) -> str:
+def _faults(pod: Template, cells: FrameworkCells) -> str:
     """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
     if not pod.has_pod_affinity:
         return ""
-    return aggregated(f"{FIELDS[role]}: {_fault(pod, role)}" for role in ROLES if unreadable(pod, role) is not None)
+    return aggregated(f"{FIELDS[role]}: {_fault(pod, role, cells)}" for role in ROLES if unreadable(pod, role) is not None)
 
 
-def _fault(pod: Template, role: str) -> str:
-    return next(filter(None, _selector_faults(pod, role)), "")
+def _fault(pod: Template, role: str, cells: FrameworkCells) -> str:
+    return next(filter(None, _selector_faults(pod, role, cells)), "")
 
 
-def _selector_faults(pod: Template, role: str) -> Iterator[str]:
+def _selector_faults(pod: Template, role: str, cells: FrameworkCells) -> Iterator[str]:
     for term, _ in terms_of(pod, role):
-        yield label_selector_fault(term.label_selector)
-        yield label_selector_fault(term.namespace_selector)
+        yield label_selector_fault(term.label_selector, cells)
+        yield label_selector_fault(term.namespace_selector, cells)

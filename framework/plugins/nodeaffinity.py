@@ -96,24 +96,23 @@ class NodeAffinity(Plugin):
         return Failures.coded(np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (NOT_MATCHING,)))
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if fault := _fault(pod) if _preferred(pod) else "":
+        if fault := self._fault(pod) if _preferred(pod) else "":
             return error(fault)
         skips = NodeAffinity.name in self.handle.cells.skips_scoring and not self.score_concerns(pod)
         return SKIP if skips else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
-        if fault := _fault(pod):
+        if fault := self._fault(pod):
             raise RuleError(fault)
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return (NODE_ADD_OR_UPDATE,)
 
-
-def _fault(pod: Template) -> str:
-    """What is wrong with the preferred terms that count; empty where nothing is."""
-    return aggregated(preferred_faults(_preferred(pod)))
+    def _fault(self, pod: Template) -> str:
+        """What is wrong with the preferred terms that count; empty where nothing is."""
+        return aggregated(preferred_faults(_preferred(pod), self.handle.cells))
 
 
 def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:

@@ -15,6 +15,7 @@ from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures
 from ...core.pods.notes import Slot
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
+from ...core.pods.resized import is_sidecar
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.resources import Sought, checked_resources
@@ -24,9 +25,10 @@ from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, Sc
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
-from ..status import reason
+from ..status import SKIP, Status, reason, unresolvable
 
 TOO_MANY_PODS = reason("Too many pods")
+SIDECARS_ARE_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
 Combine = Callable[["Shares"], Scores]
@@ -160,27 +162,44 @@ class NodeResourcesFit(Plugin):
         self._measured = Measured.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY)
 
     def filter_key(self, pod: Template) -> Hashable:
-        return frozenset(pod.requests.items())
+        return frozenset(pod.requests.items()), self._rejects("Filter", pod)
 
     def score_key(self, pod: Template) -> Hashable:
         return tuple(request(pod, name) for name in self._measured.names)
 
-    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
-        """Nothing to prepare; but a profile can disable it, and then the filter fails."""
+    def _rejects(self, point: str, pod: Template) -> bool:
+        """Whether the plugin rejects *pod* at the extension point *point* because it has a sidecar."""
+        cells = self.handle.cells
+        if cells.rejects_sidecars != point or not pod.spec.init_containers or self.handle.enabled("SidecarContainers"):
+            return False
+        return any(map(is_sidecar, pod.spec.init_containers))
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        """Reject pods with sidecars where these are off. A profile can disable PreFilter, and then the filter fails."""
+        return SIDECARS_ARE_OFF if self._rejects("PreFilter", pod) else None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
+        if self._rejects("Filter", pod):
+            return Failures.where(SIDECARS_ARE_OFF.as_reasons(), np.ones(nodes.n, np.bool_))
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             sought = pod.notes[self.sought_slot] = Sought.of(pod, self._checked(pod), TOO_MANY_PODS)
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to 1.16 does.
-        left = nodes.limits_of(sought.resources) - nodes.counted(sought.resources)
-        return Failures.by_row(sought.reasons, sought.amounts > left)
+        limits = nodes.limits_of(sought.resources)
+        lacking = sought.amounts > limits - nodes.counted(sought.resources)
+        if self.handle.cells.too_small_is_unresolvable and np.count_nonzero(lacking):
+            return _by_size(sought, lacking, sought.amounts > limits)
+        return Failures.by_row(sought.reasons, lacking)
 
     def _checked(self, pod: Template) -> Iterator[str]:
-        # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are.
+        # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are, if they are not left out.
+        leaves_out = self.handle.cells.fit_checks_requested
         for name in checked_resources(pod):
-            if name in NATIVE or (pod.requests[name] != 0 and not self._is_ignored(name)):
+            if name in NATIVE:
+                if not leaves_out or pod.requests.get(name, 0) > 0:
+                    yield name
+            elif pod.requests[name] != 0 and not self._is_ignored(name):
                 yield name
 
     def _is_ignored(self, name: str) -> bool:
@@ -196,6 +215,17 @@ class NodeResourcesFit(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         pod = Action.DELETE | Action.UPDATE if self.handle.enabled("InPlacePodVerticalScaling") else Action.DELETE
         return ClusterEvent("Pod", pod), NODE_ADD_OR_UPDATE
+
+
+def _by_size(sought: Sought, lacking: Mask, too_small: Mask) -> Failures | None:
+    """What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are *too_small*, but for the number of pods."""
+    too_small[0] = False
+    too_small &= lacking
+    if not np.count_nonzero(too_small):
+        return Failures.by_row(sought.reasons, lacking)
+    lasting = [tuple(attrs.evolve(found, resolvable=False) for found in reasons) for reasons in sought.reasons]
+    masks = np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1])
+    return Failures.by_row([reasons for pair in zip(sought.reasons, lasting, strict=True) for reasons in pair], masks)
 
 
 class NodeResourcesBalancedAllocation(Plugin):
@@ -215,11 +245,18 @@ class NodeResourcesBalancedAllocation(Plugin):
     def score_key(self, pod: Template) -> Hashable:
         return tuple(_asked(pod, name) for name in self._measured.names)
 
-    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        """Nothing needs to be prepared."""
+    def _leaves_out(self, pod: Template) -> bool:
+        """Whether *pod* requests none of the resources, and is not scored for that."""
+        return self.name in self.handle.cells.skips_scoring and not any(_asked(pod, name) for name in self._measured.names)
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
+        """Skip pods that request nothing, where the release does."""
+        return SKIP if self._leaves_out(pod) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """One minus the standard deviation of the shares, in percent."""
+        if self._leaves_out(pod):  # PreScore is disabled
+            return np.zeros(nodes.n, np.int64)
         shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested)
         if shares.counts_all and len(shares.requested) == 2:
             one, other = np.minimum(shares.requested / shares.allocatable, 1)
@@ -232,7 +269,8 @@ _REALLY_ASKED: Slot[Ints] = Slot("cpu and memory without defaults")
 
 
 def _asked(pod: Template, resource: str) -> int:
-    return pod.requests.get(resource, 0)
+    # Upstream: scores count a resized pod by its status, unlike the filter.
+    return pod.footprint.get(resource, 0)
 
 
 def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:

@@ -30,7 +30,7 @@ from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
-from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, judged_by_value, soft_counts, weighted
+from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_shared, hard_constraints, judged_by_value, soft_counts, weighted
 
 Summary = tuple[Any, ...] | None
 """The weights of the constraints, and the greatest and the least raw score; with one constraint on hosts and no node ignored, its maxSkew,
@@ -61,7 +61,8 @@ class PodTopologySpread(Plugin):
         self.defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         self.reader: ConstraintReader = ConstraintReader.of(handle)
         self.own_slots: Mapping[str, Slot[Constraints]] = {when: Slot(f"{self.name} {when}") for when in (HARD, SOFT)}
-        self.domains_slot: Slot[dict[str, Domains]] = Slot(f"{self.name} domains")
+        self.counts_apart: bool = handle.cells.counts_apart
+        self.domains_slot: Slot[dict[Constraints, Domains]] = Slot(f"{self.name} domains")
         self.soft_slot: Slot[SoftCounts | None] = Slot(f"{self.name} soft")
         self.counted_slot: Slot[SoftCounts | None] = Slot(f"{self.name} counted")
 
@@ -96,7 +97,7 @@ class PodTopologySpread(Plugin):
         try:
             self.constraints(pod, HARD, cycle)
         except SelectorError as fault:
-            return error(f"obtaining pod's hard topology spread constraints: {fault}")
+            return error(f"{self.handle.cells.constraints_text}obtaining pod's hard topology spread constraints: {fault}")
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
@@ -104,7 +105,7 @@ class PodTopologySpread(Plugin):
         constraints = self.constraints(pod, HARD, cycle)
         if not constraints:
             return None
-        hard = hard_constraints(pod, constraints, cycle.table)
+        hard = hard_constraints(pod, constraints, cycle.table, apart=self.counts_apart)
         skews = Skews(pod, constraints, nodes, self._domains(hard, nodes, cycle), self.reader.min_domains)
         found: list[Mask | None] = []
         for each in hard:
@@ -113,17 +114,18 @@ class PodTopologySpread(Plugin):
         return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(hard))
 
     def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Refusals] | None:
-        """What tells the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`. None where constraints share domains."""
+        """What tells the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`. None where constraints share counts."""
         table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
-        if not constraints or len({constraint.topology_key for constraint in constraints}) < len(constraints):
+        hard = hard_constraints(pod, constraints, table, apart=self.counts_apart) if constraints else ()
+        if not hard or any(len(each.sharing) > 1 for each in hard):
             return None
-        judging = [judged_by_value(each, table, self.reader.min_domains) for each in hard_constraints(pod, constraints, table)]
+        judging = [judged_by_value(each, table, self.reader.min_domains) for each in hard]
         return lambda: [refusal for judge in judging for refusal in judge((MISSING_LABEL,), (UNEVEN,))]
 
-    def _domains(self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
+    def _domains(self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle) -> dict[Constraints, Domains]:
         """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
         if nodes.rows is None or self.domains_slot not in cycle.notes:
-            cycle.notes[self.domains_slot] = domains_by_key(hard, cycle.table)
+            cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
         return cycle.notes[self.domains_slot]
 
     # --- soft constraints -------------------------------------------------------------------------------------------
@@ -150,7 +152,9 @@ class PodTopologySpread(Plugin):
     def _soft(self, pod: Template, feasible: Batch, cycle: Cycle) -> SoftCounts | None:
         """What scoring the *feasible* nodes needs to know; None without soft constraints."""
         constraints = self.constraints(pod, SOFT, cycle)
-        return SoftCounts.of(pod, constraints, self._requires_all(pod), feasible) if constraints else None
+        if not constraints:
+            return None
+        return SoftCounts.of(pod, constraints, feasible, requires_all=self._requires_all(pod), apart=self.counts_apart)
 
     def _requires_all(self, pod: Template) -> bool:
         return bool(pod.spec.topology_spread_constraints) or not self.is_system
@@ -198,7 +202,8 @@ class PodTopologySpread(Plugin):
         """The counts of the cycle, without weights."""
         if self.counted_slot not in cycle.notes:
             constraints = self.constraints(pod, SOFT, cycle)
-            counted = soft_counts(pod, constraints, self._requires_all(pod), cycle.table) if constraints else None
+            requires_all, apart = self._requires_all(pod), self.counts_apart
+            counted = soft_counts(pod, constraints, cycle.table, requires_all=requires_all, apart=apart) if constraints else None
             cycle.notes[self.counted_slot] = counted
         return cycle.notes[self.counted_slot]
 

@@ -21,6 +21,7 @@ from ...core.matching.nodeselectors import literal_node_affinity_mask, required_
 from ...core.matching.owners import Remembered, remembered, services_of
 from ...core.pods.notes import Slot
 from ...core.pods.template import Group, Template
+from ...core.release import FrameworkCells
 from ...predicates.taints import first_untolerated
 from ..config.selectorfaults import label_selector_fault
 from ..plugin import Handle
@@ -127,17 +128,19 @@ def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
 
 @attrs.frozen(eq=False)
 class ConstraintReader:
-    """Reads constraints according to the feature gates."""
+    """Reads constraints according to the feature gates and the release."""
 
     min_domains: bool
     node_inclusion: bool
     label_keys: bool
+    cells: FrameworkCells
 
     @classmethod
     def of(cls, handle: Handle) -> ConstraintReader:
         """With the gates of *handle*."""
         gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
-        return cls(*(handle.enabled(f"{gate}InPodTopologySpread") for gate in gates))
+        min_domains, node_inclusion, label_keys = (handle.enabled(f"{gate}InPodTopologySpread") for gate in gates)
+        return cls(min_domains or handle.cells.reads_min_domains, node_inclusion, label_keys, handle.cells)
 
     def read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None) -> Constraint:
         """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError for an invalid selector."""
@@ -151,7 +154,7 @@ class ConstraintReader:
         )
 
     def _peers(self, pod: Template, constraint: TopologySpreadConstraint) -> Peers:
-        fault = label_selector_fault(constraint.label_selector)
+        fault = label_selector_fault(constraint.label_selector, self.cells)
         if fault:
             raise SelectorError(fault)
         keys = constraint.match_label_keys if self.label_keys else ()

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.releases import RELEASES
+from .devicecases import TEMPLATE, claim_of, device_objects
 
 Json = dict[str, Any]
 
@@ -73,10 +74,15 @@ class Shape:
             yield from (_service(group) for group in range(GROUPS))
         yield from (self._node(number) for number in range(self.nodes))
         yield from (self._bound_pod(number) for number in range(self.bound))
+        if self.kind == "devices":
+            yield from device_objects(list(map(_name, range(self.nodes))), list(map(_waiting, range(self.pods))))
 
     def _pending(self) -> Iterator[Json]:
         for number in range(self.pods):
-            yield _pod(f"p{number:05}", self._form(number), priority=1000 if self.kind == "preemption" else 0)
+            pod = _pod(_waiting(number), self._form(number), priority=1000 if self.kind == "preemption" else 0)
+            if self.kind == "devices":
+                pod["status"] = {"resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": claim_of(_waiting(number))}]}
+            yield pod
 
     def _form(self, number: int) -> Json:
         """Labels and spec of a pod of the kind."""
@@ -87,7 +93,7 @@ class Shape:
         return form
 
     def _bound_pod(self, number: int) -> Json:
-        form = self._form(number)
+        form = _basic(number) if self.kind == "devices" else self._form(number)
         if self.kind == "preemption":
             form["cpu"] = f"{NODE_MILLICORES * 39 // 40 // max(self.bound // self.nodes, 1)}m"
         return _pod(f"e{number:05}", form, on=_name(number * STRIDE % self.nodes))
@@ -105,6 +111,10 @@ class Shape:
 
 def _name(number: int) -> str:
     return f"node-{number:05}"
+
+
+def _waiting(number: int) -> str:
+    return f"p{number:05}"
 
 
 def _service(group: int) -> Json:
@@ -187,6 +197,10 @@ def _preferring_solitude(number: int) -> Json:
     return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
 
 
+def _devices(number: int) -> Json:
+    return {"labels": {"app": "devices"}, "resourceClaims": [{"name": "gpus", "resourceClaimTemplateName": TEMPLATE}]}
+
+
 def _plain(number: int) -> Json:
     return {"labels": _app(number)}
 
@@ -206,5 +220,6 @@ FORMS: Mapping[str, Callable[[int], Json]] = {
     "spread": _spread,
     "preemption": _preemption,
     "mixed": _mixed,
+    "devices": _devices,
 }
 """Kind -> labels and spec of its pod of a number."""

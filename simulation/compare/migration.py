@@ -14,6 +14,7 @@ from ...core.engine import Engine
 from ...core.release import Release
 from ...framework.building import build_engine
 from ...framework.config.configuration import read_configuration
+from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from ..scenario import Scenario
 from .agreement import DIFFERENT, HELD_BACK
 from .compare import Comparison, compare
@@ -34,6 +35,8 @@ class Check:
     config: KubeSchedulerConfiguration
     profile: Mapping[str, Any]
     max_pd_vols: int | None = None
+    target: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    """The release that runs the profile."""
 
     def old(self) -> Engine:
         """The old release, looking at all nodes."""
@@ -49,14 +52,15 @@ class Check:
 
     def new(self) -> Engine:
         """The framework with the profile, looking at all nodes."""
-        return build_engine(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}), max_pd_vols=self.max_pd_vols)
+        config = read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}, release=self.target)
+        return build_engine(config, max_pd_vols=self.max_pd_vols)
 
     def on(
         self, scenario: Scenario, *, order: str = "input", correlates: bool = True,
         following: Callable[[Iterator[None], int], Iterator[None]] | None = None,
     ) -> Comparison:  # fmt: skip
         """Compare both on *scenario*, on a state that follows the old release; *correlates* as for :func:`~.compare.compare`."""
-        texts = {POLICY: f"release={self.release.version}", PROFILE: "the migrated profile"}
+        texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
         engines = {POLICY: self.old(), PROFILE: self.new()}
         options = {} if following is None else {"following": following}
         return compare(scenario, engines, mode=LOCKED, order=order, texts=texts, correlates=correlates, **options)

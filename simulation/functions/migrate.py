@@ -23,10 +23,11 @@ from ...algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ...api.notebooks import Share
 from ...api.reading.documents import read_documents
 from ...api.reading.notices import Notice, grouped
-from ...exceptions import check_type, wrong_type
+from ...exceptions import UnknownNameError, check_type, wrong_type
 from ...framework.migrate.deviations import named
 from ...framework.migrate.translation import migrate as translate
 from ...framework.recipe import TYPES, GivenPolicy
+from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
 from ..compare.migration import Check, agrees
 from ..compare.newerlabels import with_newer_labels, zones_warning
 from .compare import CompareResult
@@ -77,14 +78,15 @@ class MigrateResult(Result):
 
 
 def migrate(
-    policy: GivenPolicy, release: str = DEFAULT_RELEASE, *, gates: Mapping[str, bool] | str | None = None, without: Collection[str] = (),
-    selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
+    policy: GivenPolicy, release: str = DEFAULT_RELEASE, *, to: str = DEFAULT_FRAMEWORK, gates: Mapping[str, bool] | str | None = None,
+    without: Collection[str] = (), selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
 ) -> MigrateResult:  # fmt: skip
     """Translate *policy*, as *release* runs it, to a profile of plugins.
 
     :param policy: a Policy, a ConfigMap that holds one, or a KubeSchedulerConfiguration (v1alpha1) that points to one: a file, or its
         JSON form.
     :param release: the release that runs it now.
+    :param to: the release that is to run the profile.
     :param gates: the feature gates that differ from the release's defaults.
     :param without: points that are translated as upstream did it; ``kubeclassic policy migrate --help`` names them.
     :param selector_spread: spread pods with plugin SelectorSpread, which has the old formula.
@@ -95,15 +97,19 @@ def migrate(
     """
     for name, value in (("release", release), ("gates", gates)):
         check_type(name, value, *TYPES[name])
+    check_type("to", to, *TYPES["release"])
+    target = framework_release(to)
+    if target is None:
+        raise UnknownNameError(f"to: got {to}, wanted {', '.join(FRAMEWORK_RELEASES)}")
     before, (written, config) = find_release(release), _read(policy)
     switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
     config = attrs.evolve(config, gates={**config.gates, **switches})
-    made = translate(written, before, config, without=named(without), selector_spread=selector_spread)
+    made = translate(written, before, config, target=target, without=named(without), selector_spread=selector_spread)
     notes = tuple(str(note) for note in made.notes)
     if check is None:
         return MigrateResult(made.document, notes)
     scenario = scenario_of(check, scheduler_names=[config.scheduler_name])
-    asked = Check(written, before, config, made.document)
+    asked = Check(written, before, config, made.document, target=target)
     warnings = warnings_of(scenario, {"release": before.version}, asked.old(), asked.new())
     missing = None if newer_labels else zones_warning(scenario)
     found = asked.on(with_newer_labels(scenario) if newer_labels else scenario)

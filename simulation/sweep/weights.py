@@ -10,8 +10,9 @@ from ...algorithmprovider.catalogue import Catalogue
 from ...algorithmprovider.registry import Registry
 from ...core.rule import Algorithm
 from ...exceptions import UnknownNameError, did_you_mean
-from ...framework.config.configuration import KubeSchedulerConfiguration, ProfileConfig
+from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.config.defaults import Named, PluginSet
+from ...framework.config.profiles import ProfileConfig
 from ...framework.plugin import Plugin
 from ...framework.registry import DEFAULT_REGISTRY
 from ..compare.ruleequivalents import SUCCESSORS

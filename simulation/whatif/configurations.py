@@ -8,8 +8,9 @@ import attrs
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
 from ...exceptions import KubeclassicError
-from ...framework.config.configuration import DEFAULT_SCHEDULER, ProfileConfig
+from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.config.defaults import Named, Plugins, PluginSet
+from ...framework.config.profiles import ProfileConfig
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.values import NodeReport
 from .change import Change, Suggestion

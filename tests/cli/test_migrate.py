@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from kubeclassic.cli.policy import policy
 from kubeclassic.framework.config.configuration import load_configuration, read_configuration
 from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 README = (EXAMPLES / "policies" / "README.md").read_text(encoding="utf-8")
@@ -32,6 +33,19 @@ class TestMigrate:
         assert result.exit_code == 0
         assert read_configuration(yaml.safe_load(result.stdout)).profiles[0].scheduler_name == "default-scheduler"
         assert "EqualPriority: left out" in result.stderr
+
+    @pytest.mark.parametrize("asked", [("--to", "1.34"), ("--release", "1.34"), ("--release", "v1.16.2", "--to", "v1.34.1")])
+    def test_target(self, asked: tuple[str, ...], run: Run) -> None:
+        """The profile is for the release after --to, or for one with plugins after --release."""
+        result = run("-", *asked, stdin='{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MaxEBSVolumeCount"}]}')
+        assert result.exit_code == 0
+        assert "EBSLimits" not in result.stdout
+        assert "MaxEBSVolumeCount: 1.34 has no plugin EBSLimits: NodeVolumeLimits counts such volumes" in result.stderr
+        assert read_configuration(yaml.safe_load(result.stdout), release=FRAMEWORK_RELEASES["1.34"])
+
+    def test_a_target_without_plugins(self, run: Run) -> None:
+        """A release without plugins is no target."""
+        assert str(run("-", "--to", "1.16", stdin="{}").exception).startswith("--to: got 1.16, wanted 1.27, 1.28")
 
     def test_into_a_file(self, run: Run, tmp_path: Path) -> None:
         """With -o the profile is in the file, and standard output stays empty."""

@@ -48,6 +48,13 @@ class TestReleases:
         assert "IPv6DualStack" in run("--diff", "1.15", "1.16", "--all-gates").stdout
         assert run("--diff", "1.15", "1.15").stdout == "1.15 and 1.15 are the same\n"
 
+    def test_diff_of_the_framework(self) -> None:
+        """Gates of the framework are told with what they decide, plugins with how they run."""
+        lines = [" ".join(line.split()) for line in run("--diff", "1.27", "1.34").stdout.splitlines()]
+        assert "PodLevelResources - on, BETA whether the requests of the pod as a whole count" in lines
+        assert "SelectorSpread named by a profile -" in lines
+        assert run("--diff", "1.16", "1.34").exit_code == 0
+
     def test_diff_as_json(self) -> None:
         """-o json gives every difference with both sides, as they are and in words."""
         found = json.loads(run("--diff", "1.12", "1.13", "-o", "json").stdout)["differences"]

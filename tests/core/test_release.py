@@ -11,6 +11,8 @@ import pytest
 from kubeclassic.core import release
 from kubeclassic.core.release import (
     ClientCells,
+    ConfigurationCells,
+    DeviceCells,
     ExtenderCells,
     FrameworkCells,
     LiveCells,
@@ -33,9 +35,14 @@ HOLDERS: dict[type, set[str]] = {
     ExtenderCells: {"cells", "extenders"},
     LiveCells: {"cells", "live"},
     FrameworkCells: {"cells", "framework"},
+    ConfigurationCells: {"cells", "configuration"},
+    DeviceCells: {"cells", "devices"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
-NO_READERS = ("core/release/release.py", "core/release/framework.py", "algorithmprovider/description/describe.py", *TABLES)
+NO_READERS = (
+    *("core/release/release.py", "core/release/framework.py", "core/release/devices.py", "core/release/configuration.py"),
+    *("algorithmprovider/description/describe.py", *TABLES),
+)
 """Where cells are declared, filled in and shown."""
 
 

@@ -10,9 +10,10 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.description.changes import MESSAGES
 from kubeclassic.framework.description.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
-from kubeclassic.framework.description.describe import OLDER_CELLS, Difference, describe_any, diff_any
+from kubeclassic.framework.description.describe import OLDER_CELLS, Difference, describe_any, diff_any, gate_words
 from kubeclassic.framework.migrate.equivalents import FILTERS
-from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
+from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from kubeclassic.simulation.compare.ruleequivalents import SUCCESSORS
 
 
@@ -47,7 +48,7 @@ class TestCorrespondences:
     def test_each_default_plugin_is_somebody_s_successor(self):
         """Each default plugin took the place of a rule, or of what was built in, or is new."""
         named = {plugin for plugins in (*PREDICATES.values(), *PRIORITIES.values(), *ARGUMENTS.values()) for plugin in plugins}
-        assert set(weights()) <= named | set(BUILT_IN)
+        assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= named | set(BUILT_IN)
 
     def test_migrate_and_compare_say_the_same(self):
         """The tables agree with those of the translation of Policies and of compare."""
@@ -92,6 +93,37 @@ class TestDiff:
         sides = {difference.what: (difference.before, difference.after) for difference in there.differences}
         assert sides == {difference.what: (difference.after, difference.before) for difference in back.differences}
         assert (there.is_backwards, back.is_backwards) == (False, True)
+
+    def test_gates_and_plugins_of_the_framework(self):
+        """Between releases of the framework plugins differ by how they run, gates by what they decide; a settled gate is always on."""
+        found = {(item.about, item.what): item for item in diff_any("1.27", "1.34").differences}
+        assert found["plugins", "EBSLimits"] == Difference("plugins", "EBSLimits", None, "default", None)
+        gate = found["gates", "MinDomainsInPodTopologySpread"]
+        assert (gate.before, gate.after, gate.words) == ("on, BETA", "gone, always on", "whether minDomains of spread constraints counts")
+        assert found["gates", "CSIMigrationRBD"].after is None
+        assert found["gates", "DRADeviceTaints"].after == "off, ALPHA, not modelled"
+        assert found["behaviour", "configuration.api_versions"].after == ["v1"]
+
+    def test_plugins_that_are_no_defaults_any_more(self):
+        """A plugin that a release dropped from its defaults can still be named by a profile."""
+        found = [item for item in diff_any("1.30", "1.31").differences if item.about == "plugins"]
+        assert {(item.what, item.before, item.after) for item in found} == {
+            (name, "default", "named by a profile") for name in ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
+        }
+
+    @pytest.mark.parametrize("newer", FRAMEWORK_RELEASES)
+    def test_successors_exist(self, newer):
+        """What took a rule's place in a release of the framework is a plugin that it has; where that is gone, the words say so."""
+        registered = registry_of(FRAMEWORK_RELEASES[newer])
+        for successor in diff_any("1.16", newer).successors:
+            assert set(successor.plugins) <= set(registered)
+            assert (successor.after is None) == (not successor.plugins)
+            assert successor.words.startswith("gone") or successor.plugins
+
+    def test_gates_that_decide_have_words(self):
+        """A gate that is shown says what it decides."""
+        shown = {name for release in FRAMEWORK_RELEASES for name in describe_any(release)["gates"]}
+        assert [name for name in shown if not gate_words(name)] == []
 
     def test_messages_differ(self):
         """Each message in the table is another one, or gone."""

@@ -39,20 +39,26 @@ def included(constraint: TopologySpreadConstraint, pod: Pod, node: Node) -> bool
     return constraint.node_taints_policy != "Honor" or all(tolerates(pod.spec.tolerations, taint) for taint in hard)
 
 
-class Books:
-    """Counts by (key, value) and, by key, two (value, count) of which the first is the smallest."""
+def labelled(constraints: Constraints, apart: bool) -> list[tuple[str, TopologySpreadConstraint]]:
+    """Each constraint with what its counts are kept under: its key or, where constraints of one key count *apart*, its place."""
+    return [(str(at) if apart else c.topology_key, c) for at, c in enumerate(constraints)]
 
-    def __init__(self, pod: Pod, placed: Placed) -> None:
+
+class Books:
+    """Counts by (key, value) and, by key, two (value, count) of which the first is the smallest; *apart*: by place instead of key."""
+
+    def __init__(self, pod: Pod, placed: Placed, apart: bool = False) -> None:
         self.pod, self.constraints = pod, constraints_of(pod, "DoNotSchedule")
+        self.labelled = labelled(self.constraints, apart)
         self.counts: dict[tuple[str, str], int] = {}
         for node, pods in placed:
             found: dict[tuple[str, str], int] = {}
-            for c in self.constraints if has_keys(node, self.constraints) else ():
+            for key, c in self.labelled if has_keys(node, self.constraints) else ():
                 if included(c, pod, node):
-                    found[c.topology_key, node.labels[c.topology_key]] = counted(c, pod, pods)
+                    found[key, node.labels[c.topology_key]] = counted(c, pod, pods)
             for pair, count in found.items():
                 self.counts[pair] = self.counts.get(pair, 0) + count
-        self.lowest: dict[str, list[tuple[str, int]]] = {c.topology_key: [("", NONE), ("", NONE)] for c in self.constraints}
+        self.lowest: dict[str, list[tuple[str, int]]] = {key: [("", NONE), ("", NONE)] for key, _ in self.labelled}
         self.domains = {key: sum(1 for known, _ in self.counts if known == key) for key in self.lowest}
         for (key, value), count in self.counts.items():
             self._note(key, value, count)
@@ -72,53 +78,56 @@ class Books:
         """A pod comes to *node* or leaves it."""
         if other.namespace != self.pod.namespace or not has_keys(node, self.constraints):
             return
-        for c in self.constraints:
+        for key, c in self.labelled:
             if is_about(c, self.pod, other) and included(c, self.pod, node):
-                pair = (c.topology_key, node.labels[c.topology_key])
+                pair = (key, node.labels[c.topology_key])
                 self.counts[pair] = self.counts.get(pair, 0) + sign
                 self._note(*pair, self.counts[pair])
 
     def objection(self, node: Node) -> str | None:
         """``label`` or ``skew``: why the pod may not go to *node*; None where it may."""
-        for c in self.constraints:
+        for key, c in self.labelled:
             value = node.labels.get(c.topology_key)
             if value is None:
                 return "label"
             wanted = 1 if c.min_domains is None else c.min_domains
-            least = 0 if self.domains[c.topology_key] < wanted else self.lowest[c.topology_key][0][1]
-            if self.counts.get((c.topology_key, value), 0) + is_about(c, self.pod, self.pod) - least > c.max_skew:
+            least = 0 if self.domains[key] < wanted else self.lowest[key][0][1]
+            if self.counts.get((key, value), 0) + is_about(c, self.pod, self.pod) - least > c.max_skew:
                 return "skew"
         return None
 
 
-def scores(pod: Pod, soft: Constraints, requires_all: bool, placed: Placed, feasible: Sequence[Node]) -> dict[str, int]:
+def scores(
+    pod: Pod, soft: Constraints, requires_all: bool, placed: Placed, feasible: Sequence[Node], apart: bool = False
+) -> dict[str, int]:
     """The normalised score of each node of *feasible* for the constraints *soft*."""
     judged = [node for node in feasible if not requires_all or has_keys(node, soft)]
     counts: dict[tuple[str, str], int] = {}
-    sizes = []
-    for c in soft:
+    sizes, named = [], labelled(soft, apart)
+    for key, c in named:
         before = len(counts)
         for node in judged if c.topology_key != HOSTNAME else ():
-            counts.setdefault((c.topology_key, node.labels.get(c.topology_key, "")), 0)
+            counts.setdefault((key, node.labels.get(c.topology_key, "")), 0)
         sizes.append(len(judged) if c.topology_key == HOSTNAME else len(counts) - before)
     for node, pods in placed:
-        for c in soft if not requires_all or has_keys(node, soft) else ():
-            pair = (c.topology_key, node.labels.get(c.topology_key, ""))
+        for key, c in named if not requires_all or has_keys(node, soft) else ():
+            pair = (key, node.labels.get(c.topology_key, ""))
             if included(c, pod, node) and pair in counts:
                 counts[pair] += counted(c, pod, pods)
     there = {node.name: pods for node, pods in placed}
-    raw = {node.name: _crowd(pod, soft, sizes, counts, node, there[node.name]) for node in judged}
+    raw = {node.name: _crowd(pod, named, sizes, counts, node, there[node.name]) for node in judged}
     return {node.name: _normal(raw, node.name) for node in feasible}
 
 
 def _crowd(
-    pod: Pod, soft: Constraints, sizes: Sequence[int], counts: Mapping[tuple[str, str], int], node: Node, pods: Sequence[Pod]
+    pod: Pod, soft: Sequence[tuple[str, TopologySpreadConstraint]], sizes: Sequence[int], counts: Mapping[tuple[str, str], int],
+    node: Node, pods: Sequence[Pod],
 ) -> int:
     total = 0.0
-    for c, size in zip(soft, sizes, strict=True):
+    for (key, c), size in zip(soft, sizes, strict=True):
         if c.topology_key in node.labels:
             here = c.topology_key == HOSTNAME
-            number = counted(c, pod, pods) if here else counts[c.topology_key, node.labels[c.topology_key]]
+            number = counted(c, pod, pods) if here else counts[key, node.labels[c.topology_key]]
             total += float(number) * math.log(size + 2) + float(c.max_skew - 1)
     return math.floor(total) + (total - math.floor(total) >= 0.5)
 

@@ -262,8 +262,7 @@ class TestPolicies:
         assert {one["from"] for one in found["predicates"]} == {"mandatory", "ClusterAutoscalerProvider"}
         assert found["warnings"] == []
 
-    @pytest.mark.parametrize("command", ["check", "migrate"])
-    @pytest.mark.parametrize("release", ["1.27", "v1.23.4", "1.30"])
+    @pytest.mark.parametrize(("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30"), ("migrate", "v1.23.4")])
     def test_policies_ended(self, folder: Path, command: str, release: str, capsys: pytest.CaptureFixture[str]) -> None:
         """Asked about a release that has no Policies, the commands say when they ended."""
         assert run(["policy", command, "net.json", "--release", release]) == 2

@@ -14,12 +14,14 @@ from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Handle
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.status import Status
 
 
-def handle(**gates: bool) -> Handle:
-    """What a plugin is constructed with; *gates*: those that differ from the defaults."""
-    return Handle(gates=resolved_gates(gates))
+def handle(release: str = "1.27", /, **gates: bool) -> Handle:
+    """What a plugin of *release* is constructed with; *gates*: those that differ from the defaults."""
+    found = FRAMEWORK_RELEASES[release]
+    return Handle(gates=resolved_gates(gates, found.gates), cells=found.framework)
 
 
 def cycle_of(new: Pod, *objects: KubeObject) -> FrameworkCycle:

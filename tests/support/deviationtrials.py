@@ -17,6 +17,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.framework.migrate import deviations
 from kubeclassic.framework.migrate.translation import migrate
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from kubeclassic.simulation.compare.migration import PROFILE, Check
 from kubeclassic.simulation.compare.newerlabels import with_newer_labels
 from kubeclassic.simulation.conform import find_families, read_items, read_lines
@@ -28,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CASES, EXAMPLES = ROOT / "tests" / "conformance", ROOT / "examples"
 ZONE, HOSTNAME = "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/hostname"
 GPU = "example.com/gpu"
+NEWEST = next(reversed(FRAMEWORK_RELEASES))
 Clusters = Callable[[], Iterator[Scenario]]
 
 
@@ -107,6 +109,19 @@ def example() -> Iterator[Scenario]:
     yield read_scenario(EXAMPLES / "cluster")
 
 
+def full_of_disks() -> Iterator[Scenario]:
+    """Three nodes that take two disks each, by their allocatable and by their CSINode, and eight pods with a disk."""
+    names, driver = ("n0", "n1", "n2"), {"name": "ebs.csi.aws.com", "allocatable": {"count": 2}}
+    migrated = {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}
+    found = [
+        obj({"kind": "CSINode", "metadata": {"name": name, "annotations": migrated}, "spec": {"drivers": [{**driver, "nodeID": name}]}})
+        for name in names
+    ]
+    nodes = [node(name, allocatable={"attachable-volumes-aws-ebs": "2"}) for name in names]
+    disks = [{"name": "disk", "awsElasticBlockStore": {"volumeID": f"d{number}"}} for number in range(8)]
+    yield Scenario((*nodes, *found), tuple(pod(f"p{number}", volumes=[disk]) for number, disk in enumerate(disks)))
+
+
 # --- Policies -------------------------------------------------------------------------------------------------------
 
 
@@ -152,13 +167,15 @@ class Trial:
     clusters: Clusters
     release: str = "1.16"
     config: KubeSchedulerConfiguration = attrs.field(factory=KubeSchedulerConfiguration)
+    target: str = DEFAULT_FRAMEWORK
 
     def counts(self, without: tuple[str, ...] = ()) -> Counter[str]:
         """Decisions by verdict, as ``Agreement.record()`` names them, over all clusters; nodes have zones under both names of the label."""
         release, found = RELEASES[self.release], Counter[str]()
-        profile = migrate(self.policy, release, self.config, without=without).document
+        target = FRAMEWORK_RELEASES[self.target]
+        profile = migrate(self.policy, release, self.config, target=target, without=without).document
         for scenario in map(with_newer_labels, self.clusters()):
-            found.update(Check(self.policy, release, self.config, profile).on(scenario).agreements[PROFILE].record())
+            found.update(Check(self.policy, release, self.config, profile, target=target).on(scenario).agreements[PROFILE].record())
         return found
 
 
@@ -204,6 +221,11 @@ def trials(folder: Path = CASES, seeds: int = 4) -> list[Trial]:
         Trial(
             deviations.RATIO_RESOURCES, "drawn: bin-packing on 1.15",
             scoring(ratio(2, (0, 0), (100, 10), resources={"cpu": 1, "memory": 1, GPU: 5}), **crowd), drawn, "1.15",
+        ),
+        Trial(
+            deviations.DISK_LIMITS, "disks: limits on the newest release",
+            scoring(filters=({"name": "GeneralPredicates"}, {"name": "MaxEBSVolumeCount"}), LeastRequestedPriority=1), full_of_disks,
+            target=NEWEST,
         ),
         *_of_weights(drawn, cases, seeds, crowd),
     ]  # fmt: skip

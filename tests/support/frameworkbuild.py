@@ -15,6 +15,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.profile import Profile
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 
 Json = dict[str, Any]
 
@@ -24,17 +25,20 @@ def document(*profiles: Json, version: str = "v1", **more: Any) -> Json:
     return {"apiVersion": f"{GROUP}/{version}", "kind": KIND, "profiles": list(profiles), **more}
 
 
-def configuration(*profiles: Json, gates: Mapping[str, bool] | None = None, **more: Any) -> KubeSchedulerConfiguration:
-    """As :func:`document`, read."""
-    return read_configuration(document(*profiles, **more), gates)
+def configuration(
+    *profiles: Json, gates: Mapping[str, bool] | None = None, release: str = DEFAULT_FRAMEWORK, **more: Any
+) -> KubeSchedulerConfiguration:
+    """As :func:`document`, read by *release*."""
+    return read_configuration(document(*profiles, **more), gates, FRAMEWORK_RELEASES[release])
 
 
 def scheduler(
     *objects: KubeObject, profile: Json | None = None, gates: Mapping[str, bool] | None = None,
-    profiles: Sequence[Json] = (), plugins: tuple[type[Plugin], ...] = (), percentage: int = 100, **options: Any,
+    profiles: Sequence[Json] = (), plugins: tuple[type[Plugin], ...] = (), percentage: int = 100,
+    release: str = DEFAULT_FRAMEWORK, **options: Any,
 ) -> Engine:  # fmt: skip
     """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told of *objects*."""
-    config = configuration(profile or {}, *profiles, gates=gates, percentageOfNodesToScore=percentage)
+    config = configuration(profile or {}, *profiles, gates=gates, release=release, percentageOfNodesToScore=percentage)
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     made = framework_engine(config, registry=registry, **options)
     feed = Feed(made)

@@ -138,8 +138,8 @@ def claim(name: str, volume: str = "", **spec: Any) -> Any:
     bound = {"volumeName": volume} if volume else {}
     meta = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
     wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    status = {"phase": "Bound" if volume else "Pending"}
-    return made("PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status=status)
+    phase = "Bound" if volume else "Pending"
+    return made("PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status={"phase": phase})
 
 
 def volume(name: str, claim: str = "", labels: Json | None = None, **spec: Any) -> Any:

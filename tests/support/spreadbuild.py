@@ -41,11 +41,10 @@ def peer(name: str, on: str, **more: Any) -> Pod:
     return pod(name, on=on, labels={"app": "a"} | more.pop("labels", {}), **more)
 
 
-def plugin(defaults: Any = None, **gates: bool) -> PodTopologySpread:
-    """The plugin with System defaults, or with List ones where *defaults* are given."""
-    if defaults is None:
-        return PodTopologySpread(PodTopologySpreadArgs(defaulting_type="System"), handle(**gates))
-    return PodTopologySpread(PodTopologySpreadArgs(tuple(defaults), "List"), handle(**gates))
+def plugin(defaults: Any = None, release: str = "1.27", **gates: bool) -> PodTopologySpread:
+    """The plugin of *release* with System defaults, or with List ones where *defaults* are given."""
+    args = PodTopologySpreadArgs(defaulting_type="System") if defaults is None else PodTopologySpreadArgs(tuple(defaults), "List")
+    return PodTopologySpread(args, handle(release, **gates))
 
 
 def named(found: Mapping[str, str | None]) -> dict[str, str | None]:

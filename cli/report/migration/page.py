@@ -25,8 +25,8 @@ AGREEMENT = "against.0.agreement"
 
 def migration_html(record: Record, about: About | None = None, nodes: ClusterMap | None = None) -> str:
     """The report of a migration: ``Comparison.record()`` of the check with ``migration`` beside it, as ``--report FILE.json`` has it."""
-    release = record["migration"]["release"]
-    title = f"kubeclassic policy migrate: from release {release} to a profile"
+    release, target = (record["migration"][name] for name in ("release", "target"))
+    title = f"kubeclassic policy migrate: from release {release} to a profile of {target}"
     sections = [
         section("What to do next", bullets(_next(record)), name="next"),
         *comparison_sections(record, nodes),
@@ -105,7 +105,7 @@ def _next(record: Record) -> Iterator[Text]:
         yield sentence("Look at each decision that is different under ", listed, ": is it acceptable?")
         yield sentence(
             "Change a weight of the profile by hand, or try ", code("--selector-spread"), ", and compare again: ",
-            code('kubeclassic compare CLUSTER --a "release=... policy=FILE" --b "profile=profile.yaml"'),
+            code(f'kubeclassic compare CLUSTER --a "release=... policy=FILE" --b "release={migration["target"]} profile=profile.yaml"'),
         )  # fmt: skip
     if any("left out" in note["text"] for note in migration["notes"]):
         yield sentence("Read the notes on what was ", element("a", "left out", href="#notes"), ", and replace what you rely on.")
@@ -113,7 +113,7 @@ def _next(record: Record) -> Iterator[Text]:
         yield sentence("Check once more with ", code("--newer-labels"), " if nodes get the labels of newer releases with the upgrade.")
     if migration["profile"].get("extenders"):
         yield "Test the extenders: the check does not call them."
-    shadow = code("kubeclassic shadow --profile profile.yaml")
+    shadow = code(f"kubeclassic shadow --release {migration['target']} --profile profile.yaml")
     yield sentence("Let the profile decide beside the scheduler that runs, before it replaces it: ", shadow)
     start = code("kube-scheduler --config profile.yaml")
     yield sentence("Start kube-scheduler with it: ", start, ". The file is at the end of this page.")

@@ -15,11 +15,13 @@ import click
 from ....algorithmprovider.config import KubeSchedulerConfiguration
 from ....algorithmprovider.gates import parse_gates
 from ....algorithmprovider.policy import Policy
+from ....algorithmprovider.releases import DEFAULT_RELEASE
 from ....api.reading.notices import warning_records
 from ....core.release import Release
 from ....exceptions import UnknownNameError
 from ....framework.migrate.deviations import named
 from ....framework.migrate.translation import Migration, migrate
+from ....framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
 from ....simulation.compare.agreement import DIFFERENT
 from ....simulation.compare.compare import Comparison
 from ....simulation.compare.migration import Check, agrees
@@ -55,6 +57,7 @@ REPORTS: dict[str, Callable[[dict[str, Any], About, ClusterMap], str]] = {
 class Asked:
     """All options besides FILE and the release."""
 
+    target: str | None
     gates: str | None
     form: str
     output: str | None
@@ -82,12 +85,12 @@ class Asked:
 def run(file: Path, release: str, asked: Asked) -> None:
     """Write the profile, list what has no equivalent, and end with status 1 if a decision is different."""
     asked.check()
-    before = release_of_policies(release)
+    before, target = _releases(release, asked.target)
     read = read_policy_file(file)
     config = attrs.evolve(read.config, gates={**read.config.gates, **parse_gates(asked.gates or "")})
-    translate = partial(_translated, read.policy, before, config, asked)
+    translate = partial(_translated, read.policy, before, config, target, asked)
     made = translate(named(asked.undone))
-    check = Check(read.policy, before, config, made.document, environments_max_pd_vols())
+    check = Check(read.policy, before, config, made.document, environments_max_pd_vols(), target)
     found = _compared(check, asked) if asked.paths else None
     with writing(asked.output) as stream:
         FORMS[asked.form](made.document, stream)
@@ -106,10 +109,20 @@ def run(file: Path, release: str, asked: Asked) -> None:
     sys.exit(0 if agrees(found.comparison) else 1)
 
 
+def _releases(release: str, target: str | None) -> tuple[Release, Release]:
+    """The release that runs the Policy, and the one that is to run the profile."""
+    if target is None and framework_release(release) is not None:
+        release, target = DEFAULT_RELEASE, release
+    found = framework_release(target or DEFAULT_FRAMEWORK)
+    if found is None:
+        raise UnknownNameError(f"--to: got {target}, wanted {', '.join(FRAMEWORK_RELEASES)}")
+    return release_of_policies(release), found
+
+
 def _translated(
-    policy: Policy | None, release: Release, config: KubeSchedulerConfiguration, asked: Asked, without: frozenset[str]
+    policy: Policy | None, release: Release, config: KubeSchedulerConfiguration, target: Release, asked: Asked, without: frozenset[str]
 ) -> Migration:
-    return migrate(policy, release, config, without=without, selector_spread=asked.selector_spread)
+    return migrate(policy, release, config, target=target, without=without, selector_spread=asked.selector_spread)
 
 
 def _json(document: Mapping[str, Any], stream: IO[str]) -> None:
@@ -152,7 +165,8 @@ def _migration(read: PolicyFile, check: Check, made: Migration, tried: Sequence[
         {"subject": told.subject, "text": told.text, "deviation": told.deviation.name if told.deviation else None} for told in made.notes
     ]
     documents = {"policy": None if read.document is None else dict(read.document.data), "profile": dict(made.document)}
-    given = {"release": check.release.version, "undone": sorted(named(asked.undone)), "newerLabels": asked.newer_labels}
+    versions = {"release": check.release.version, "target": check.target.version}
+    given = {**versions, "undone": sorted(named(asked.undone)), "newerLabels": asked.newer_labels}
     return {**given, **documents, "notes": notes, "trials": [trial.record() for trial in tried]}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.choice import Candidates, pick_one_node
-from kubeclassic.core.preemption.layout import PodLayout
+from kubeclassic.core.preemption.layout import NEVER_STARTED, PodLayout
 from tests.reference.preemption import Attempt, World
 from tests.support.build import engine, node, pod
 from tests.support.crowds import STARTS
@@ -43,9 +43,9 @@ def made_of(nodes: list[list[Choice]], release: str) -> tuple[Engine, Rows]:
     return made, np.array([made.table.row_of[f"n{i}"] for i in reversed(range(len(nodes)))], np.intp)
 
 
-def candidates_of(nodes: list[list[Choice]], made: Engine, rows: Rows) -> Candidates:
+def candidates_of(nodes: list[list[Choice]], made: Engine, rows: Rows, sorts_again: bool = False) -> Candidates:
     """Candidates with the victims that were drawn."""
-    potential = PodLayout(made.table, made.algorithm.release.preemption.by_start_time).lower_than(5, rows)
+    potential = PodLayout(made.table, made.algorithm.release.preemption.by_start_time, sorts_again).lower_than(5, rows)
     protected, victim = np.zeros((2, *potential.there.shape), np.bool_)
     for i, entries in enumerate(potential.entries):
         for place, name in enumerate(entry.pod.name for entry in entries):
@@ -90,6 +90,28 @@ class TestPick:
         candidates = candidates_of(nodes, *made_of(nodes, "1.16"))
         assert told(candidates) == {"n0": ["e01", "e00"], "n1": ["e10"]}
         assert candidates.name(candidates.pick()) == "n0"
+
+
+class TestSortedAgain:
+    @examples(2)
+    @given(choices(1))
+    def test_victims_are_sorted_by_importance_at_the_end(self, nodes: list[list[Choice]]) -> None:
+        """From 1.30 on victims are in the order of a stable sort by importance of those with the protected ones first."""
+        made, rows = made_of(nodes, "1.16")
+        before, after = candidates_of(nodes, made, rows), candidates_of(nodes, made, rows, sorts_again=True)
+        for name, victims in before.spelled_out().items():
+            wanted = sorted(victims.pods, key=lambda pod: (-pod.priority, pod.status.start_time or NEVER_STARTED))
+            assert [pod.name for pod in after.spelled_out()[name].pods] == [pod.name for pod in wanted]
+        assert after.violations.tolist() == before.violations.tolist()
+
+    def test_the_most_important_victim_comes_first(self) -> None:
+        """A protected victim of low priority no longer hides one of high priority, so that another node is chosen."""
+        nodes: list[list[Choice]] = [
+            [(1, None, True, False), (0, None, True, True)],
+            [(0, None, True, True), (0, None, False, False)],
+        ]  # fmt: skip
+        made, rows = made_of(nodes, "1.16")
+        assert told(candidates_of(nodes, made, rows, sorts_again=True)) == {"n0": ["e00", "e01"], "n1": ["e10"]}
 
 
 def told(candidates: Candidates) -> dict[str, list[str]]:

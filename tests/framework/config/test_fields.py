@@ -10,8 +10,9 @@ from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResou
 from kubeclassic.api.reading.schema import TYPE_META
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import args as a
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, ProfileConfig, configuration_schema, read_configuration
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema, read_configuration
 from kubeclassic.framework.config.defaults import Named
+from kubeclassic.framework.config.profiles import ProfileConfig
 from kubeclassic.framework.extensionpoints import POINTS
 from tests.support.fieldwalk import attributes_in, changes
 from tests.support.frameworkbuild import document

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.decisive import DECIDING, IDLE
 from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.config.gatetable import gates_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 VERSIONS = [f"1.{minor}" for minor in range(27, 35)]
+NEWEST = FRAMEWORK_RELEASES["1.34"]
 # Gate -> a letter for each of VERSIONS: u unknown, - off, + on, L locked on.
 TOUCH_DECISIONS = {
     "SidecarContainers": "u-++++LL",
@@ -62,21 +66,57 @@ def test_defaults(gate: str) -> None:
     assert "".join(_letter(gate, version) for version in VERSIONS) == TOUCH_DECISIONS[gate]
 
 
+def with_all(release: Release, stages: str) -> dict[str, bool]:
+    """All gates of *stages* on, but for those that are not modelled."""
+    off = dict.fromkeys(release.configuration.not_modelled, False)
+    return {**off, **dict.fromkeys(stages.split(), True)}
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_all_of_a_stage(version: str) -> None:
     """AllAlpha and AllBeta exist in each release and set every gate of their stage that is not set itself."""
-    known = gates_of(version)
-    on = resolved_gates("AllAlpha=true,CSIVolumeHealth=false", known)
-    assert not on["CSIVolumeHealth"]
-    assert all(on[name] for name, gate in known.items() if gate.stage == "ALPHA" and name != "CSIVolumeHealth")
-    assert not any(resolved_gates("AllBeta=false", known)[name] for name, gate in known.items() if gate.stage == "BETA")
+    release = FRAMEWORK_RELEASES[version]
+    apart = {"CSIVolumeHealth", *release.configuration.not_modelled}
+    on = resolved_gates({**with_all(release, "AllAlpha"), "CSIVolumeHealth": False}, release)
+    assert not any(on[name] for name in apart)
+    assert all(on[name] for name, gate in release.gates.items() if gate.stage == "ALPHA" and name not in apart)
+    assert not any(resolved_gates("AllBeta=false", release)[name] for name, gate in release.gates.items() if gate.stage == "BETA")
 
 
 def test_deprecated_gates_have_no_stage_of_their_own() -> None:
     """A deprecated gate is left alone by AllAlpha and AllBeta."""
-    known = gates_of("1.34")
-    assert resolved_gates("AllAlpha=true,AllBeta=true", known)["KMSv1"] is False
-    assert resolved_gates("KMSv1=true", known)["KMSv1"]
+    assert resolved_gates(with_all(NEWEST, "AllAlpha AllBeta"), NEWEST)["KMSv1"] is False
+    assert resolved_gates("KMSv1=true", NEWEST)["KMSv1"]
+
+
+@pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+def test_what_is_not_modelled(release: Release) -> None:
+    """A gate whose feature is not modelled is off by default, and to switch it on is refused with what it is about."""
+    for gate, about in release.configuration.not_modelled.items():
+        assert not resolved_gates(None, release)[gate]
+        with pytest.raises(PolicyError, match=f"{gate}: got true, wanted false: {about}: this is not modelled"):
+            resolved_gates({gate: True}, release)
+
+
+@pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+def test_each_gate_that_is_asked_is_spoken_of(release: Release) -> None:
+    """A gate decides, or changes no answer, or is not modelled: no two of these."""
+    assert not set(DECIDING) & set(IDLE)
+    assert not set(IDLE) & set(release.configuration.not_modelled)
+
+
+def test_the_table_of_deciding_gates() -> None:
+    """Each gate of the tables is known to a release."""
+    known = {name for release in FRAMEWORK_RELEASES.values() for name in release.gates}
+    assert {*DECIDING, *IDLE} <= known
+
+
+def test_settled_gates() -> None:
+    """A gate that is gone because its feature is always there is on; one whose feature is gone is not there."""
+    found = resolved_gates(None, NEWEST)
+    assert found["MinDomainsInPodTopologySpread"]
+    assert found["CSIMigrationGCE"]
+    assert "CSIMigrationRBD" not in found
 
 
 @pytest.mark.parametrize(
@@ -99,5 +139,5 @@ def test_deprecated_gates_have_no_stage_of_their_own() -> None:
 def test_refused(version: str, wanted: str, text: str) -> None:
     """A gate that a release does not know, or has locked, is refused with upstream's text."""
     with pytest.raises(PolicyError) as caught:
-        resolved_gates(wanted, gates_of(version))
+        resolved_gates(wanted, FRAMEWORK_RELEASES[version])
     assert str(caught.value) == text

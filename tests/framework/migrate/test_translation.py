@@ -15,7 +15,8 @@ from kubeclassic.algorithmprovider.config import AlgorithmSource, KubeSchedulerC
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.engine import Engine
-from kubeclassic.exceptions import PolicyError
+from kubeclassic.core.release import Release
+from kubeclassic.exceptions import PolicyError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
@@ -23,12 +24,14 @@ from kubeclassic.framework.migrate.extenders import duration_text
 from kubeclassic.framework.migrate.strategies import FALLING, RISING, Usage, fitted_resources, merged
 from kubeclassic.framework.migrate.translation import Migration, migrate
 from kubeclassic.framework.migrate.weights import MAX_WEIGHT, fitted
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from kubeclassic.simulation.conform import find_families, read_lines
 
 Json = dict[str, Any]
 HERE = Path(__file__).resolve().parents[3]
 EXAMPLES = HERE / "examples" / "policies"
 CASES = HERE / "tests" / "conformance"
+NEWEST = next(reversed(FRAMEWORK_RELEASES.values()))
 OFF = KubeSchedulerConfiguration(gates={"TaintNodesByCondition": False})
 
 
@@ -64,9 +67,9 @@ def told(found: Migration, subject: str) -> str:
     return "; ".join(str(note) for note in found.notes if note.subject == subject)
 
 
-def accepted(found: Migration) -> Engine:
-    """A scheduler with the profile, which our validation and every plugin's constructor have accepted."""
-    return framework_engine(read_configuration(found.document))
+def accepted(found: Migration, target: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]) -> Engine:
+    """A scheduler with the profile, which the validation of *target* and every plugin's constructor have accepted."""
+    return framework_engine(read_configuration(found.document, release=target))
 
 
 class TestAccepted:
@@ -238,6 +241,7 @@ class TestDeviations:
             migrated("1.16", config, predicates=predicates, priorities=[*usage, *SPREADING, *priorities(Racks=spread, Ssd=SSD)]),
             migrated("1.12", OFF, priorities=priorities(Fill=counted)),
         ]
+        found.append(migrate(read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}]}), RELEASES["1.16"], target=NEWEST))
         notes = [note for one in found for note in one.notes if note.deviation is not None]
         assert {note.deviation.name for note in notes if note.deviation is not None} == set(DEVIATIONS)
         assert all(f"({note.deviation.name}: upstream's translation " in str(note) for note in notes if note.deviation is not None)
@@ -330,6 +334,38 @@ class TestDeviations:
 
 
 GPU = {"name": "x/gpu", "weight": 5}
+
+
+class TestTargets:
+    @pytest.mark.parametrize("target", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+    @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
+    def test_every_example(self, name: str, target: Release) -> None:
+        """Each release of the framework accepts the translation of each example, with every plugin that is a default of its own."""
+        old = name == "openshift-3.json"
+        found = migrate(load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None, target=target)
+        (profile,) = accepted(found, target).flow.profiles.values()
+        assert {"PrioritySort", "DefaultBinder", "SchedulingGates"} <= set(profile.plugins())
+
+    @pytest.mark.parametrize("target", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+    def test_limits_of_disks(self, target: Release) -> None:
+        """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place; undone, nothing is."""
+        policy = read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}, {"name": "GeneralPredicates"}]})
+        ours, upstream = (migrate(policy, RELEASES["1.16"], target=target, without=names) for names in ((), ("disk-limits",)))
+        limits = [{"EBSLimits", "NodeVolumeLimits"} & set(enabled(found, "multiPoint")) for found in (ours, upstream)]
+        gone = "EBSLimits" in target.configuration.gone_plugins
+        assert limits == ([{"NodeVolumeLimits"}, set()] if gone else [{"EBSLimits"}] * 2)
+        assert ("disk-limits" in told(ours, "MaxEBSVolumeCount")) == gone
+        assert ("left out" in told(upstream, "MaxEBSVolumeCount")) == gone
+
+    @pytest.mark.parametrize("target", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+    def test_the_old_formula(self, target: Release) -> None:
+        """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
+        policy = read_policy({"priorities": priorities(("SelectorSpreadPriority", 1))})
+        if "SelectorSpread" not in target.configuration.gone_plugins:
+            accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
+            return
+        with pytest.raises(UnknownNameError, match=f"got it for {target.version}, which has no such plugin, wanted 1.27, 1.28$"):
+            migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
 
 
 class TestSelectorSpread:

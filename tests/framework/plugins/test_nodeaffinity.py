@@ -8,6 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import LabelSelector, Pod, Requirement
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.release import FrameworkCells
 from kubeclassic.core.rule import RuleError
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.config.selectorfaults import label_selector_fault, node_selector_faults
@@ -35,13 +36,13 @@ def affinity_of(required: list[Json] | None = None, preferred: list[Json] | None
     return found if preferred is None else found | {PREFERRED: preferred}
 
 
-def faults(selector: Json) -> list[str]:
+def faults(selector: Json, cells: FrameworkCells | None = None) -> list[str]:
     """The faults of a pod's required terms with one expression."""
     made = pod("p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}}})
     assert made.spec.affinity is not None
     assert made.spec.affinity.node_affinity is not None
     assert made.spec.affinity.node_affinity.required is not None
-    return node_selector_faults(made.spec.affinity.node_affinity.required)
+    return node_selector_faults(made.spec.affinity.node_affinity.required, cells or FrameworkCells())
 
 
 def labelled(key: str, *values: str, operator: str = "In") -> Json:
@@ -160,3 +161,17 @@ class TestFaults:
         assert faults({**asked, "values": None}) == faults(asked) == [text.format("[]string(nil)")]
         expressions = (Requirement(key="a", operator="In", has_empty_list=True),)
         assert "[]string(nil)" in label_selector_fault(LabelSelector(match_expressions=expressions))
+
+    def test_lists_as_json(self) -> None:
+        """Since 1.34 the original prints lists as JSON, with the characters of HTML escaped."""
+        cells = FrameworkCells(faults_as_json=True)
+        shown = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: "
+        assert faults({"key": "a", "operator": "In", "values": []}, cells)[0].startswith(shown.format("[]"))
+        assert faults({"key": "a", "operator": "In"}, cells)[0].startswith(shown.format("null"))
+        assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith("[" + shown.format('["1","\\u003c2"]'))
+
+    def test_an_unknown_operator(self) -> None:
+        """The fault of an unknown operator lists the known ones since 1.28."""
+        (older,) = faults({"key": "a", "operator": "Is"})
+        (newer,) = faults({"key": "a", "operator": "Is"}, FrameworkCells(faults_list_operators=True))
+        assert newer == f'{older}: supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,13 @@ class TestHard:
         c = node("c", labels={"zone": "z", "rack": "2"})
         assert against(new, A, B, c, peer("f", "a"), peer("g", "c"), peer("h", "c")) == {"a": "skew", "b": None, "c": None}
 
+    def test_the_error_says_where_from_some_release_on(self) -> None:
+        """From 1.30 on the text begins with what was being done."""
+        cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
+        status = plugin(release="1.30").pre_filter(cycle.template, cycle)
+        assert isinstance(status, Status)
+        assert status.message.startswith("get constraints from pod: obtaining pod's hard topology spread constraints: ")
+
     def test_an_invalid_selector_is_an_error(self) -> None:
         """An invalid hard constraint is an error of PreFilter; an invalid soft one is not."""
         cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
@@ -91,12 +99,34 @@ class TestHard:
         assert plugin(hard_default).concerns(cycle_of(incoming(), A).template)
 
 
+class TestOneKeyTwice:
+    TWO = (constraint(selector={"matchLabels": {"app": "a"}}), constraint(skew=2, selector={"matchLabels": {"tier": "t"}}))
+
+    @pytest.mark.parametrize(("release", "found"), [("1.32", "skew"), ("1.33", None)])
+    def test_counts_are_shared_or_not(self, release: str, found: str | None) -> None:
+        """A pod that the second constraint alone counts fills the domain for the first one too, until they count apart."""
+        pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
+        by = plugin(release=release)
+        assert against(incoming(*self.TWO), A, B, *pods, by=by) == {"a": found, "b": None}
+
+    def test_apart_they_are_told_by_value(self) -> None:
+        """Where no counts are shared the answer goes by the values of the key."""
+        for release, is_told in (("1.32", False), ("1.33", True)):
+            cycle = cycle_of(incoming(*self.TWO), A, B)
+            assert (plugin(release=release).filter_by_value(cycle.template, cycle) is not None) is is_told
+
+
 class TestMinDomains:
     def test_too_few_domains_make_the_minimum_zero(self) -> None:
         """With one pod in each of two zones and three zones wanted, another pod anywhere would be one too many."""
         pods = peer("f", "a"), peer("g", "b")
         assert against(incoming(constraint(minDomains=3)), A, B, *pods) == {"a": "skew", "b": "skew"}
         assert against(incoming(constraint(minDomains=2)), A, B, *pods) == {"a": None, "b": None}
+
+    def test_later_no_gate_is_needed(self) -> None:
+        """From 1.30 on minDomains counts though there is no such gate any more."""
+        pods = peer("f", "a"), peer("g", "b")
+        assert against(incoming(constraint(minDomains=3)), A, B, *pods, by=plugin(release="1.34")) == {"a": "skew", "b": "skew"}
 
     def test_without_the_gate_it_is_passed_over(self) -> None:
         """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything fits."""
@@ -212,14 +242,14 @@ def test_a_node_that_left_takes_its_domain_along() -> None:
 EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), KINDS), max_size=8)
 
 
-@given(NODES, PODS, CONSTRAINTS, EDITS, CHOICE)
+@given(NODES, PODS, CONSTRAINTS, EDITS, CHOICE, st.sampled_from(["1.27", "1.33"]))
 @examples(1.5)
-def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
+def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any, release: str) -> None:
     """Whichever pods are added to and removed from a node, the answer equals that of upstream's bookkeeping."""
     nodes, placed, bound = cluster(labels, pods)
     new = incoming(*constraints, nodeSelector=selector, labels={"rev": "1"})
-    cycle, judge = cycle_of(new, *nodes, *bound), plugin()
-    books = {n.name: Books(new, placed) for n in nodes}
+    cycle, judge = cycle_of(new, *nodes, *bound), plugin(release=release)
+    books = {n.name: Books(new, placed, apart=release == "1.33") for n in nodes}
     assert named(found_by(judge, cycle, Batch(cycle.table))) == {n.name: books[n.name].objection(n) for n in nodes}
     trial = overlay(cycle)
     for number, (at, comes, kind) in enumerate(edits):

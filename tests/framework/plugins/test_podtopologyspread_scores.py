@@ -159,16 +159,16 @@ class TestSoft:
 # --- against a plain loop -------------------------------------------------------------------------------------------
 
 
-@given(NODES, PODS, CONSTRAINTS, CHOICE, st.sets(st.integers(0, 5), min_size=1))
+@given(NODES, PODS, CONSTRAINTS, CHOICE, st.sets(st.integers(0, 5), min_size=1), st.sampled_from(["1.27", "1.33"]))
 @examples(1.5)
-def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, constraints: Any, selector: Any, chosen: Any) -> None:
+def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, constraints: Any, selector: Any, chosen: Any, release: str) -> None:
     """The scores of any choice of feasible nodes, in any order of constraints, are those of upstream's loops."""
     nodes, placed, bound = cluster(labels, pods)
     own = [{**c, "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": c["maxSkew"] + 1} for c in constraints]
     new = incoming(*own, nodeSelector=selector, labels={"rev": "1"})
     feasible = [n for i, n in enumerate(nodes) if i in chosen] or nodes
-    expected = plain_scores(new, new.spec.topology_spread_constraints, True, placed, feasible)
-    assert scores(plugin(), new, *nodes, *bound, nodes={n.name: 1 for n in feasible}) == expected
+    expected = plain_scores(new, new.spec.topology_spread_constraints, True, placed, feasible, apart=release == "1.33")
+    assert scores(plugin(release=release), new, *nodes, *bound, nodes={n.name: 1 for n in feasible}) == expected
 
 
 ZONE_LABELS = st.fixed_dictionaries({}, optional={"topology.kubernetes.io/zone": st.sampled_from(["", "x", "y"]), KEYS[2]: HOSTS})

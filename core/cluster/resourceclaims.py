@@ -1,0 +1,131 @@
+"""The claims to devices, and which devices they hold.
+
+Upstream: pkg/scheduler/framework/plugins/dynamicresources dra_manager.go, allocateddevices.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import attrs
+
+from ...api.objects import Pod, PodResourceClaim, ResourceClaim
+from ..arrays.trail import Revisions
+from .listing import Listing
+
+DeviceId = tuple[str, str, str]
+"""Driver, pool, device."""
+
+
+def held_by(claim: ResourceClaim | None) -> tuple[DeviceId, ...]:
+    """The devices that *claim* has for itself: those with admin access it shares."""
+    allocation = None if claim is None else claim.status.allocation
+    if allocation is None:
+        return ()
+    return tuple((one.driver, one.pool, one.device) for one in allocation.results if not one.admin_access)
+
+
+@attrs.define(eq=False, repr=False)
+class DeviceLog(Revisions[tuple[DeviceId, ...]]):
+    """Which devices were given or given back, step by step."""
+
+    def note(self, devices: tuple[DeviceId, ...]) -> None:
+        """These may be held by another claim now, or by none."""
+        if not devices:
+            return
+        self._steps.append(devices)
+        self.revision: int = self.revision + 1
+        if len(self._steps) > self.limit:
+            self._drop(len(self._steps) // 2)
+
+
+@attrs.define(eq=False, repr=False)
+class ResourceClaims(Listing[ResourceClaim]):
+    """The claims as the API has them, with those that are being allocated."""
+
+    holders: dict[DeviceId, int] = attrs.field(factory=dict)
+    """Device -> how many claims hold it; without those that nobody holds."""
+    log: DeviceLog = attrs.field(factory=DeviceLog)
+    pending: dict[str, ResourceClaim] = attrs.field(factory=dict)
+    """Key -> a claim with the devices that it gets, until they are written to it."""
+    _before: dict[str, ResourceClaim | None] | None = None
+    """What was there before a trial, which is undone in the end."""
+
+    def put(self, item: ResourceClaim) -> None:
+        """Add or replace a claim."""
+        self._note(item.key)
+        self._count(self.get(item.key), -1)
+        self._count(item, 1)
+        super().put(item)
+
+    def drop(self, key: str) -> None:
+        """Remove a claim, if it exists."""
+        self._note(key)
+        self._count(self.get(key), -1)
+        super().drop(key)
+
+    def allocate(self, claim: ResourceClaim) -> None:
+        """*claim* is going to have the devices that its status says."""
+        self.take_back(claim.key)
+        self.pending[claim.key] = claim
+        self._count(claim, 1)
+
+    def take_back(self, key: str) -> ResourceClaim | None:
+        """The claim is no longer being allocated; gives what it was to have."""
+        found = self.pending.pop(key, None)
+        self._count(found, -1)
+        return found
+
+    def _count(self, claim: ResourceClaim | None, sign: int) -> None:
+        devices = held_by(claim)
+        for device in devices:
+            count = self.holders.get(device, 0) + sign
+            if count:
+                self.holders[device] = count
+            else:
+                del self.holders[device]
+        self.log.note(devices)
+
+    # --- trials -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """A context after which all claims are as they were before it."""
+        outer, self._before = self._before, {}
+        try:
+            yield
+        finally:
+            before, self._before = self._before, outer
+            for key, claim in before.items():
+                if claim is None:
+                    self.drop(key)
+                else:
+                    self.put(claim)
+
+    def _note(self, key: str) -> None:
+        if self._before is not None:
+            self._before.setdefault(key, self.get(key))
+
+    # --- those of a pod ---------------------------------------------------------------------------------------------
+
+    def of(self, pod: Pod) -> list[ResourceClaim]:
+        """The claims of *pod* that are there, in order."""
+        names = (claim_name(pod, claim) for claim in pod.spec.resource_claims)
+        found = (self.get(f"{pod.namespace}/{name}") for name in names if name is not None)
+        return [claim for claim in found if claim is not None]
+
+    def allocations(self, pod: Pod) -> dict[str, list[str]]:
+        """The devices of each claim of *pod* that has some, in ascending order: claim -> ``driver/pool/device``."""
+        return {
+            claim.name: sorted(f"{one.driver}/{one.pool}/{one.device}" for one in claim.status.allocation.results)
+            for claim in self.of(pod) if claim.status.allocation is not None
+        }  # fmt: skip
+
+
+def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
+    """The name of the ResourceClaim for *claim* of *pod*; None: there is none yet, or none is needed."""
+    if claim.resource_claim_name is not None:
+        return claim.resource_claim_name
+    made: Mapping[str, str | None] = {one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)}
+    return made.get(claim.name)

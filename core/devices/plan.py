@@ -1,0 +1,163 @@
+"""What claims ask for, checked before the search: each request with its class, its number of devices, and for mode All which they are.
+
+Upstream: the first part of Allocate, and validateDeviceRequest, in structured/internal/experimental/allocator_experimental.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import attrs
+
+from ...api.objects import DeviceClass, DeviceRequest, ExactDeviceRequest, ResourceClaim
+from ..release import DeviceCells
+from .judging import AllocationError, Judge
+from .pools import Pool, PoolDevice
+
+MOST_DEVICES = 32
+"""The devices that a claim may have."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Option:
+    """A request, or one of its alternatives, with what is to be taken for it."""
+
+    claim: str
+    """The claim, as ``namespace/name``."""
+    name: str
+    parent: str
+    """The request of which it is an alternative; empty if it is none."""
+    request: ExactDeviceRequest
+    device_class: DeviceClass
+    count: int
+    all_devices: Sequence[PoolDevice] | None = None
+    """With mode All: the devices that match."""
+
+    @property
+    def admin(self) -> bool:
+        """Devices in use may be taken."""
+        return bool(self.request.admin_access)
+
+    @property
+    def base(self) -> str:
+        """The name of the request."""
+        return self.parent or self.name
+
+    @property
+    def alternative(self) -> str:
+        """The name of the alternative; empty if it is none."""
+        return self.name if self.parent else ""
+
+    @property
+    def result_name(self) -> str:
+        """The request as the result names it."""
+        return f"{self.parent}/{self.name}" if self.parent else self.name
+
+
+class _Asked(NamedTuple):
+    """A request as the claim has it."""
+
+    claim: str
+    name: str
+    parent: str
+    request: ExactDeviceRequest
+
+
+@attrs.frozen(eq=False, repr=False)
+class Plan:
+    """What is to be allocated from the pools of one node."""
+
+    claims: Sequence[ResourceClaim]
+    requests: Sequence[Sequence[Sequence[Option]]]
+    """Claim -> request -> its alternatives."""
+    takes_all: bool
+    """Some request has mode All."""
+
+    @staticmethod
+    def is_selectable(option: Option, device: PoolDevice, judge: Judge, cells: DeviceCells) -> bool:
+        """Whether the selectors of *option* match *device*. Raises AllocationError."""
+        if cells.leaves_binding_conditions and device.make.device.binding_conditions:
+            return False
+        return judge.matches(device.make, option.device_class, option.request, option.claim)
+
+
+@attrs.define(eq=False, repr=False)
+class Planner:
+    """Checks claims. The same for all nodes but for mode All."""
+
+    class_of: Callable[[str], DeviceClass | None]
+    cells: DeviceCells
+    admin_access: bool
+    """Gate DRAAdminAccess is on."""
+    judge: Judge
+    _selected: dict[tuple[int, PoolDevice], bool] = attrs.field(factory=dict)
+
+    def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> Plan:
+        """The plan for *claims* on a node that reaches *pools*. Raises AllocationError."""
+        planned = [self._claim(claim, pools) for claim in claims]
+        takes_all = any(option.all_devices is not None for claim in planned for options in claim for option in options)
+        return Plan(claims, planned, takes_all)
+
+    def _claim(self, claim: ResourceClaim, pools: Sequence[Pool]) -> list[list[Option]]:
+        requests = [self._options(claim, request, pools) for request in claim.spec.devices.requests]
+        least = sum(min(option.count for option in options) for options in requests)
+        if least > MOST_DEVICES:
+            told = f"number of requested devices {least} exceeds the claim limit of {MOST_DEVICES}"
+            raise AllocationError(f"claim {claim.key}: {told}")
+        for number, constraint in enumerate(claim.spec.devices.constraints):
+            if constraint.match_attribute is None and not (self.cells.distinct_attribute and constraint.distinct_attribute is not None):
+                raise AllocationError(f"claim {claim.key}, constraint #{number}: empty constraint (unsupported constraint type?)")
+        return requests
+
+    def _options(self, claim: ResourceClaim, request: DeviceRequest, pools: Sequence[Pool]) -> list[Option]:
+        self._selected.clear()
+        alternatives = request.first_available if self.cells.alternatives else ()
+        if not alternatives:
+            exactly = _Asked(claim.key, request.name, "", request.exactly or ExactDeviceRequest())
+            return [self._option(exactly, pools, 0)]
+        asked = [_Asked(claim.key, one.name, request.name, one) for one in alternatives]
+        # Upstream: which devices the second alternative matches is kept under the first one's number.
+        return [self._option(one, pools, max(i - 1, 0)) for i, one in enumerate(asked)]
+
+    def _option(self, asked: _Asked, pools: Sequence[Pool], kept_under: int) -> Option:
+        request, where = asked.request, f"claim {asked.claim}, request {asked.name}"
+        device_class = self._class_of(request, where)
+        option = Option(asked.claim, asked.name, asked.parent, request, device_class, request.count)
+        if request.allocation_mode == "All":
+            found = [device for device in self._devices(pools, where) if self._matches(option, device, kept_under)]
+            return attrs.evolve(option, count=len(found), all_devices=found)
+        if request.allocation_mode != "ExactCount":
+            raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
+        return option
+
+    def _class_of(self, request: ExactDeviceRequest, where: str) -> DeviceClass:
+        """The class of *request*, which is fit to be tried."""
+        for number, selector in enumerate(request.selectors):
+            if selector.expression is None:
+                raise AllocationError(f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)")
+        if request.admin_access is not None and not self.admin_access:
+            raise AllocationError(f"{where}: admin access is requested, but the feature is disabled")
+        if not request.device_class_name:
+            raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
+        found = self.class_of(request.device_class_name)
+        if found is None:
+            missing = f'deviceclass.resource.k8s.io "{request.device_class_name}" not found'
+            raise AllocationError(f"{where}: could not retrieve device class {request.device_class_name}: {missing}")
+        return found
+
+    @staticmethod
+    def _devices(pools: Sequence[Pool], where: str) -> Iterator[PoolDevice]:
+        """All devices, pool by pool, each of which has to be whole."""
+        for pool in pools:
+            told = "being updated" if pool.is_incomplete else "invalid" if pool.invalid else ""
+            if told:
+                raise AllocationError(f"{where}: asks for all devices, but resource pool {pool.driver}/{pool.name} is currently {told}")
+            yield from pool.devices
+
+    def _matches(self, option: Option, device: PoolDevice, kept_under: int) -> bool:
+        key = kept_under, device
+        found = self._selected.get(key)
+        if found is None:
+            found = self._selected[key] = Plan.is_selectable(option, device, self.judge, self.cells)
+        return found

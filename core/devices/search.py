@@ -1,0 +1,227 @@
+"""The search for devices: claim by claim, request by request, device by device, the first that can be had; back up where none can.
+
+Upstream: structured/internal/experimental/allocator_experimental.go; up to 1.33 structured/allocator.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Hashable, Sequence
+from typing import NamedTuple
+
+import attrs
+
+from ..release import DeviceCells
+from .constraints import Together
+from .judging import AllocationError, Judge
+from .plan import MOST_DEVICES, Option, Plan
+from .pools import DeviceId, Pool, PoolDevice
+
+
+class Taken(NamedTuple):
+    """A device that was chosen, and for what."""
+
+    device: PoolDevice
+    option: Option
+
+
+class Place(NamedTuple):
+    """The device that is looked for: of which claim, request and alternative, and which one of them."""
+
+    claim: int
+    request: int = 0
+    option: int = 0
+    device: int = 0
+
+
+class _TooMany(Exception):
+    """The claim would have more devices than it may."""
+
+
+class _Stop(Exception):
+    """There is no way to have all devices."""
+
+
+Outcome = Sequence[Sequence[Taken]]
+
+
+@attrs.define(eq=False, repr=False)
+class Search:
+    """One search, for the devices that one node reaches."""
+
+    plan: Plan
+    pools: Sequence[Pool]
+    in_use: Container[DeviceId]
+    cells: DeviceCells
+    judge: Judge
+    taken: list[list[Taken]] = attrs.field(init=False)
+    """By claim."""
+    _together: list[list[Together]] = attrs.field(init=False)
+    _holders: dict[DeviceId, set[int]] = attrs.field(factory=dict)
+    """Device -> the claims that take it."""
+    _may_skip: bool = attrs.field(init=False)
+    """A device like one that led nowhere leads nowhere too."""
+    _dead_ends: set[Hashable] = attrs.field(factory=set)
+    """What was taken where it led nowhere, as :meth:`_state` says it."""
+
+    def __attrs_post_init__(self) -> None:
+        self.taken = [[] for _ in self.plan.claims]
+        self._together = [[Together(one) for one in claim.spec.devices.constraints] for claim in self.plan.claims]
+        # Where mode All leaves its marks, what comes later depends on the way that led there.
+        self._may_skip = self.cells.all_gives_back or not self.plan.takes_all
+
+    def run(self) -> Outcome | None:
+        """The devices of each claim; None where they cannot be had. Raises AllocationError."""
+        try:
+            return self.taken if self._go_on(Place(0), False) else None
+        except _Stop:
+            return None
+        except _TooMany:
+            # Upstream: where that is found in the first claim, it comes out as an error.
+            raise AllocationError("allocation max size exceeded") from None
+
+    def _go_on(self, place: Place, is_chosen: bool) -> bool:
+        """Choose the devices from *place* on; *is_chosen*: which alternative is tried is settled."""
+        if place.claim == len(self.plan.claims):
+            return True
+        requests = self.plan.requests[place.claim]
+        if place.request == len(requests):
+            return self._next_claim(place.claim + 1)
+        options = requests[place.request]
+        option = options[place.option]
+        if option.parent and not is_chosen:
+            return self._first_available(place, len(options))
+        if option.all_devices is not None and not option.all_devices and self.cells.all_wants_one:
+            return False
+        if place.device >= option.count:
+            return self._go_on(Place(place.claim, place.request + 1), False)
+        if not self._has_room(place, option):
+            return False
+        return self._take_all(place, option, is_chosen) if option.all_devices is not None else self._take_one(place, option, is_chosen)
+
+    def _next_claim(self, claim: int) -> bool:
+        try:
+            return self._go_on(Place(claim), False)
+        except _TooMany:
+            return False
+
+    def _first_available(self, place: Place, count: int) -> bool:
+        is_too_many = True
+        for number in range(count):
+            try:
+                if self._go_on(place._replace(option=number), True):
+                    return True
+                is_too_many = False
+            except _TooMany:
+                continue
+        if is_too_many:
+            raise _TooMany
+        return False
+
+    def _has_room(self, place: Place, option: Option) -> bool:
+        there = len(self.taken[place.claim])
+        if self.cells.room == "again":
+            # Upstream: the devices of this request that were chosen already count twice.
+            return there + option.count <= MOST_DEVICES
+        if self.cells.room == "left" and there + option.count - place.device > MOST_DEVICES:
+            raise _TooMany
+        return True
+
+    # --- one device -------------------------------------------------------------------------------------------------
+
+    def _take_all(self, place: Place, option: Option, is_chosen: bool) -> bool:
+        assert option.all_devices is not None
+        device = option.all_devices[place.device]
+        if not self._take(place.claim, option, device, must=True):
+            if self.cells.all_stops:
+                raise _Stop
+            return False
+        is_done = False
+        try:
+            # Upstream: from the second device on it goes on with the first alternative, whichever was being tried.
+            is_done = self._go_on(Place(place.claim, place.request, 0, place.device + 1), is_chosen)
+        finally:
+            if not is_done and self.cells.all_gives_back:
+                self._give_back(place.claim, option, device)
+        return is_done
+
+    def _take_one(self, place: Place, option: Option, is_chosen: bool) -> bool:
+        led_nowhere: set[object] = set()
+        for pool in self.pools:
+            if pool.invalid and self.cells.invalid_pool_errs:
+                raise AllocationError(pool.invalid_text)
+            for device in pool.devices:
+                if not self._may_take(place.claim, option, device):
+                    continue
+                if pool.invalid:
+                    raise AllocationError(pool.invalid_text)
+                alike = device.make.number, frozenset(self._holders.get(device.id, ())), device.id in self.in_use
+                if alike in led_nowhere or not self._take(place.claim, option, device):
+                    continue
+                if self._leads_on(place._replace(device=place.device + 1), option, device, is_chosen):
+                    return True
+                if self._may_skip:
+                    led_nowhere.add(alike)
+        return False
+
+    def _leads_on(self, place: Place, option: Option, device: PoolDevice, is_chosen: bool) -> bool:
+        """Go on at *place* with *device*, which was taken; else give it back."""
+        is_done = False
+        try:
+            is_dead = bool(self._dead_ends) and self._state(place) in self._dead_ends
+            is_done = not is_dead and self._go_on(place, is_chosen)
+            if not is_done and not is_dead and self._may_skip:
+                self._dead_ends.add(self._state(place))
+        finally:
+            if not is_done:
+                self._give_back(place.claim, option, device)
+        return is_done
+
+    def _state(self, place: Place) -> Hashable:
+        """*place*, and how many devices of each make were taken for what. Searches from equal states end alike."""
+        users: dict[DeviceId, list[tuple[int, str]]] = {}
+        kinds: dict[DeviceId, tuple[int, bool]] = {}
+        for claim, found in enumerate(self.taken):
+            for one in found:
+                users.setdefault(one.device.id, []).append((claim, one.option.result_name))
+                kinds[one.device.id] = one.device.make.number, one.device.id in self.in_use
+        return place, frozenset(Counter((kinds[device], tuple(used)) for device, used in users.items()).items())
+
+    def _may_take(self, claim: int, option: Option, device: PoolDevice) -> bool:
+        if not self._is_free(claim, option, device):
+            return False
+        return self.plan.is_selectable(option, device, self.judge, self.cells)
+
+    def _is_free(self, claim: int, option: Option, device: PoolDevice) -> bool:
+        holders = self._holders.get(device.id)
+        if option.admin:
+            return not (self.cells.admin_takes_once and holders and claim in holders)
+        return not holders and device.id not in self.in_use
+
+    def _take(self, claim: int, option: Option, device: PoolDevice, *, must: bool = False) -> bool:
+        """Take *device* if it is free and no constraint is against it; gives whether it was taken."""
+        if not self._is_free(claim, option, device):
+            return False
+        if self.cells.leaves_counted_devices and device.make.device.consumes_counters:
+            return False
+        together = self._together[claim]
+        for number, constraint in enumerate(together):
+            if constraint.add(option.base, option.alternative, device.make):
+                continue
+            if must:
+                where = f"claim {option.claim}, request {option.name}"
+                raise AllocationError(f"{where}: cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied")
+            for before in together[:number]:
+                before.remove(option.base, option.alternative)
+            return False
+        if not option.admin or self.cells.admin_takes_once:
+            self._holders.setdefault(device.id, set()).add(claim)
+        self.taken[claim].append(Taken(device, option))
+        return True
+
+    def _give_back(self, claim: int, option: Option, device: PoolDevice) -> None:
+        for constraint in self._together[claim]:
+            constraint.remove(option.base, option.alternative)
+        if not option.admin or self.cells.admin_takes_once:
+            self._holders[device.id].discard(claim)
+        self.taken[claim].pop()

@@ -1,0 +1,126 @@
+"""What containers count while a pod is resized in place: cells ``resized``. Each gives the pod with the requests that count.
+
+The pod itself is the answer where these are what the spec says, as for all pods but a few. All need gate InPlacePodVerticalScaling.
+Upstream: pkg/api/v1/resource/helpers.go PodRequests; from 1.32 component-helpers/resource/helpers.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import attrs
+
+from ...api.objects import NO_QUANTITIES, Container, ContainerStatus, Map, Pod
+from ...api.objects.quantity import Quantity
+from ..release import Gates
+
+GATE = "InPlacePodVerticalScaling"
+INFEASIBLE = "Infeasible"
+ALWAYS = "Always"
+Amounts = Map[Quantity]
+_Statuses = Mapping[str, ContainerStatus]
+"""Container -> its status."""
+_Rule = Callable[[Container, ContainerStatus, bool], Amounts]
+"""(container, its status, whether the node cannot do what is asked) -> the requests that count."""
+
+
+def is_sidecar(container: Container) -> bool:
+    """Whether an init container goes on running beside the others."""
+    return container.restart_policy == ALWAYS
+
+
+def by_allocated(pod: Pod, gates: Gates) -> Pod:
+    """What is asked for or allocated, whichever is more; what is allocated where the resize is infeasible."""
+    if not gates.get(GATE, False) or not pod.status.container_statuses:
+        return pod
+    return _with_requests(pod, _allocated, pod.status.resize == INFEASIBLE)
+
+
+def by_reported(pod: Pod, gates: Gates) -> Pod:
+    """What is asked for or what the container has, whichever is more; what it has where the resize is infeasible."""
+    if not gates.get(GATE, False) or not pod.status.container_statuses:
+        return pod
+    return _with_requests(pod, _reported, pod.status.resize == INFEASIBLE)
+
+
+def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
+    """What is asked for, what the container has or what is allocated, whichever is most; for sidecars too.
+
+    What is asked for does not count where condition PodResizePending says that it is infeasible.
+    """
+    spec, status = pod.spec, pod.status
+    if not gates.get(GATE, False) or not (status.container_statuses or status.init_container_statuses):
+        return pod
+    if _agree(spec.containers, status.container_statuses) and _agree(spec.init_containers, status.init_container_statuses):
+        return pod
+    # Upstream: only the first condition of the type is looked at, and not whether it is true.
+    pending = next((one for one in status.conditions if one.type == "PodResizePending"), None)
+    return _with_requests(pod, _reported_or_allocated, pending is not None and pending.reason == INFEASIBLE, sidecars=True)
+
+
+def _agree(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> bool:
+    """Whether it is plain that *statuses* say what the spec does, as for most pods that run: equal amounts are one object, where read."""
+    return len(containers) == len(statuses) and all(
+        status.name == container.name
+        and (status.requests is container.requests or status.requests is None)
+        and (status.allocated_resources is container.requests or not status.allocated_resources)
+        for container, status in zip(containers, statuses, strict=True)
+    )
+
+
+def _allocated(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:
+    return status.allocated_resources if infeasible else _largest(container.requests, status.allocated_resources)
+
+
+def _reported(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:
+    if status.requests is None:
+        return container.requests
+    return status.requests if infeasible else _largest(container.requests, status.requests)
+
+
+def _reported_or_allocated(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:
+    if status.requests is None:
+        return container.requests
+    return _largest(NO_QUANTITIES if infeasible else container.requests, status.requests, status.allocated_resources)
+
+
+def _largest(first: Amounts, *others: Amounts) -> Amounts:
+    """The largest amount of each resource; *first* itself where no other is larger."""
+    larger: dict[str, Quantity] = {}
+    for amounts in others:
+        if amounts is first or amounts == first:
+            continue
+        for name, quantity in amounts.items():
+            known = larger.get(name, first.get(name))
+            if known is None or quantity.nanos > known.nanos:
+                larger[name] = quantity
+    return Map({**first, **larger}) if larger else first
+
+
+def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = False) -> Pod:
+    """*pod* with the requests that count by *rule*; *pod* itself where they are those of the spec."""
+    spec, status = pod.spec, pod.status
+    known = {one.name: one for one in (*status.container_statuses, *(status.init_container_statuses if sidecars else ()))}
+    containers = _counted(spec.containers, known, rule, infeasible)
+    init_containers = spec.init_containers
+    if sidecars and init_containers:
+        restartable = {name: known[name] for name in (one.name for one in init_containers if is_sidecar(one)) if name in known}
+        init_containers = _counted(init_containers, restartable, rule, infeasible)
+    if containers is spec.containers and init_containers is spec.init_containers:
+        return pod
+    return attrs.evolve(pod, spec=attrs.evolve(spec, containers=containers, init_containers=init_containers))
+
+
+def _counted(containers: tuple[Container, ...], known: _Statuses, rule: _Rule, infeasible: bool) -> tuple[Container, ...]:
+    """*containers* with the requests that count; the tuple itself where nothing is different."""
+    found: list[tuple[Container, Amounts]] = []
+    for container in containers:
+        status = known.get(container.name)
+        found.append((container, container.requests if status is None else rule(container, status, infeasible)))
+    if all(amounts is container.requests or amounts == container.requests for container, amounts in found):
+        return containers
+    return tuple(_asking(found))
+
+
+def _asking(found: Iterable[tuple[Container, Amounts]]) -> Iterable[Container]:
+    return (one if amounts == one.requests else attrs.evolve(one, requests=amounts) for one, amounts in found)

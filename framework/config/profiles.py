@@ -1,0 +1,130 @@
+"""The profiles of a configuration, and their faults with upstream's texts.
+
+Upstream: pkg/scheduler/apis/config/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.meaning.labels import quoted
+from ...api.objects.integers import Int32
+from ...core.release import ConfigurationCells, FrameworkCells
+from ..extensionpoints import POINTS
+from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
+from .args import read_args, takes_args
+from .context import Context
+from .defaults import GROUP, LATEST, Named, Plugins, PluginSet
+from .fielderrors import as_json, duplicate, invalid, required
+
+_PERCENTAGE = "not in valid range [0-100]"
+
+
+@attrs.frozen
+class PluginArgs:
+    """An entry of ``pluginConfig``: decoded arguments of a default plugin, plain data for other plugins."""
+
+    name: str = ""
+    args: Any = None
+
+
+@attrs.frozen
+class ProfileConfig:
+    """One profile, with its defaults."""
+
+    scheduler_name: str | None = None
+    percentage: Int32 | None = None
+    plugins: Plugins = attrs.field(factory=dict)
+    plugin_config: tuple[PluginArgs, ...] = ()
+
+    def args_of(self, plugin: str, context: Context) -> Any:
+        """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""
+        for entry in self.plugin_config:
+            if entry.name == plugin:
+                return entry.args
+        return read_args(plugin, {}, context) if takes_args(plugin, context) else None
+
+
+def percentage_faults(percentage: int | None, path: str) -> Iterator[str]:
+    """The fault of a percentageOfNodesToScore."""
+    if percentage is not None and not 0 <= percentage <= 100:
+        yield invalid(path, percentage, _PERCENTAGE)
+
+
+def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Context) -> Iterator[str]:
+    """The faults of each profile, and of all together; *version*: the group and version of the configuration API."""
+    seen: dict[str | None, int] = {}
+    for i, profile in enumerate(profiles):
+        path, name = f"profiles[{i}]", profile.scheduler_name or ""
+        yield from _faults(profile, path, version, context)
+        if name in seen:
+            yield _repeated(f"{path}.schedulerName", f"profiles[{seen[name]}].schedulerName", context.framework)
+        seen[name] = i
+    yield from _queue_sort_faults(profiles, context)
+
+
+def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -> Iterator[str]:
+    if not profile.scheduler_name:
+        yield required(f"{path}.schedulerName")
+    yield from percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
+    for point in POINTS:
+        for i, plugin in enumerate(profile.plugins.get(point, PluginSet()).enabled):
+            yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, context.cells)
+    seen: set[str] = set()
+    for i, entry in enumerate(profile.plugin_config):
+        within = f"{path}.pluginConfig[{i}]"
+        if entry.name in seen:
+            yield duplicate(within, entry.name)
+        seen.add(entry.name)
+        yield from _refused(entry.name, within, version, context.cells)
+        if entry.name not in CHECKED_BY_PLUGIN_ALONE:
+            yield from arg_faults(entry.name, entry.args, f"{within}.args.", context)
+
+
+def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
+    # Upstream: multiPoint is not checked, so the plugin works there.
+    if plugin in cells.refused_plugins and version == f"{GROUP}/{LATEST}":
+        # Upstream: the text names the version of the core API in place of that of the configuration.
+        yield invalid(path, plugin, f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{version}")')
+
+
+def _repeated(path: str, earlier: str, cells: FrameworkCells) -> str:
+    # Upstream: as JSON the path of the earlier one is an empty object.
+    return f"{path}: Duplicate value: {'{}' if cells.faults_as_json else earlier}"
+
+
+def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
+    sets = [profile.plugins.get("queueSort", PluginSet()) for profile in profiles]
+    if len(sets[0].enabled) > 1:
+        yield invalid("profiles[0].plugins.queueSort.Enabled", len(sets[0].enabled), "only one queue sort plugin can be enabled")
+    name = sets[0].enabled[0].name if sets[0].enabled else None
+    first = _args_of(profiles[0], name)
+    for i, other in enumerate(sets[1:], 1):
+        if other != sets[0]:
+            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(other, context.framework)}: {context.cells.queue_sort_text}"
+        args = _args_of(profiles[i], name)
+        if args is not None and args != first:
+            yield f"profiles[{i}].pluginConfig.args: Invalid value: {as_json(dict(args))}: {context.cells.queue_sort_args_text}"
+
+
+def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:
+    """The given arguments of a plugin that sorts the queue, which are plain data; None without any."""
+    return next((entry.args for entry in profile.plugin_config if entry.name == plugin), None)
+
+
+def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
+    lists = {"Enabled": plugins.enabled, "Disabled": plugins.disabled}
+    if cells.faults_as_json:
+        shown = {name: [{"Name": p.name, "Weight": p.weight} for p in found] or () for name, found in lists.items()}
+        return f"{{{','.join(f'{quoted(name)}:{as_json(found)}' for name, found in shown.items())}}}"
+    return f"config.PluginSet{{{', '.join(f'{name}:{_list_text(found)}' for name, found in lists.items())}}}"
+
+
+def _list_text(plugins: Sequence[Named]) -> str:
+    kind = "config.Plugin"
+    if not plugins:
+        return f"[]{kind}(nil)"
+    return f"[]{kind}{{{', '.join(f'{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}' for p in plugins)}}}"

@@ -1,0 +1,106 @@
+"""Numbers of nodes with an image, counted when a node's snapshot is taken: against a naive count at each such moment."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.simulation.engines import engine_for
+from tests.support.build import node, pod
+
+MIB = 1024 * 1024
+IMAGES = ("a:1", "b:1", "c:1")
+
+
+def with_images(name: str, *images: str, size: int = 600) -> Node:
+    return node(name, images=[{"names": [image], "sizeBytes": size * MIB} for image in images])
+
+
+def wanting(name: str, *images: str, **more: object) -> Pod:
+    containers = [{"name": f"c{i}", "image": image} for i, image in enumerate(images)]
+    return pod(name, containers=containers, **more)
+
+
+def scores(release: str, *steps: object, new: Pod) -> list[int]:
+    """The scores for *new* after nodes came (a Node) and a pod was put on one (its name), each followed by a cycle."""
+    made = engine_for(release, {})
+    feed = Feed(made)
+    for number, step in enumerate(steps):
+        if isinstance(step, Node):
+            feed.put(step)
+        else:
+            made.schedule(new)
+            made.assume(pod(f"p{number}"), str(step))
+    ranking = made.schedule(new).details.ranking
+    assert ranking is not None
+    return list(map(int, ranking.by_priority["ImageLocality"]))
+
+
+@pytest.mark.parametrize("release", ["1.28", "1.29"])
+def test_all_nodes_of_the_first_snapshot_count_alike(release: str) -> None:
+    """Before it was counted late, the first of two nodes with an image counted itself alone."""
+    nodes = (with_images("n0", "a:1"), with_images("n1", "a:1"))
+    first, second = scores(release, *nodes, new=wanting("x", "a:1"))
+    assert (first == second) is (release == "1.29")
+
+
+def test_a_node_goes_on_counting_until_it_changes() -> None:
+    """A node that came later changes the count of another only once that gets a pod."""
+    first, other, later = with_images("n0", "a:1"), node("n1"), with_images("n2", "a:1")
+    new = wanting("x", "a:1")
+    alone = scores("1.29", first, other, "n1", later, new=new)
+    assert alone[0] < alone[2]
+    after = scores("1.29", first, other, "n1", later, "n0", new=new)
+    assert after[0] == after[2] == alone[2]
+
+
+@pytest.mark.parametrize(("release", "score"), [("1.29", 28), ("1.30", 14)])
+def test_init_containers_share_the_scale(release: str, score: int) -> None:
+    """Until 1.29 they do not count at all; then their images add to the sum, and they to the scale."""
+    new = wanting("x", "a:1", initContainers=[{"name": "i", "image": "b:1"}])
+    assert scores(release, with_images("n0", "a:1"), node("n1"), new=new) == [score, 0]
+
+
+class _Naive:
+    """Counts by name, and what each node saw when its snapshot was taken last."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, tuple[str, ...]] = {}
+        self.changed: set[str] = set()
+        self.seen: dict[str, dict[str, int]] = {}
+
+    def snapshot(self) -> None:
+        for name in self.changed & self.nodes.keys():
+            self.seen[name] = {image: sum(image in held for held in self.nodes.values()) for image in self.nodes[name]}
+        self.changed.clear()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_as_counted_naively(seed: int) -> None:
+    """Whatever happens to nodes and pods, each row has the counts of the moment of its latest snapshot, on all ways to an answer."""
+    draw, made, naive = random.Random(seed), engine_for("1.29", {}), _Naive()
+    feed = Feed(made)
+    with verifying():
+        for step in range(80):
+            name = f"n{draw.randrange(6)}"
+            if draw.random() < 0.4 or not naive.nodes:
+                naive.nodes[name] = tuple(draw.sample(IMAGES, draw.randrange(4)))
+                feed.put(with_images(name, *naive.nodes[name]))
+            else:
+                name = draw.choice(sorted(naive.nodes))
+                feed.put(pod(f"p{step}", on=name))
+            naive.changed.add(name)
+            if draw.random() < 0.6:
+                naive.snapshot()
+                cycle = made.begin(wanting(f"x{step}", *IMAGES))
+                made.schedule(wanting(f"y{step}", *IMAGES), details=draw.random() < 0.5)
+                rows = np.array([cycle.table.row_of[name] for name in naive.nodes], np.intp)
+                for image in IMAGES:
+                    found = Batch(cycle.table, rows).image(image)[1].tolist()
+                    assert found == [naive.seen[name].get(image, 0) for name in naive.nodes]

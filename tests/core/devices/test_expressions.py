@@ -1,0 +1,111 @@
+"""CEL expressions over a device: what they see of it, quantities and versions, and their errors in upstream's words."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import Device
+from kubeclassic.api.reading.decode import decode
+from kubeclassic.core.devices import expressions
+from kubeclassic.core.devices.celfunctions import SelectorError
+from kubeclassic.core.devices.expressions import compiled
+from kubeclassic.core.devices.makes import Make, Makes
+from kubeclassic.exceptions import KubeclassicError
+from tests.support.devicebuild import DRIVER
+
+ATTRIBUTES = {
+    "model": {"string": "a100"}, "index": {"int": 1}, "healthy": {"bool": True}, "version": {"version": "1.10.0-rc.1+build"},
+    "example.com/root": {"string": "pci0"},
+}  # fmt: skip
+OWN = f'device.attributes["{DRIVER}"]'
+MEMORY = f'device.capacity["{DRIVER}"].memory'
+
+
+def make(attributes: Any = ATTRIBUTES) -> Make:
+    """The make of a device with 40Gi of memory."""
+    devices = [{"name": "d", "attributes": attributes, "capacity": {"memory": {"value": "40Gi"}}}]
+    found: Any = decode({"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {"driver": DRIVER, "devices": devices}})
+    first: Device = found.spec.devices[0]
+    return Makes().of(DRIVER, first)
+
+
+TRUE = (
+    f'device.driver == "{DRIVER}"',
+    f'{OWN}.model in ["a100", "h100"]',
+    f"{OWN}.index < 2 && {OWN}.healthy",
+    f'"model" in {OWN} && has({OWN}.index) && !has({OWN}.absent)',
+    'device.attributes["example.com"].root == "pci0"',
+    'device.attributes["example.com"].?root.orValue("") == "pci0"',
+    'device.attributes["other.com"].?root.orValue("none") == "none" && !("root" in device.attributes["other.com"])',
+    f'{MEMORY}.compareTo(quantity("40Gi")) == 0 && {MEMORY} == quantity("40960Mi")',
+    f'{MEMORY}.isGreaterThan(quantity("1G")) && {MEMORY}.isLessThan(quantity("1Ti")) && {MEMORY}.sign() == 1',
+    f'{MEMORY}.sub(quantity("39Gi")).asInteger() == 1073741824 && {MEMORY}.add(1).isInteger()',
+    'isQuantity("1.5Gi") && !isQuantity("much") && quantity("1500m").asApproximateFloat() > 1.4',
+    f'{OWN}.version.isGreaterThan(semver("1.9.9")) && {OWN}.version.isLessThan(semver("1.10.0")) && {OWN}.version.minor() == 10',
+    f'{OWN}.version == semver("1.10.0-rc.1") && {OWN}.version.compareTo(semver("1.10.0-rc.0")) > 0',
+    'semver("v1.02", true) == semver("1.2.0") && isSemver("1.2.3") && !isSemver("v1.2") && isSemver("v1.2", true)',
+    f'cel.bind(own, {OWN}, own.index == 1 && own.model.startsWith("a"))',
+    f'{OWN}.model.matches("^a[0-9]+$") && "a,b".split(",").exists(one, one == "b")',
+    f"{OWN}.absent == 1 || true",
+)
+ERRORS = {
+    f"{OWN}.absent": "CEL runtime error: no such key: absent",
+    'device.attributes["other.com"].absent == 1': "CEL runtime error: no such key: absent",
+    f"{MEMORY}.compareTo({OWN}.model) == 0": "CEL runtime error: no such overload",
+    f'{OWN}.version.compareTo(quantity("1")) == 0': "CEL runtime error: no such overload",
+    f"{OWN}.model < 2": "CEL runtime error: no such overload",
+    f"{OWN}.index / 0 == 1": "CEL runtime error: division by zero",
+    f"{OWN}.model": (
+        "CEL runtime error: CEL result of type string could not be converted to bool: type conversion error from 'string' to 'bool'"
+    ),
+    '"text"': "CEL compile error: must evaluate to bool or the unknown type, not string",
+}
+
+
+@pytest.mark.parametrize("text", TRUE)
+def test_what_is_true(text: str) -> None:
+    """Attributes by domain and type, capacity, quantities, versions, optionals and bindings are as in Kubernetes."""
+    assert compiled(text).matches(make()) is True
+
+
+@pytest.mark.parametrize("text", ERRORS, ids=range(len(ERRORS)))
+def test_errors(text: str) -> None:
+    """Errors have upstream's words."""
+    with pytest.raises(SelectorError) as found:
+        compiled(text).matches(make())
+    assert str(found.value) == ERRORS[text]
+
+
+def test_what_cannot_be_read() -> None:
+    """An expression that is none is an error once a device is judged."""
+    with pytest.raises(SelectorError, match=r"^CEL compile error: compilation failed: ERROR: <input>:1:3: Syntax error"):
+        compiled("1+").matches(make())
+
+
+@pytest.mark.parametrize(
+    ("attribute", "told"),
+    [({"version": "one"}, "parse semantic version: invalid semantic version 'one'"), ({}, "unsupported attribute value")],
+)
+def test_attributes_without_a_value(attribute: Any, told: str) -> None:
+    """A device with an attribute that has no value cannot be judged, whatever the expression asks for."""
+    with pytest.raises(SelectorError, match=f"^CEL runtime error: attribute odd: {told}$"):
+        compiled("true").matches(make({"odd": attribute}))
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package an error says what to install."""
+    real = builtins.__import__
+
+    def lacking(name: str, *rest: Any) -> Any:
+        if name.startswith("cel_expr_python"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    expressions._environment.cache_clear()
+    compiled.cache_clear()
+    monkeypatch.setattr(builtins, "__import__", lacking)
+    with pytest.raises(KubeclassicError, match=r"wanted it installed: pip install 'kubeclassic\[devices\]'$"):
+        compiled("true")

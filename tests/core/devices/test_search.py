@@ -1,0 +1,262 @@
+"""The search for devices: held to all assignments on small pools, and what the releases do in corners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import DeviceClass, KubeObject, ResourceClaim
+from kubeclassic.core.devices.devices import Devices
+from kubeclassic.core.devices.judging import AllocationError
+from kubeclassic.core.feed import Feed
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.reference.devices import Ask, first_fit
+from tests.support.build import node
+from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, device_class, either, exactly, same
+
+GPU = device_class()
+MODEL_A = f'device.attributes["{DRIVER}"].model == "a"'
+NUMA_0 = f'device.attributes["{DRIVER}"].numa == 0'
+
+
+def devices(*objects: KubeObject, release: str = "1.34", admin: bool = True) -> Devices:
+    """The devices of a cluster with node n."""
+    engine = framework_engine()
+    Feed(engine).put_all([node("n"), *objects])
+    engine.snapshot.refresh()
+    return Devices(engine.table, engine.listings, FRAMEWORK_RELEASES[release].devices, admin)
+
+
+def taken(found: Devices, *claims: ResourceClaim) -> list[list[str]] | None:
+    """The names of the devices of each claim, in the order in which they were chosen."""
+    results = found.allocate(claims, 0)
+    return None if results is None else [[one.device for one in result.results] for result in results]
+
+
+# --- against all assignments ----------------------------------------------------------------------------------------
+
+KINDS = st.tuples(st.sampled_from("ab"), st.sampled_from([0, 1]), st.booleans())
+"""Model, NUMA node, and whether it is free."""
+MATCHES = {(): lambda one: True, (MODEL_A,): lambda one: one[0] == "a", (NUMA_0,): lambda one: one[1] == 0}
+ASKS = st.tuples(st.integers(1, 3), st.sampled_from(list(MATCHES)), st.booleans())
+"""Devices, selectors, and whether admin access is wanted."""
+REQUESTS = st.one_of(
+    ASKS.map(lambda one: [one]),
+    st.tuples(st.just("All"), st.sampled_from(list(MATCHES)), st.booleans()).map(lambda one: [one]),
+    st.lists(ASKS.map(lambda one: (*one[:2], False)), min_size=2, max_size=3),
+)
+CLAIMS = st.lists(st.tuples(st.lists(REQUESTS, min_size=1, max_size=3), st.booleans()), min_size=1, max_size=2)
+"""Requests, and whether all devices of a claim have to be on one NUMA node."""
+
+
+@given(pool=st.lists(KINDS, min_size=1, max_size=6), claims=CLAIMS)
+def test_the_first_of_all_assignments(pool: list[Any], claims: list[Any]) -> None:
+    """Claims get the first assignment in depth-first order that holds, or none where no assignment does."""
+    together = [wanted and not any(ask[0] == "All" for request in requests for ask in request) for requests, wanted in claims]
+    found = devices(*cluster(pool))
+    asked = [made(f"c{i}", requests, together[i]) for i, (requests, _) in enumerate(claims)]
+    wanted = first_fit(
+        [[[as_ask(one, pool) for one in request] for request in requests] for requests, _ in claims],
+        [free for _, _, free in pool],
+        [(lambda chosen: len({pool[one][1] for one in chosen}) == 1) if one else (lambda chosen: True) for one in together],
+    )
+    lists = None if wanted is None else [[f"d{one}" for owner, one in wanted if owner == i] for i in range(len(claims))]
+    assert taken(found, *asked) == lists
+
+
+def cluster(pool: Sequence[Any]) -> list[KubeObject]:
+    """A slice with the devices of *pool*, and a claim that holds those that are not free."""
+    held = [{"request": "r", "driver": DRIVER, "pool": "n", "device": f"d{i}"} for i, one in enumerate(pool) if not one[2]]
+    holder = device_claim("holder", exactly(), status={"allocation": {"devices": {"results": held}}})
+    return [GPU, a_slice("n", *(device(f"d{i}", model=one[0], numa=one[1]) for i, one in enumerate(pool))), holder]
+
+
+def made(name: str, requests: Sequence[Any], together: bool) -> ResourceClaim:
+    """The claim of an example."""
+    return device_claim(name, *map(as_request, requests), constraints=[same("numa")] if together else [])
+
+
+def as_request(request: Sequence[Any]) -> Any:
+    """A request of an example."""
+    asked = [exactly(count, *selectors, **({"adminAccess": True} if admin else {})) for count, selectors, admin in request]
+    return asked[0] if len(asked) == 1 else either(*asked)
+
+
+def as_ask(one: Any, pool: Sequence[Any]) -> Ask:
+    """The same for the naive allocator."""
+    count, selectors, admin = one
+    return Ask(None if count == "All" else count, [i for i, kind in enumerate(pool) if MATCHES[selectors](kind)], admin)
+
+
+# --- corners --------------------------------------------------------------------------------------------------------
+
+THREE = (GPU, a_slice("n", "a", "b", "c"))
+
+
+class TestBackingUp:
+    def test_an_earlier_request_gives_way(self) -> None:
+        """A request takes another device where the first one is the only one for a later request."""
+        found = devices(GPU, a_slice("n", device("a", model="a"), device("b", model="b")))
+        assert taken(found, device_claim("c", exactly(), exactly(1, MODEL_A))) == [["b", "a"]]
+
+    def test_equal_devices_are_tried_once(self) -> None:
+        """A claim that cannot be served is given up at once, however many equal devices there are."""
+        found = devices(GPU, a_slice("n", *(device(f"d{i}", numa=i % 2) for i in range(64))))
+        asked = device_claim("c", exactly(15), exactly(15, NUMA_0), exactly(1, 'device.driver == "other"'))
+        assert taken(found, asked) is None
+
+    @pytest.mark.parametrize(("release", "wanted"), [("1.33", None), ("1.34", [["b"], ["c", "d"], ["a"]])])
+    def test_what_mode_all_took(self, release: str, wanted: Any) -> None:
+        """Up to 1.33 devices that mode All took stay taken when the search backs up."""
+        others = (device(one, model="b", numa=0) for one in "cd")
+        pool = a_slice("n", device("a", model="a", numa=1), device("b", model="b", numa=1), *others)
+        asked = [device_claim("x", exactly()), device_claim("y", exactly("All", NUMA_0)), device_claim("z", exactly(1, MODEL_A))]
+        assert taken(devices(GPU, pool, release=release), *asked) == wanted
+
+
+class TestModeAll:
+    @pytest.mark.parametrize(("release", "wanted"), [("1.32", [[]]), ("1.33", None), ("1.34", None)])
+    def test_no_device(self, release: str, wanted: Any) -> None:
+        """Since 1.33 mode All needs one device at least."""
+        assert taken(devices(*THREE, release=release), device_claim("c", exactly("All", 'device.driver == "x"'))) == wanted
+
+    def test_a_device_in_use(self) -> None:
+        """Mode All cannot be had while one of its devices is in use."""
+        found = devices(*THREE, device_claim("other", exactly(), status=held("b")))
+        assert taken(found, device_claim("c", exactly("All"))) is None
+
+    @pytest.mark.parametrize(
+        ("slices", "told"),
+        [([a_slice("n", "a", count=2)], "being updated"), ([a_slice("n", "a", "a")], "invalid")],
+    )
+    def test_pools_have_to_be_whole(self, slices: list[Any], told: str) -> None:
+        """Mode All errs where a pool is incomplete, or has a device twice."""
+        text = f"claim default/c, request r0: asks for all devices, but resource pool {DRIVER}/n is currently {told}"
+        with pytest.raises(AllocationError, match=f"^{text}$"):
+            taken(devices(GPU, *slices), device_claim("c", exactly("All")))
+
+    def test_a_constraint(self) -> None:
+        """Mode All errs where a constraint is against one of the devices."""
+        found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1)))
+        told = f"claim default/c, request r0: cannot add device {DRIVER}/n/b because a claim constraint would not be satisfied"
+        with pytest.raises(AllocationError, match=f"^{told}$"):
+            taken(found, device_claim("c", exactly("All"), constraints=[same("numa")]))
+
+
+def held(*names: str, **more: Any) -> dict[str, Any]:
+    """The status of a claim that has the devices called so."""
+    results = [{"request": "r0", "driver": DRIVER, "pool": "n", "device": name, **more} for name in names]
+    return {"allocation": {"devices": {"results": results}}}
+
+
+class TestAdminAccess:
+    def test_devices_in_use_may_be_taken(self) -> None:
+        """A request with admin access gets a device that another claim has."""
+        found = devices(GPU, a_slice("n", "a"), device_claim("other", exactly(), status=held("a")))
+        assert taken(found, device_claim("c", exactly(adminAccess=True))) == [["a"]]
+        assert taken(found, device_claim("c", exactly())) is None
+
+    def test_what_is_shared_is_not_in_use(self) -> None:
+        """A device that a claim has with admin access is free for others."""
+        found = devices(GPU, a_slice("n", "a"), device_claim("other", exactly(), status=held("a", adminAccess=True)))
+        assert taken(found, device_claim("c", exactly())) == [["a"]]
+
+    @pytest.mark.parametrize(("release", "wanted"), [("1.33", [["a", "a"]]), ("1.34", [["a", "b"]])])
+    def test_twice_in_one_claim(self, release: str, wanted: Any) -> None:
+        """Up to 1.33 a claim with admin access can get one device several times."""
+        assert taken(devices(*THREE, release=release), device_claim("c", exactly(2, adminAccess=True))) == wanted
+
+    def test_without_the_gate(self) -> None:
+        """Without the gate it is an error to ask for it, even with false."""
+        told = "claim default/c, request r0: admin access is requested, but the feature is disabled"
+        with pytest.raises(AllocationError, match=f"^{told}$"):
+            taken(devices(*THREE, admin=False), device_claim("c", exactly(adminAccess=False)))
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(("release", "wanted"), [("1.32", 20), ("1.33", None), ("1.34", 20)])
+    def test_room_for_32(self, release: str, wanted: int | None) -> None:
+        """In 1.33 the devices of a request that were chosen already count twice towards 32."""
+        found = taken(devices(GPU, a_slice("n", *map(str, range(40))), release=release), device_claim("c", exactly(20)))
+        assert (found and len(found[0])) == wanted
+
+    def test_more_than_32(self) -> None:
+        """A claim that needs more than 32 devices is an error."""
+        told = "claim default/c: number of requested devices 33 exceeds the claim limit of 32"
+        with pytest.raises(AllocationError, match=f"^{told}$"):
+            taken(devices(*THREE), device_claim("c", exactly(30), exactly(3)))
+
+    def test_alternatives_beyond_32(self) -> None:
+        """An alternative that would be too many devices is passed over."""
+        found = taken(devices(GPU, a_slice("n", *map(str, range(40)))), device_claim("c", exactly(20), either(exactly(30), exactly(2))))
+        assert (found and len(found[0])) == 22
+
+
+class TestAlternatives:
+    def test_the_first_that_can_be_had(self) -> None:
+        """The result names the alternative that was taken."""
+        results = devices(*THREE).allocate([device_claim("c", either(exactly(4), exactly(2)))], 0)
+        assert results is not None
+        assert [(one.request, one.device) for one in results[0].results] == [("r0/s1", "a"), ("r0/s1", "b")]
+
+    def test_constraints_name_requests_and_alternatives(self) -> None:
+        """A constraint holds for the request that it names, or for one alternative of it."""
+        found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
+        for named, wanted in (("r0", ["a", "c"]), ("r0/s1", ["a", "b"]), ("r0/s0", ["a", "c"])):
+            asked = device_claim("c", either(exactly(2), exactly(1)), constraints=[same("numa", named)])
+            assert taken(found, asked) == [wanted]
+
+
+class TestPools:
+    def test_the_newest_generation_counts(self) -> None:
+        """Slices of older generations of a pool are left out."""
+        found = devices(GPU, a_slice("n", "old"), a_slice("n", "new", generation=2))
+        assert taken(found, device_claim("c", exactly())) == [["new"]]
+
+    def test_an_incomplete_pool_can_be_used(self) -> None:
+        """Devices of a pool that is being updated can be had by number."""
+        assert taken(devices(GPU, a_slice("n", "a", count=3)), device_claim("c", exactly())) == [["a"]]
+
+    @pytest.mark.parametrize(("release", "errs"), [("1.32", False), ("1.33", True), ("1.34", True)])
+    def test_an_invalid_pool(self, release: str, errs: bool) -> None:
+        """Up to 1.32 an invalid pool is an error only if one of its devices matches."""
+        found = devices(GPU, a_slice("n", "a", "a", pool="p"), a_slice("n", device("b", model="a"), pool="q"), release=release)
+        asked = device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))
+        if errs:
+            with pytest.raises(AllocationError, match=r"^pool p is invalid: duplicate device name a$"):
+                taken(found, asked)
+        else:
+            assert taken(found, asked) == [["b"]]
+
+    def test_the_node_selector_of_the_result(self) -> None:
+        """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are joined."""
+        zone = {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "DoesNotExist"}]}]}}
+        slices = [a_slice("n", "a"), a_slice("*", "b", pool="all"), a_slice("", "c", pool="zone", **zone)]
+        found = {}
+        for name, one in zip("abc", slices, strict=True):
+            results = devices(GPU, one).allocate([device_claim("c", exactly())], 0)
+            assert results is not None
+            found[name] = results[0].node_selector
+        assert found["b"] is None
+        terms = {name: one.node_selector_terms[0] for name, one in found.items() if one is not None}
+        assert [one.values for one in terms["a"].match_fields] == [("n",)]
+        assert [one.key for one in terms["c"].match_expressions] == ["zone"]
+
+
+class TestClasses:
+    def test_the_selectors_of_the_class_count(self) -> None:
+        """A device has to match the class as well as the request."""
+        only_a: DeviceClass = device_class("gpu", MODEL_A)
+        found = devices(only_a, a_slice("n", device("x", model="b", numa=0), device("y", model="a", numa=0)))
+        assert taken(found, device_claim("c", exactly(1, NUMA_0))) == [["y"]]
+
+    def test_an_error_names_the_class_or_the_claim(self) -> None:
+        """An attribute that a device lacks is an error, which says where the selector is."""
+        for objects, where in (((device_class("gpu", MODEL_A),), "class gpu"), ((GPU,), "claim default/c")):
+            with pytest.raises(AllocationError, match=f"^{where}: selector #0: CEL runtime error: no such key: model$"):
+                taken(devices(*objects, a_slice("n", "a")), device_claim("c", exactly(1, *([MODEL_A] if where != "class gpu" else []))))

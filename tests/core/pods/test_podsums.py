@@ -1,0 +1,122 @@
+"""What pods request with sidecars and as a whole: by example, and against a naive count of each resource."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.pods import podsums
+from kubeclassic.framework.releases import V1_28, V1_31, V1_32, V1_33, V1_34
+from tests.reference import podsums as naive
+from tests.support.build import pod
+from tests.support.examples import examples
+
+Json = dict[str, Any]
+ON = {"PodLevelResources": True}
+MEBI200 = 200 * 1024 * 1024
+
+
+def asking(name: str, requests: Json, *, sidecar: bool = False) -> Json:
+    """A container."""
+    return {"name": name, "resources": {"requests": requests}} | ({"restartPolicy": "Always"} if sidecar else {})
+
+
+def made(*requests: Json, first: list[Json] | None = None, whole: Json | None = None, overhead: Json | None = None) -> Pod:
+    """A pod of containers with these requests, the init containers *first*, and requests as a *whole*."""
+    containers = [asking(f"c{at}", asked) for at, asked in enumerate(requests)]
+    return pod("p", containers=containers, initContainers=first or [], resources={"requests": whole or {}}, overhead=overhead or {})
+
+
+class TestSidecars:
+    def test_they_count_beside_the_containers(self) -> None:
+        """A sidecar of 2 cpu and a container of 3 need 5."""
+        assert podsums.with_sidecars(made({"cpu": "3"}, first=[asking("s", {"cpu": "2"}, sidecar=True)]), {}) == {"cpu": 5000}
+
+    def test_they_count_beside_the_init_containers_after_them(self) -> None:
+        """Of two init containers of 4 cpu, the one after a sidecar of 1 needs 5."""
+        first = [asking("a", {"cpu": "4"}), asking("s", {"cpu": "1"}, sidecar=True), asking("b", {"cpu": "4"})]
+        assert podsums.with_sidecars(made({"cpu": "1"}, first=first), {}) == {"cpu": 5000}
+        assert podsums.with_sidecars(made({"cpu": "1"}, first=first[:2]), {}) == {"cpu": 4000}
+
+    def test_on_a_node_they_are_in_uses_alone(self) -> None:
+        """Up to 1.31 a sidecar does not raise what scores count of a pod on a node, until its own use is more than the containers."""
+        with_one = made({"cpu": "300m"}, first=[asking("s", {"cpu": "200m"}, sidecar=True)])
+        with_two = made({"cpu": "300m"}, first=[asking(name, {"cpu": "200m"}, sidecar=True) for name in "st"])
+        assert podsums.nonzero_of_uses(with_one, {})["cpu"] == 300
+        assert podsums.nonzero_of_uses(with_two, {})["cpu"] == 400
+        assert podsums.nonzero_of_pod(with_one, {})["cpu"] == 500
+
+    def test_each_counts_with_the_default(self) -> None:
+        """A sidecar without requests counts 100m and 200 MiB for the incoming pod."""
+        found = podsums.with_sidecars_and_defaults(made({}, first=[asking("s", {}, sidecar=True)]), {})
+        assert found == {"cpu": 200, "memory": 2 * MEBI200}
+
+
+class TestTheWholePod:
+    def test_its_requests_take_the_place_of_sums(self) -> None:
+        """Resource by resource, even if the sum is more; overhead is added."""
+        new = made({"cpu": "3", "memory": "1Gi"}, whole={"cpu": "1"}, overhead={"cpu": "250m"})
+        assert podsums.of_pod(new, ON) == {"cpu": 1250, "memory": 1 << 30}
+        assert podsums.of_pod(new, {}) == {"cpu": 3250, "memory": 1 << 30}
+
+    def test_other_resources_are_summed(self) -> None:
+        """A pod as a whole cannot ask for extended resources, and for huge pages only from 1.33 on."""
+        new = made({"example.com/x": "1"}, whole={"example.com/x": "5", "hugepages-2Mi": "4Mi"})
+        assert podsums.of_pod(new, ON) == {"example.com/x": 1}
+        assert podsums.of_pod_with_huge_pages(new, ON) == {"example.com/x": 1, "hugepages-2Mi": 4 << 20}
+
+    def test_defaults_where_nothing_is_asked_for(self) -> None:
+        """A pod that asks as a whole counts with the default of memory only if no container asks for memory."""
+        assert podsums.nonzero_of_pod(made({}, {}, whole={"cpu": "1"}), ON) == {"cpu": 1000, "memory": 2 * MEBI200}
+        assert podsums.nonzero_of_pod(made({"memory": "1Mi"}, {}, whole={"cpu": "1"}), ON) == {"cpu": 1000, "memory": 1 << 20}
+        assert podsums.nonzero_of_pod(made({"memory": "1Mi"}, {}), ON) == {"cpu": 200, "memory": MEBI200 + (1 << 20)}
+
+    def test_scores_of_the_incoming_pod(self) -> None:
+        """1.32 scores the pod as a whole, 1.33 and 1.34 its containers alone."""
+        new = made({"cpu": "3"}, whole={"cpu": "1", "memory": "1Gi"})
+        assert V1_32.incoming_nonzero(new, ON) == {"cpu": 1000, "memory": 1 << 30}
+        assert V1_34.incoming_nonzero(new, ON) == {"cpu": 3000, "memory": MEBI200}
+
+
+_AMOUNTS = {
+    "cpu": ["0", "100u", "250m", "1", "1500m"], "memory": ["0", "1", "256Mi", "333333333001m", "1Gi"],
+    "hugepages-2Mi": ["2Mi", "0"], "example.com/gpu": ["0", "1", "2"],
+}  # fmt: skip
+_REQUESTS = st.fixed_dictionaries({}, optional={name: st.sampled_from(amounts) for name, amounts in _AMOUNTS.items()})
+
+
+@st.composite
+def pods(draw: st.DrawFn) -> Pod:
+    """Pods with sidecars, requests as a whole, and overhead."""
+    first = [asking(f"i{at}", draw(_REQUESTS), sidecar=draw(st.booleans())) for at in range(draw(st.integers(0, 3)))]
+    whole, overhead = draw(st.one_of(st.just({}), _REQUESTS)), draw(st.one_of(st.just({}), _REQUESTS))
+    return made(*draw(st.lists(_REQUESTS, min_size=1, max_size=3)), first=first, whole=whole, overhead=overhead)
+
+
+class TestAgainstANaiveCount:
+    @examples(4)
+    @given(pods())
+    def test_sums(self, new: Pod) -> None:
+        """Sidecars and the defaults, as 1.28 to 1.31 count them."""
+        found, scored = V1_28.incoming(new, {}), V1_31.incoming_nonzero(new, {})
+        assert {name: found.get(name, 0) for name in naive.NAMES} == {name: naive.requested(new, name) for name in naive.NAMES}
+        assert {name: scored.get(name, 0) for name in naive.NAMES} == {
+            name: naive.requested(new, name, defaults=True) for name in naive.NAMES
+        }
+        assert V1_31.footprint_nonzero(new, {}) == {name: naive.nonzero_of_uses(new, name) for name in naive.DEFAULTS}
+
+    @pytest.mark.parametrize(("release", "level"), [(V1_32, ("cpu", "memory")), (V1_33, ("cpu", "memory", "hugepages-"))])
+    @examples(4)
+    @given(new=pods(), is_on=st.booleans())
+    def test_whole_pods(self, release: Any, level: tuple[str, ...], new: Pod, is_on: bool) -> None:
+        """Requests of the pod as a whole, with the gate and without."""
+        gates, level = {"PodLevelResources": is_on}, level if is_on else ()
+        found = release.incoming(new, gates)
+        assert release.footprint(new, gates) == found
+        assert {name: found.get(name, 0) for name in naive.NAMES} == {name: naive.requested(new, name, level=level) for name in naive.NAMES}
+        on_node = {name: naive.nonzero_of_pod(new, name, level) for name in naive.DEFAULTS}
+        assert release.footprint_nonzero(new, gates) == on_node

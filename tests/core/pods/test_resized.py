@@ -1,0 +1,115 @@
+"""Which requests of a pod count while it is resized in place, by example and against a naive choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.pods import resized
+from kubeclassic.core.pods.template import Templates
+from kubeclassic.framework.releases import V1_33
+from tests.reference import podsums as naive
+from tests.support.build import pod
+from tests.support.examples import examples
+
+Json = dict[str, Any]
+ON = {"InPlacePodVerticalScaling": True}
+RULES = {"1.31": resized.by_allocated, "1.32": resized.by_reported, "1.33": resized.by_reported_and_allocated}
+PENDING = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+
+
+def running(asked: str, status: Json, *, infeasible: bool = False, sidecar: Json | None = None) -> Pod:
+    """A pod of one container that asks for this cpu, with a status, and a sidecar of 100m with one."""
+    first = [] if sidecar is None else [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}]
+    more: Json = {"resize": "Infeasible", "conditions": [PENDING]} if infeasible else {}
+    states = {"containerStatuses": [{"name": "c", "ready": True, **status}], "initContainerStatuses": [{"name": "s", **(sidecar or {})}]}
+    return pod("p", on="n", requests={"cpu": asked}, initContainers=first, status={"phase": "Running", **states, **more})
+
+
+def reported(cpu: str) -> Json:
+    return {"resources": {"requests": {"cpu": cpu}}}
+
+
+def cpu_of(found: Pod) -> int:
+    return found.spec.containers[0].requests["cpu"].milli_value()
+
+
+class TestRules:
+    @pytest.mark.parametrize(("release", "cpu"), [("1.31", 700), ("1.32", 400), ("1.33", 700)])
+    def test_what_is_larger_counts(self, release: str, cpu: int) -> None:
+        """Up to 1.31 allocatedResources is read, in 1.32 resources, from 1.33 on both."""
+        found = RULES[release](running("100m", {**reported("400m"), "allocatedResources": {"cpu": "700m"}}), ON)
+        assert cpu_of(found) == cpu
+
+    @pytest.mark.parametrize("release", RULES)
+    def test_infeasible(self, release: str) -> None:
+        """What the spec asks for does not count where the node cannot do it."""
+        found = RULES[release](running("2", {**reported("400m"), "allocatedResources": {"cpu": "400m"}}, infeasible=True), ON)
+        assert cpu_of(found) == 400
+
+    def test_without_resources_nothing_changes(self) -> None:
+        """From 1.32 on a status without resources is not read, even with allocatedResources."""
+        new = running("1", {"allocatedResources": {"cpu": "7"}})
+        assert resized.by_reported(new, ON) is new
+        assert resized.by_reported_and_allocated(new, ON) is new
+
+    def test_sidecars(self) -> None:
+        """From 1.33 on sidecars are resized too."""
+        new = running("1", reported("1"), sidecar=reported("3"))
+        assert resized.by_reported_and_allocated(new, ON).spec.init_containers[0].requests["cpu"].milli_value() == 3000
+        assert resized.by_reported(new, ON) is new
+
+    @pytest.mark.parametrize("release", RULES)
+    def test_without_the_gate(self, release: str) -> None:
+        """The spec counts."""
+        new = running("1", {**reported("7"), "allocatedResources": {"cpu": "7"}})
+        assert RULES[release](new, {}) is new
+
+
+class TestTemplates:
+    def test_a_pod_that_is_not_resized_is_like_others(self) -> None:
+        """A status that says what the spec says, in other words, makes no other template."""
+        templates = Templates(V1_33, ON)
+        plain, same = running("1", {}), running("1", {**reported("1000m"), "allocatedResources": {"cpu": "1000m"}})
+        assert templates.entry(plain).template is templates.entry(same).template
+
+    def test_a_resized_pod_counts_its_status_on_a_node_alone(self) -> None:
+        """On a node and for balance it counts what it has; where room is checked and in NodeResourcesFit's score the spec."""
+        templates = Templates(V1_33, ON)
+        found = templates.entry(running("1", reported("3"))).template
+        assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)
+        assert (found.requests, found.nonzero[0]) == ({"cpu": 1000}, 1000)
+
+
+_AMOUNTS = st.fixed_dictionaries({}, optional={"cpu": st.sampled_from(["0", "100m", "1"]), "memory": st.sampled_from(["1Mi", "1Gi"])})
+
+
+@st.composite
+def statuses(draw: st.DrawFn) -> Json:
+    """What the status of a container says."""
+    found: Json = {"resources": {"requests": draw(_AMOUNTS)}} if draw(st.booleans()) else {}
+    return found | ({"allocatedResources": draw(_AMOUNTS)} if draw(st.booleans()) else {})
+
+
+@pytest.mark.parametrize("release", RULES)
+@examples(3)
+@given(asked=st.lists(_AMOUNTS, min_size=1, max_size=3), said=st.lists(statuses(), max_size=3), infeasible=st.booleans())
+def test_the_naive_choice(release: str, asked: list[Json], said: list[Json], infeasible: bool) -> None:
+    """Each resource of each container counts as a naive choice says."""
+    containers = [{"name": f"c{at}", "resources": {"requests": requests}} for at, requests in enumerate(asked)]
+    states = [{"name": f"c{at}", **status} for at, status in enumerate(said)]
+    more: Json = {"resize": "Infeasible", "conditions": [PENDING]} if infeasible else {}
+    new = pod("p", containers=containers, status={"containerStatuses": states, **more})
+    known = {status.name: status for status in new.status.container_statuses}
+    found = RULES[release](new, ON)
+    for before, after in zip(new.spec.containers, found.spec.containers, strict=True):
+        for name in ("cpu", "memory"):
+            wanted = naive.resized(before, known.get(before.name), release, infeasible, name)
+            quantity = after.requests.get(name)
+            assert (None if quantity is None else naive.rounded(name, naive.amount(quantity))) == (
+                None if wanted is None else naive.rounded(name, wanted)
+            )

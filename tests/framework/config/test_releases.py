@@ -1,0 +1,220 @@
+"""Tests of the configuration by release: versions of the API, default plugins, arguments and texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.core.release import Release
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.args import DynamicResourcesArgs, ShapePoint
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.profile import build_profiles
+from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+
+GROUP = "kubescheduler.config.k8s.io"
+VERSIONS = tuple(FRAMEWORK_RELEASES)
+LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
+
+
+def read(
+    version: str, profile: dict[str, Any] | None = None, *, api: str = "v1", gates: str = "", **fields: Any
+) -> KubeSchedulerConfiguration:
+    """A configuration with one profile, as release *version* reads it."""
+    document = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", "profiles": [profile or {}], **fields}
+    return read_configuration(document, gates, FRAMEWORK_RELEASES[version])
+
+
+def refusal(version: str, profile: dict[str, Any] | None = None, **given: Any) -> str:
+    """Why release *version* refuses a configuration or its profiles."""
+    with pytest.raises(PolicyError) as caught:
+        build(version, profile, **given)
+    return str(caught.value)
+
+
+def build(version: str, profile: dict[str, Any] | None = None, **given: Any) -> Any:
+    """The one profile of a configuration, built."""
+    config = read(version, profile, **given)
+    (built,) = build_profiles(config, registry_of(config.release)).values()
+    return built
+
+
+def defaults(version: str, gates: str = "") -> list[str]:
+    """The plugins of a profile that says nothing."""
+    return [plugin.name for plugin in read(version, gates=gates).profiles[0].plugins["multiPoint"].enabled]
+
+
+def enabled(point: str, *names: str) -> dict[str, Any]:
+    """A profile with plugins at a point."""
+    return {"plugins": {point: {"enabled": [{"name": name} for name in names]}}}
+
+
+def arguments(plugin: str, **args: Any) -> dict[str, Any]:
+    """A profile with arguments of a plugin."""
+    return {"pluginConfig": [{"name": plugin, "args": args}]}
+
+
+@pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
+class TestEachRelease:
+    def test_the_default_profile_is_built(self, release: Release) -> None:
+        """Each release builds the profile that says nothing, with plugins that it has."""
+        config = read_configuration(release=release)
+        (built,) = build_profiles(config, registry_of(release)).values()
+        assert set(built.plugins()) == set(defaults(release.version))
+
+    def test_its_cells_name_plugins(self, release: Release) -> None:
+        """What the cells say is gone or refused is no default plugin."""
+        cells = release.configuration
+        assert not set(cells.default_plugins) & (cells.gone_plugins | cells.refused_plugins)
+        assert cells.api_versions[-1] == "v1"
+        assert cells.capacity_gate in release.gates
+
+    def test_settled_gates_are_gone(self, release: Release) -> None:
+        """No gate is settled that the release still has."""
+        assert not release.configuration.settled_gates & set(release.gates)
+
+
+class TestVersions:
+    @pytest.mark.parametrize(
+        ("api", "last"), [("v1beta2", "1.27"), ("v1beta3", "1.28"), ("v1", "1.34")]
+    )  # fmt: skip
+    def test_api_versions(self, api: str, last: str) -> None:
+        """v1beta2 is read up to 1.27 and v1beta3 up to 1.28; later a configuration of theirs is refused as unknown."""
+        for version in VERSIONS:
+            if version <= last:
+                assert read(version, api=api).api_version == f"{GROUP}/{api}"
+            else:
+                assert refusal(version, api=api).startswith(
+                    f'no kind "KubeSchedulerConfiguration" is registered for version "{GROUP}/{api}" in scheme'
+                )
+
+    def test_fields(self) -> None:
+        """delayCacheUntilActive came with 1.28; bind addresses are fields of v1beta2 alone, a profile's percentage of v1 alone."""
+        assert refusal("1.27", delayCacheUntilActive=True) == 'strict decoding error: unknown field "delayCacheUntilActive"'
+        assert read("1.28", delayCacheUntilActive=True, api="v1beta3")
+        assert read("1.27", healthzBindAddress="", api="v1beta2")
+        assert "healthzBindAddress" in refusal("1.27", healthzBindAddress="")
+        assert read("1.28", {"percentageOfNodesToScore": 5}).profiles[0].percentage == 5
+        assert 'unknown field "profiles[0].percentageOfNodesToScore"' in refusal("1.28", {"percentageOfNodesToScore": 5}, api="v1beta3")
+
+
+class TestPlugins:
+    def test_scheduling_gates(self) -> None:
+        """SchedulingGates is last while it has a gate, and first since 1.30."""
+        assert [defaults(version).index("SchedulingGates") for version in VERSIONS] == [20, 20, 20, 0, 0, 0, 0, 0]
+        assert "SchedulingGates" not in defaults("1.29", "PodSchedulingReadiness=false")
+
+    def test_limits_of_disks(self) -> None:
+        """The limits of built-in disks are no defaults since 1.31, where multiPoint alone can name them, and gone since 1.32."""
+        assert [set(LIMITS) <= set(defaults(version)) for version in VERSIONS] == [True] * 4 + [False] * 4
+        assert "EBSLimits" in build("1.31", enabled("multiPoint", "EBSLimits")).plugins()
+        assert refusal("1.31", enabled("filter", "EBSLimits")) == (
+            'profiles[0].plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1"'
+            f' (KubeSchedulerConfiguration is version "{GROUP}/v1")'
+        )
+        assert refusal("1.32", enabled("multiPoint", "CinderLimits")).endswith('PreFilterPlugin "CinderLimits" does not exist')
+        assert "was invalid" in refusal("1.34", arguments("GCEPDLimits"))
+
+    def test_selector_spread(self) -> None:
+        """SelectorSpread can be named up to 1.28, in v1 under multiPoint alone; since 1.29 it does not exist."""
+        assert "SelectorSpread" in build("1.28", enabled("multiPoint", "SelectorSpread")).plugins()
+        assert 'was invalid in version "v1"' in refusal("1.28", enabled("score", "SelectorSpread"))
+        assert "SelectorSpread" in build("1.28", enabled("score", "SelectorSpread"), api="v1beta3").plugins()
+        assert refusal("1.29", enabled("score", "SelectorSpread")).endswith('ScorePlugin "SelectorSpread" does not exist')
+        assert refusal("1.29", enabled("multiPoint", "SelectorSpread")).endswith('PreFilterPlugin "SelectorSpread" does not exist')
+
+
+class TestArguments:
+    def test_capacity_of_volumes(self) -> None:
+        """VolumeBinding has a shape with gate VolumeCapacityPriority; since 1.33 that is StorageCapacityScoring, and the shape falls."""
+        older = read("1.32", arguments("VolumeBinding"), gates="VolumeCapacityPriority=true").profiles[0].plugin_config[0].args
+        newer = read("1.33", arguments("VolumeBinding"), gates="StorageCapacityScoring=true").profiles[0].plugin_config[0].args
+        assert older.shape == (ShapePoint(0, 0), ShapePoint(100, 10))
+        assert newer.shape == (ShapePoint(0, 10), ShapePoint(100, 0))
+
+    def test_a_shape_without_the_gate(self) -> None:
+        """Without the gate a shape is refused; the text has the points as Go writes them, in 1.34 as JSON."""
+        profile = arguments("VolumeBinding", shape=[{"utilization": 0, "score": 1}])
+        path, wanted = (
+            "profiles[0].pluginConfig[0].args.shape: Invalid value: ",
+            "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring",
+        )
+        assert refusal("1.33", profile) == (
+            f"{path}[]config.UtilizationShapePoint{{config.UtilizationShapePoint{{Utilization:0, Score:1}}}}: {wanted}"
+        )
+        assert refusal("1.34", profile) == f'{path}[{{"Utilization":0,"Score":1}}]: {wanted}'
+
+    def test_a_shape_out_of_order(self) -> None:
+        """The text about points that do not rise is shorter since 1.34."""
+        points = [{"utilization": 50, "score": 1}, {"utilization": 50, "score": 2}]
+        strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": points}}
+        profile = arguments("NodeResourcesFit", scoringStrategy=strategy)
+        assert refusal("1.33", profile).endswith("Invalid value: 50: utilization values must be sorted in increasing order")
+        assert refusal("1.34", profile).endswith("Invalid value: 50: values must be sorted in increasing order")
+
+    def test_time_for_devices(self) -> None:
+        """DynamicResources has a time since 1.34, 10 seconds by default; with its gate off none may be given."""
+        args = read("1.34", arguments("DynamicResources")).profiles[0].plugin_config[0].args
+        assert args == DynamicResourcesArgs(10.0)
+        args = read("1.34", arguments("DynamicResources", filterTimeout="1m0s")).profiles[0].plugin_config[0].args
+        assert args == DynamicResourcesArgs(60.0)
+        path = "profiles[0].pluginConfig[0].args.filterTimeout: "
+        assert (
+            refusal("1.34", arguments("DynamicResources", filterTimeout="-1500ms"))
+            == f'{path}Invalid value: "-1.5s": must be zero or positive'
+        )
+        off = "DRASchedulerFilterTimeout=false"
+        assert read("1.34", arguments("DynamicResources"), gates=off).profiles[0].plugin_config[0].args == DynamicResourcesArgs(None)
+        assert refusal("1.34", arguments("DynamicResources", filterTimeout="1s"), gates=off) == (
+            f"{path}Forbidden: DRASchedulingFilterTimeout feature gate is disabled"
+        )
+
+    def test_arguments_for_devices_in_older_releases(self) -> None:
+        """Up to 1.33 DynamicResources has no arguments: what is given stays as it is."""
+        assert read("1.33", arguments("DynamicResources", any=1)).profiles[0].plugin_config[0].args == {"any": 1}
+
+
+class TestProfilesTogether:
+    DIFFERENT = (
+        {"schedulerName": "a"},
+        {"schedulerName": "b", "plugins": {"queueSort": {"enabled": [{"name": "Mine"}], "disabled": [{"name": "*"}]}}},
+    )
+
+    @pytest.mark.parametrize(
+        ("version", "shown", "text"),
+        [
+            ("1.27", "Go", "has to match for all profiles"),
+            ("1.30", "Go", "queueSort must be the same for all profiles"),
+            ("1.34", "JSON", "must be the same for all profiles"),
+        ],
+    )
+    def test_queue_sort(self, version: str, shown: str, text: str) -> None:
+        """Profiles with different queueSort plugins are refused, each release in its own words."""
+        value = {
+            "Go": 'config.PluginSet{Enabled:[]config.Plugin{config.Plugin{Name:"Mine", Weight:0}}, Disabled:[]config.Plugin{config.Plugin{'
+            'Name:"*", Weight:0}}}',
+            "JSON": '{"Enabled":[{"Name":"Mine","Weight":0}],"Disabled":[{"Name":"*","Weight":0}]}',
+        }[shown]
+        assert refusal(version, profiles=list(self.DIFFERENT)) == f"profiles[1].plugins.queueSort: Invalid value: {value}: {text}"
+
+    def test_arguments_of_the_plugin_that_sorts(self) -> None:
+        """The arguments of the queueSort plugin have to be the same, too."""
+        sorter = enabled("queueSort", "Mine")
+        profiles = [{"schedulerName": name, **sorter, **arguments("Mine", by=name)} for name in "ab"]
+        text = 'profiles[1].pluginConfig.args: Invalid value: {"by":"b"}: queueSort must be the same for all profiles'
+        assert refusal("1.34", profiles=profiles) == text
+
+    def test_a_name_twice(self) -> None:
+        """The original shows the path of the earlier profile as JSON since 1.34, which is empty."""
+        twice = [{"schedulerName": "a"}, {"schedulerName": "a"}]
+        assert refusal("1.33", profiles=twice) == "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName"
+        assert refusal("1.34", profiles=twice) == "profiles[1].schedulerName: Duplicate value: {}"
+
+    @pytest.mark.parametrize(("version", "shared"), [("1.30", False), ("1.31", True)])
+    def test_waiting_pods(self, version: str, shared: bool) -> None:
+        """Since 1.31 the plugins of a profile see the pods of all profiles that wait."""
+        config = read(version, profiles=[{"schedulerName": "a"}, {"schedulerName": "b"}])
+        a, b = build_profiles(config, registry_of(config.release)).values()
+        assert (a.waiting_pods is b.waiting_pods) == shared

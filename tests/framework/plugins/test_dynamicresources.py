@@ -1,0 +1,187 @@
+"""DynamicResources: which claims a pod may use, where it can have its devices, and what it does to claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import KubeObject, ResourceClaim
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.run import Run
+from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.build import node, pod
+from tests.support.devicebuild import DRIVER, a_slice, claiming, device_claim, device_class, either, exactly
+
+GPU = device_class()
+NODES = (node("a", cpu="4"), node("b", cpu="4"))
+SLICES = (a_slice("a", "g0", "g1"), a_slice("b", "g0"))
+WHERE = "0/2 nodes are available: "
+NOT_HELPFUL = "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+
+
+def scheduler(*objects: KubeObject, release: str = "1.34", **gates: bool) -> Engine:
+    """A scheduler with devices on, in a cluster of *objects*."""
+    gates = {"DynamicResourceAllocation": True, **gates} if release != "1.34" else gates
+    engine = framework_engine(read_configuration(None, gates, FRAMEWORK_RELEASES[release]))
+    Feed(engine).put_all(objects)
+    return engine
+
+
+def owned(name: str, owner: str, *requests: Any) -> ResourceClaim:
+    """A claim that was made for a pod."""
+    owners = [{"kind": "Pod", "name": owner, "uid": f"uid-{owner}", "controller": True}]
+    return device_claim(name, *(requests or (exactly(),)), metadata={"ownerReferences": owners})
+
+
+def allocated(name: str, where: str, *users: str, device_name: str = "g0") -> ResourceClaim:
+    """A claim with a device of a node, which pods use."""
+    field = {"key": "metadata.name", "operator": "In", "values": [where]}
+    results = [{"request": "r0", "driver": DRIVER, "pool": where, "device": device_name}]
+    allocation = {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]}}
+    reserved = [{"resource": "pods", "name": user, "uid": f"uid-{user}"} for user in users]
+    return device_claim(name, exactly(), status={"allocation": allocation, "reservedFor": reserved})
+
+
+class TestPreEnqueue:
+    @pytest.mark.parametrize(
+        ("new", "text"),
+        [
+            (claiming("p", "gone"), 'could not find ResourceClaim "default/gone"'),
+            (claiming("p", "from t"), 'pod "default/p": ResourceClaim not created yet'),
+            (claiming("p", "leaving"), 'resourceclaim "leaving" is being deleted'),
+            (claiming("p", "from t", c0="other"), "ResourceClaim default/other was not created for pod default/p (pod is not owner)"),
+        ],
+    )
+    def test_claims_that_cannot_be_used(self, new: Any, text: str) -> None:
+        """A pod waits for claims that are not there, that go, or that were made for another pod."""
+        leaving = device_claim("leaving", exactly(), metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+        decision = scheduler(*NODES, leaving, owned("other", "q")).schedule(new)
+        assert (decision.error, decision.is_gated) == (text, True)
+
+    def test_a_claim_that_is_not_needed(self) -> None:
+        """A status without a name says that no claim is needed."""
+        decision = scheduler(*NODES).schedule(claiming("p", "from t", c0=""))
+        assert (decision.host, decision.error) == ("a", None)
+
+
+class TestPreFilter:
+    def test_a_class_that_is_not_there(self) -> None:
+        """A pod whose claim names an unknown class fits nowhere; requests with alternatives say which."""
+        for request, name in ((exactly(of="gone"), "r0"), (either(exactly(), exactly(of="gone")), "r0/s1")):
+            decision = scheduler(*NODES, *SLICES, GPU, device_claim("c", request)).schedule(claiming("p", "c"))
+            told = f"{WHERE}request {name}: device class gone does not exist. no new claims to deallocate, {NOT_HELPFUL}"
+            assert decision.error == told
+
+    def test_alternatives_without_the_gate(self) -> None:
+        """Without DRAPrioritizedList a request with alternatives is refused."""
+        claim = device_claim("c", either(exactly(), exactly()))
+        decision = scheduler(*NODES, GPU, claim, DRAPrioritizedList=False).schedule(claiming("p", "c"))
+        told = "resource claim default/c, request r0: has subrequests, but the DRAPrioritizedList feature is disabled"
+        assert told in (decision.error or "")
+
+
+class TestFilter:
+    def test_where_devices_are(self) -> None:
+        """A pod goes where its devices can be had."""
+        decision = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly(2))).schedule(claiming("p", "c"))
+        assert (decision.feasible, decision.failed) == (["a"], {"b": ["cannot allocate all claims"]})
+
+    def test_where_an_allocated_claim_is(self) -> None:
+        """A pod goes where the devices of its claim are; what cannot be allocated is said first."""
+        engine = scheduler(*NODES, *SLICES, GPU, allocated("c", "b"), device_claim("d", exactly(2)))
+        assert engine.schedule(claiming("p", "c")).failed == {"a": ["resourceclaim not available on the node"]}
+        assert engine.schedule(claiming("q", "c", "d")).failed == {
+            "a": ["resourceclaim not available on the node"], "b": ["cannot allocate all claims"],
+        }  # fmt: skip
+
+    def test_an_error_ends_the_cycle(self) -> None:
+        """An error of a selector is the error of the cycle."""
+        claim = device_claim("c", exactly(1, f'device.attributes["{DRIVER}"].model == "x"'))
+        decision = scheduler(*NODES, *SLICES, GPU, claim).schedule(claiming("p", "c"))
+        told = "claim default/c: selector #0: CEL runtime error: no such key: model"
+        assert decision.error == f'running "DynamicResources" filter plugin: {told}'
+
+
+class TestPostFilter:
+    def test_a_claim_out_of_reach_is_given_back(self) -> None:
+        """Of a pod that fits nowhere a claim loses its devices if nobody else uses it."""
+        for users, told in ((("p",), "deallocation of ResourceClaim completed"), (("q",), "still not schedulable")):
+            engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b", *users))
+            new = claiming("p", "c")
+            decision = engine.schedule(_needing(new, "2"))
+            assert told in (decision.error or "")
+            assert bool(engine.listings.resource_claims.holders) == (users == ("q",))
+
+    def test_looking_changes_nothing(self) -> None:
+        """A decision that is only looked at gives no claim back."""
+        engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b"))
+        assert "deallocation" in (Run(engine).ask(_needing(claiming("p", "c"), "2")).error or "")
+        assert engine.listings.resource_claims.holders == {(DRIVER, "b", "g0"): 1}
+
+    @pytest.mark.parametrize(
+        ("release", "told"), [("1.32", "no new claims to deallocate, "), ("1.33", ""), ("1.34", "no new claims to deallocate, ")]
+    )
+    def test_a_pod_without_claims(self, release: str, told: str) -> None:
+        """In 1.33 nothing is said of a pod without claims; the same when it is tried again."""
+        run = Run(scheduler(node("a", cpu="1"), release=release), details=False)
+        for name in "xyz":
+            error = run.cycle(pod(name, requests={"cpu": "2"})).error or ""
+            assert error.startswith(f"0/1 nodes are available: 1 Insufficient cpu. {told}preemption: ")
+
+    def test_after_an_early_rejection(self) -> None:
+        """Where an earlier plugin rejects the pod in PreFilter, the plugin has no state: PostFilter errs."""
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+        decision = scheduler(*NODES).schedule(pod("p", volumes=volumes))
+        assert decision.error == f'{WHERE}persistentvolumeclaim "gone" not found. not found'
+
+
+class TestReserve:
+    def test_claims_are_written(self) -> None:
+        """A placed pod's claims have devices, a finalizer and the pod as their user; no other pod gets these devices."""
+        engine = scheduler(*NODES, *SLICES, GPU, *(device_claim(name, exactly()) for name in "cde"))
+        run = Run(engine)
+        placed = [run.cycle(claiming(f"p-{name}", name)) for name in "cde"]
+        assert [decision.allocations for decision in placed] == [
+            {"c": [f"{DRIVER}/a/g0"]}, {"d": [f"{DRIVER}/b/g0"]}, {"e": [f"{DRIVER}/a/g1"]},
+        ]  # fmt: skip
+        found = engine.listings.resource_claims.get("default/c")
+        assert found is not None
+        assert found.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
+        assert [(one.resource, one.name, one.uid) for one in found.status.reserved_for] == [("pods", "p-c", "uid-p-c")]
+
+    def test_a_shared_claim_has_both_users(self) -> None:
+        """A second pod with the claim goes to the same node and is added to its users."""
+        engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly(2)))
+        run = Run(engine)
+        assert [run.cycle(claiming(name, "c")).host for name in "pq"] == ["a", "a"]
+        (found,) = engine.listings.resource_claims
+        assert [one.name for one in found.status.reserved_for] == ["p", "q"]
+
+    def test_undone(self) -> None:
+        """A pod that loses its place before it is bound leaves the devices free, and its claims to others."""
+        engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly()), device_claim("d", exactly()))
+        first = claiming("p", "c")
+        host = engine.schedule(first).host or ""
+        assert engine.flow.binding.reserve(first, host) is None
+        held = engine.schedule(claiming("q", "c"))
+        assert "resource claim default/c is in the process of being allocated" in (held.error or "")
+        engine.flow.binding.give_back(first, host)
+        claims = engine.listings.resource_claims
+        assert (claims.holders, claims.pending) == ({}, {})
+        assert engine.schedule(claiming("q", "c")).host == host
+
+    def test_pods_from_one_template_share_what_is_known_of_them(self) -> None:
+        """Pods whose claims come from one template are equal for scheduling but for their claims."""
+        engine = scheduler(*NODES, *SLICES, GPU)
+        one, other = (engine.templates.of(claiming(name, "from t", c0=f"{name}-c")) for name in "pq")
+        assert one is other
+        assert engine.templates.of(claiming("p", "from u")) is not one
+
+
+def _needing(new: Any, cpu: str) -> Any:
+    """The same pod with a request."""
+    return pod(new.name, requests={"cpu": cpu}, metadata={"uid": new.uid}, resourceClaims=[{"name": "c0", "resourceClaimName": "c"}])

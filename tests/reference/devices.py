@@ -1,0 +1,70 @@
+"""A naive allocator: every assignment of devices to what is asked for, in depth-first order; the first that holds is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+
+
+@attrs.frozen
+class Ask:
+    """One request: how many devices, of which it takes the indexes that match. ``count`` None: all of them."""
+
+    count: int | None
+    matches: Sequence[int]
+    admin: bool = False
+
+
+Group = Sequence[Sequence[Ask]]
+"""A claim: request -> alternatives."""
+Together = Callable[[Sequence[int]], bool]
+"""Whether devices may be in one claim."""
+Chosen = tuple[tuple[int, int], ...]
+"""(claim, device) in the order of choice."""
+
+
+def first_fit(claims: Sequence[Group], free: Sequence[bool], alike: Sequence[Together]) -> Chosen | None:
+    """The first assignment for *claims* of devices that are *free*: bool[devices]; *alike*: by claim, whether its devices go together."""
+    return next(_assignments(claims, 0, 0, (), free, alike), None)
+
+
+def _assignments(
+    claims: Sequence[Group], claim: int, request: int, chosen: Chosen, free: Sequence[bool], alike: Sequence[Together]
+) -> Iterator[Chosen]:
+    if claim == len(claims):
+        yield chosen
+    elif request == len(claims[claim]):
+        yield from _assignments(claims, claim + 1, 0, chosen, free, alike)
+    else:
+        for ask in claims[claim][request]:
+            for found in _devices(ask, claim, chosen, free, alike[claim]):
+                yield from _assignments(claims, claim, request + 1, found, free, alike)
+
+
+def _devices(
+    ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: Together
+) -> Iterator[Chosen]:
+    """Every way to choose the devices for *ask*."""
+    left = len(ask.matches) if ask.count is None else ask.count
+    if ask.count is None and not left:
+        return
+    ways: list[Chosen] = [chosen]
+    for place in range(left):
+        options = ask.matches if ask.count is not None else [ask.matches[place]]
+        ways = [(*way, (claim, one)) for way in ways for one in options if _may(ask, claim, way, one, free, alike)]
+    yield from ways
+
+
+def _may(
+    ask: Ask, claim: int, chosen: Chosen, device: int, free: Sequence[bool], alike: Together
+) -> bool:
+    held = [owner for owner, one in chosen if one == device]
+    if held and (not ask.admin or claim in held):
+        return False
+    if not ask.admin and not free[device]:
+        return False
+    return alike([one for owner, one in chosen if owner == claim] + [device])
+
+
+
