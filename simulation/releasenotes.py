@@ -6,15 +6,17 @@ What a release reads follows from its cells and gates: where it is a sum, from w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
 from ..algorithmprovider.cells import ZONE_LABEL
 from ..api.objects import (
     Container,
+    ContainerStatus,
     CSINode,
     CSIStorageCapacity,
+    DeviceClass,
     KubeObject,
     Namespace,
     Node,
@@ -22,10 +24,16 @@ from ..api.objects import (
     Pod,
     PodAffinityTerm,
     PodSpec,
+    PodStatus,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
 )
 from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
 from ..api.reading.notices import Notice, Unread
+from ..core.pods.resized import GATE as RESIZE
+from ..core.pods.resized import by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_auto, is_of, minor_of, nearest_release
@@ -43,7 +51,7 @@ SPREADING = "EvenPodsSpread"
 
 @attrs.frozen
 class NewerField:
-    """A field of a pod that not every release reads."""
+    """A field of a pod that not every release reads. Without its gate a release does not read it."""
 
     path: str
     thing: str
@@ -51,20 +59,27 @@ class NewerField:
     is_read: Known
     gate: str = ""
     """The gate that it needs in releases that have the gate."""
-    is_judged: bool = True
-    """False: releases that read it are not followed in that."""
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
         """That *algorithm* does not read it."""
-        version, them = algorithm.release.version, "them" if self.thing.endswith("s") else "it"
-        what, gate = f"release {version} does not read {self.path}", ""
-        why = f"{version} does not know {them}"
-        if self.gate in algorithm.gates and not self.is_judged:
-            what, why = f"{self.path} is not judged", f"kubeclassic does not read {them}"
-        elif self.gate in algorithm.gates and not algorithm.enabled(self.gate):
-            what, gate = f"{what} without --feature-gates {self.gate}=true", self.gate
-            why = f"{version} reads {them} with feature gate {self.gate} only"
-        return Unread(where, what, self.thing, why, self.path, version, gate)
+        version, them, gate = algorithm.release.version, "them" if self.thing.endswith("s") else "it", self.gate
+        what, why = f"release {version} does not read {self.path}", f"{version} does not know {them}"
+        if gate not in algorithm.gates:
+            return Unread(where, what, self.thing, why, self.path, version)
+        if algorithm.enabled(gate):
+            return Unread(where, f"{self.path} is not judged", self.thing, f"kubeclassic does not read {them}", self.path, version)
+        why = f"{version} reads {them} with feature gate {gate} only"
+        if gate in algorithm.release.configuration.not_modelled:
+            return Unread(where, f"{what} without feature gate {gate}", self.thing, f"{why}, and that is not modelled", self.path, version)
+        return Unread(where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate)
+
+
+@attrs.frozen
+class NewerFeature(NewerField):
+    """A field of another kind of object, which does not count in any release."""
+
+    kind: type[KubeObject] = KubeObject
+    has: Callable[[Any], bool] = bool
 
 
 def _by(gate: str) -> Known:
@@ -97,6 +112,28 @@ def _reads_pod_requests(algorithm: Algorithm) -> bool:
     return bool(_asked(algorithm, Pod(spec=PodSpec(requests=CPU))))
 
 
+def _reads_resizes(algorithm: Algorithm) -> bool:
+    """Whether a container counts with what its status says."""
+    status = PodStatus(container_statuses=(ContainerStatus(name="main", requests=CPU, allocated_resources=CPU),))
+    pod = Pod(spec=PodSpec(containers=(Container(name="main"),)), status=status)
+    return bool(_asked(algorithm, algorithm.release.resized(pod, algorithm.gates)))
+
+
+def _is_resized(pod: Pod) -> bool:
+    """Whether some release counts *pod* with other requests than its spec has."""
+    status = pod.status
+    return bool(status.container_statuses or status.init_container_statuses) and by_reported_and_allocated(pod, {RESIZE: True}) is not pod
+
+
+def _reads_claims(algorithm: Algorithm) -> bool:
+    """Whether a plugin allocates devices."""
+    return any(rule.name == "DynamicResources" for rule in algorithm.predicates)
+
+
+def _reads_min_domains(algorithm: Algorithm) -> bool:
+    return algorithm.release.framework.reads_min_domains or algorithm.enabled("MinDomainsInPodTopologySpread")
+
+
 def _reads_spreading(algorithm: Algorithm) -> bool:
     gates = [effect.gate for effect in algorithm.release.gate_effects if SPREADING in effect.adds]
     version = algorithm.release.version
@@ -112,7 +149,8 @@ CPU = Map(cpu=Quantity.parse("1"))
 PREEMPTION_POLICY = NewerField("spec.preemptionPolicy", "preemption policy", _reads_never_policy, "NonPreemptingPriority")
 OVERHEAD = NewerField("spec.overhead", "overhead", _reads_overhead, "PodOverhead")
 SCHEDULING_GATES = NewerField("spec.schedulingGates", "scheduling gates", _by("PodSchedulingReadiness"), "PodSchedulingReadiness")
-RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _never)
+RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _reads_claims, "DynamicResourceAllocation")
+RESIZES = NewerField("status.containerStatuses[].resources", "resizes", _reads_resizes, RESIZE)
 POD_RESOURCES = NewerField("spec.resources", "pod-level requests", _reads_pod_requests, "PodLevelResources")
 SIDECARS = NewerField("spec.initContainers[].restartPolicy", "sidecars", _reads_sidecars)
 EPHEMERAL = NewerField("spec.volumes[].ephemeral", "ephemeral volumes", lambda algorithm: algorithm.release.volumes.ephemeral_claims)
@@ -120,11 +158,11 @@ NAMESPACES = NewerField(
     "namespaceSelector of pod affinity", "selectors of namespaces", lambda algorithm: algorithm.release.selects_namespaces
 )
 AFFINITY_KEYS = NewerField(
-    "matchLabelKeys of pod affinity", "label keys of pod affinity", _never, "MatchLabelKeysInPodAffinity", is_judged=False
+    "matchLabelKeys of pod affinity", "label keys of affinity terms", _never, "MatchLabelKeysInPodAffinity"
 )
 CONSTRAINTS = NewerField("spec.topologySpreadConstraints", "spread constraints", _reads_spreading, SPREADING)
 MIN_DOMAINS = NewerField(
-    "minDomains of topologySpreadConstraints", "least numbers of domains", _by("MinDomainsInPodTopologySpread"),
+    "minDomains of topologySpreadConstraints", "least numbers of domains", _reads_min_domains,
     "MinDomainsInPodTopologySpread",
 )  # fmt: skip
 LABEL_KEYS = NewerField(
@@ -138,11 +176,36 @@ INCLUSION = NewerField(
     "NodeInclusionPolicyInPodTopologySpread",
 )
 
+FEATURES = (
+    NewerFeature(
+        "spec.devices[].taints", "device taints", _never, "DRADeviceTaints", ResourceSlice,
+        lambda found: any(device.taints for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.devices[].consumesCounters", "counters", _never, "DRAPartitionableDevices", ResourceSlice,
+        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.devices[].allowMultipleAllocations", "shared devices", _never, "DRAConsumableCapacity", ResourceSlice,
+        lambda found: any(device.allow_multiple_allocations for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.devices[].bindingConditions", "binding conditions", _never, "DRADeviceBindingConditions", ResourceSlice,
+        lambda found: any(device.binding_conditions for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.extendedResourceName", "extended resource", _never, "DRAExtendedResource", DeviceClass,
+        lambda found: bool(found.spec.extended_resource_name),
+    ),
+)  # fmt: skip
+"""What no release here reads of devices."""
+
 KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
     CSINode: lambda release: release.volumes.csi_reads_migration,
     CSIStorageCapacity: lambda release: release.volumes.checks_storage_capacity,
 }
 """Kinds that not every release reads -> whether one does."""
+DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice)
 
 
 def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]) -> Iterator[Notice]:
@@ -151,17 +214,35 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):
-        for field in newer_fields(pod.spec):
+        for field in fields_of(pod):
             used.add(field.path)
             if field.path not in asked:
                 asked[field.path] = None if field.is_read(algorithm) else field.unread("", algorithm)
             if (unread := asked[field.path]) is not None:
                 yield attrs.evolve(unread, where=f"Pod {pod.key}")
-    for item in objects:
-        reads = KINDS.get(type(item))
-        if reads is not None and not reads(algorithm.release):
-            yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
+    yield from _kinds(algorithm, objects)
     yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
+
+
+def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:
+    """Objects of kinds that the release does not read, and features of devices that do not count."""
+    unread = {kind for kind, reads in KINDS.items() if not reads(algorithm.release)}
+    reads_claims = _reads_claims(algorithm)
+    if not reads_claims:
+        unread.update(DEVICE_KINDS)
+    features = FEATURES if reads_claims else ()
+    for item in objects:
+        if type(item) in unread:
+            yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
+        for feature in features:
+            if type(item) is feature.kind and feature.has(item):
+                yield feature.unread(f"{item.kind} {item.key}", algorithm)
+
+
+def fields_of(pod: Pod) -> list[NewerField]:
+    """As :func:`newer_fields`, and what its status has."""
+    found = newer_fields(pod.spec)
+    return [*found, RESIZES] if _is_resized(pod) else found
 
 
 def newer_fields(spec: PodSpec) -> list[NewerField]:
@@ -203,8 +284,15 @@ def _of_affinity(spec: PodSpec) -> Iterator[NewerField]:
     terms = list(_terms(spec))
     if any(term.namespace_selector is not None for term in terms):
         yield NAMESPACES
-    if any(term.match_label_keys or term.mismatch_label_keys for term in terms):
+    if any(not _is_merged(term) for term in terms if term.match_label_keys or term.mismatch_label_keys):
         yield AFFINITY_KEYS
+
+
+def _is_merged(term: PodAffinityTerm) -> bool:
+    """Whether an API server has put the label keys of a term into its selector."""
+    selector = term.label_selector
+    merged = {one.key for one in selector.match_expressions if one.operator in ("In", "NotIn")} if selector is not None else set()
+    return merged.issuperset((*term.match_label_keys, *term.mismatch_label_keys))
 
 
 def _terms(spec: PodSpec) -> Iterator[PodAffinityTerm]:
