@@ -36,7 +36,7 @@ from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_auto, is_of, minor_of, nearest_release
+from ..framework.releases import FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_auto, is_newest, is_of, minor_of, nearest_release
 from .scenario import Scenario
 
 if TYPE_CHECKING:
@@ -347,8 +347,7 @@ def auto_notice(release: Release, nodes: Iterable[Node]) -> Iterator[Unread]:
     """That ``auto`` took another release than that of the newest node, since that one is not known."""
     found = nearest_release(node.status.kubelet_version for node in nodes)
     if found is not None and not is_of(found[1], release):
-        is_beyond = release is list(ALL_RELEASES.values())[-1]
-        nearest = f"{release.version}, {'the newest' if is_beyond else 'the nearest'} release that is known"
+        nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
         yield Unread("", f"the nodes run {minor_of(found[1])}, and are judged as {nearest}", release=release.version)
 
 

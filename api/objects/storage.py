@@ -178,7 +178,7 @@ class CSINode(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIDriver(KubeObject):
-    """A CSI driver; only release 1.27 reads it."""
+    """A CSI driver; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIDriver"
     namespaced: ClassVar[bool] = False
@@ -188,7 +188,7 @@ class CSIDriver(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIStorageCapacity(KubeObject):
-    """How much storage of a class is left in a part of the cluster; only release 1.27 reads it."""
+    """How much storage of a class is left in a part of the cluster; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
 
