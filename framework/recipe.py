@@ -146,6 +146,12 @@ class Recipe:
         return frozenset([self.scheduler_name or self.config.scheduler_name or DEFAULT_SCHEDULER])
 
     @property
+    def switches(self) -> str:
+        """The feature gates that are set, in words: ``A=true,B=false``."""
+        given = {**self.config.gates, **self.gates} if self.profiles is None else self.profiles.gates
+        return ",".join(f"{name}={str(value).lower()}" for name, value in sorted(given.items()))
+
+    @property
     def keeps_priorities(self) -> bool:
         """Whether new pods keep the priorities that they ask for, which gate PodPriority decides."""
         return self.profiles is not None or keeps_priorities({**self.config.gates, **self.gates})

@@ -380,6 +380,11 @@ def _minor(version: str) -> int:
     return int(found[1]) if found else -1
 
 
+def is_newest(release: Release) -> bool:
+    """Whether no later release than *release* is known."""
+    return release.version == next(reversed(FRAMEWORK_RELEASES))
+
+
 def minor_of(kubelet_version: str) -> str:
     """The release of a kubelet, as ``1.27``; empty where the text says none.
 

@@ -87,7 +87,11 @@ SCHEDULER = (
     EXTENDERS,
 )  # fmt: skip
 
-STRICT = click.option("--strict", is_flag=True, help="Refuse unknown fields, keys given twice and wrong values, instead of a warning.")
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse unknown fields, keys given twice, wrong values, and what the release does not read, instead of a warning.",
+)
 
 CLUSTER = (
     click.option("--pods", type=FILE, multiple=True, help="More pods (or workloads) that wait for a node."),
