@@ -278,6 +278,7 @@ V1_33 = attrs.evolve(
         V1_32.configuration,
         settled_gates=settled_by("1.33"),
         not_modelled=MappingProxyType(_DEVICE_TAINTS),
+        capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
     incoming=podsums.of_pod_with_huge_pages,
@@ -382,7 +383,7 @@ def _minor(version: str) -> int:
 
 def is_newest(release: Release) -> bool:
     """Whether no later release than *release* is known."""
-    return release.version == next(reversed(FRAMEWORK_RELEASES))
+    return release.version == list(FRAMEWORK_RELEASES)[-1]
 
 
 def minor_of(kubelet_version: str) -> str:
