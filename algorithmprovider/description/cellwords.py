@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.release import ConfigurationCells, DeviceCells, FrameworkCells, words_of
+from ...core.release import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, words_of
 
 _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
@@ -124,6 +124,7 @@ _NOMINATIONS: Mapping[str, str] = {
 }
 _CLIENT: Mapping[str, str] = {
     "resources": "the kinds that it lists and watches, with the version of the API",
+    "device_api": "with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices",
     "pod_selector": "the field selector of the pods that are listed",
     "bookmarks": "watches ask for bookmarks",
     "sends_duration": "watches send their time-out twice, once as a duration",
@@ -154,6 +155,7 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "live": {f"live.{name}": words for name, words in _LIVE.items()},
     "client": {f"client.{name}": words for name, words in _CLIENT.items()},
     "framework": {f"framework.{name}": words for name, words in words_of(FrameworkCells)},
+    "queueing": {f"queueing.{name}": words for name, words in words_of(QueueingCells)},
     "configuration": {f"configuration.{name}": words for name, words in words_of(ConfigurationCells)},
     "devices": {f"devices.{name}": words for name, words in words_of(DeviceCells)},
 }

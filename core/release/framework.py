@@ -76,6 +76,9 @@ class FrameworkCells:
         "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
         False,
     )
+    keeps_namespace_selectors: bool = cell(
+        "a namespaceSelector of the incoming pod that a namespace without labels matches takes in every namespace", False
+    )
     reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
     constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
     counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)

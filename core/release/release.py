@@ -14,6 +14,7 @@ import attrs
 from .configuration import ConfigurationCells
 from .devices import DeviceCells
 from .framework import FrameworkCells
+from .queueing import QueueingCells
 
 if TYPE_CHECKING:
     from ...api.meaning.labels import SelectorError
@@ -249,6 +250,8 @@ class ClientCells:
     read whose connection was reset."""
     attempts: int
     """How often a request is sent at most, while the server answers 429 or 5xx and names a time to wait."""
+    device_api: str = ""
+    """With gate DynamicResourceAllocation, the API group and version in which claims, device classes and slices are listed, too."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -355,6 +358,8 @@ class Release:
     framework: FrameworkCells = attrs.field(factory=FrameworkCells)
     configuration: ConfigurationCells = attrs.field(factory=ConfigurationCells)
     """Means nothing where predicates and priorities run."""
+    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    """Its events; means nothing where predicates and priorities run."""
     devices: DeviceCells = attrs.field(factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""
 

@@ -27,6 +27,7 @@ from ...core.volumes.search import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..cycle.state import FrameworkCycle, PreFilterResult
+from ..hints.volumes import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
@@ -140,9 +141,17 @@ class VolumeBinding(Plugin):
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        kinds = ("StorageClass", "PersistentVolumeClaim", "PersistentVolume", "CSINode", "CSIDriver", "CSIStorageCapacity")
-        node = ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
-        return node, *(ClusterEvent(kind, Action.ADD | Action.UPDATE) for kind in kinds)
+        own, both, narrow = Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, self.handle.queueing.narrow_events
+        drivers = (Action.UPDATE, driver_stops_reporting) if narrow else (both, None)
+        return (
+            self.handle.node_event(own, self.handle.labels_and_taints(own)),
+            ClusterEvent("StorageClass", both, hint=class_changes),
+            ClusterEvent("PersistentVolumeClaim", both, hint=claim_is_used),
+            ClusterEvent("PersistentVolume", both),
+            ClusterEvent("CSINode", both, hint=migration_changes),
+            ClusterEvent("CSIDriver", drivers[0], hint=drivers[1]),
+            ClusterEvent("CSIStorageCapacity", both, hint=capacity_grows),
+        )
 
 
 def _fault(pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:

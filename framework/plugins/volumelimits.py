@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
+
+import attrs
 
 from ...api.objects import Volume
 from ...core.arrays.batch import Batch
@@ -14,6 +17,7 @@ from ...core.volumes.intree import plugin_of
 from ...predicates.csivolumes import csi_failures
 from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, DiskType, disk_failures
 from ..cycle.state import FrameworkCycle
+from ..hints.volumes import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status
@@ -41,6 +45,13 @@ class _VolumeLimits(Plugin):
         return pod if any(volume.ephemeral is not None for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
 
 
+    def _pods_and_claims(self) -> Iterator[ClusterEvent]:
+        queueing = self.handle.queueing
+        yield ClusterEvent("Pod", Action.DELETE, hint=partial(pod_leaves_attachment, nominated=queueing.nomination_ends))
+        if "new claims" in queueing.limits_wait_for:
+            yield ClusterEvent("PersistentVolumeClaim", Action.ADD, hint=claim_is_used if queueing.narrow_events else None)
+
+
 class _DiskLimits(_VolumeLimits):
     """The limits of one type of cloud disk. Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go."""
 
@@ -53,7 +64,7 @@ class _DiskLimits(_VolumeLimits):
         return disk_failures(pod, self.disk, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("Node", Action.ADD), ClusterEvent("Pod", Action.DELETE)
+        return ClusterEvent("Node", Action.ADD), *(attrs.evolve(event, hint=None) for event in self._pods_and_claims())
 
 
 class EBSLimits(_DiskLimits):
@@ -99,4 +110,11 @@ class NodeVolumeLimits(_VolumeLimits):
         return csi_failures(pod, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("CSINode", Action.ADD), ClusterEvent("Pod", Action.DELETE)
+        return ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims(), *self._attachments()
+
+    def _attachments(self) -> Iterator[ClusterEvent]:
+        wants, grows = self.handle.queueing.limits_wait_for, "changed CSINodes"
+        if grows in wants:
+            yield ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows)
+        if "VolumeAttachments that go" in wants:
+            yield ClusterEvent("VolumeAttachment", Action.DELETE, hint=attachment_goes if grows in wants else None)

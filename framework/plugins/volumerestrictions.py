@@ -14,6 +14,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.disks import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle
+from ..hints.volumes import claim_is_named, pod_leaves_disk
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, unresolvable
@@ -72,8 +73,12 @@ class VolumeRestrictions(Plugin):
         return frozenset(name for name, claim in found.items() if claim is not None and SOLE_USER in claim.spec.access_modes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        claim = ClusterEvent("PersistentVolumeClaim", Action.ADD | Action.UPDATE)
-        return ClusterEvent("Pod", Action.DELETE), ClusterEvent("Node", Action.ADD), claim
+        claims = Action.ADD if self.handle.queueing.narrow_claim_events else Action.ADD | Action.UPDATE
+        return (
+            ClusterEvent("Pod", Action.DELETE, hint=pod_leaves_disk),
+            self.handle.node_event(Action.ADD, Action.ADD),
+            ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
+        )
 
 
 def _claims(pod: Template) -> tuple[str, ...]:

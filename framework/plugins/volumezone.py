@@ -19,6 +19,7 @@ from ...core.volumes.match import claim_class
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
 from ..cycle.state import FrameworkCycle
+from ..hints.volumes import claim_is_named, class_waits, volume_moves
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, failing, unresolvable
@@ -76,11 +77,13 @@ class VolumeZone(Plugin):
         return np.where(there.present, elsewhere, nodes.label(newer).where(partial(not_among, values)))
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
+        own = Action.ADD | Action.UPDATE_NODE_LABEL
+        claims = Action.ADD | Action.UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
         return (
-            ClusterEvent("StorageClass", Action.ADD),
-            ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL),
-            ClusterEvent("PersistentVolumeClaim", Action.ADD),
-            ClusterEvent("PersistentVolume", Action.ADD | Action.UPDATE),
+            ClusterEvent("StorageClass", Action.ADD, hint=class_waits),
+            self.handle.node_event(own, self.handle.labels_and_taints(own)),
+            ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
+            ClusterEvent("PersistentVolume", Action.ADD | Action.UPDATE, hint=partial(volume_moves, labels=LABELS)),
         )
 
 
