@@ -199,7 +199,6 @@ V1_30 = attrs.evolve(
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
         init_images_count=True,
-        reads_min_domains=True,
         constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
         narrows_to_local_volumes=False,
