@@ -96,6 +96,7 @@ class PodLifecycles:
     def _scheduled(self, life: PodLifecycle) -> None:
         """Nothing keeps a pod from being bound."""
         cluster = self.cluster
+        cluster.queue.done(life.tried.pod)
         life.scheduled = cluster.now
         cluster.tally.scheduled += 1
         cluster.tally.waits.append(cluster.now - life.arrived)
@@ -202,18 +203,18 @@ class PodLifecycles:
     def _unbind(self, life: PodLifecycle, pod: Pod, failure: Failure) -> None:
         """A binding failed and is undone: the pod waits again."""
         cluster = self.cluster
-        life.node = ""
+        given_up, life.node = pod.bound_to(life.node), ""
         cluster.changes += 1
         cluster.ledger.wait(life.key, life.asked)
         fails_again = failure.text == life.message
         # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs off.
         if not failure.is_rejection:
-            cluster.router.pod_given_up(pod, but_itself=False)
+            cluster.router.pod_given_up(given_up, but_itself=False)
         self.fail(pod, cluster.queue.cycle, failure.text, failure.reason)
         if cluster.binding.ends_nominations:
             self.drop_nomination(pod)
         if failure.is_rejection:
-            cluster.router.pod_given_up(pod, but_itself=True)
+            cluster.router.pod_given_up(given_up, but_itself=True)
         if fails_again:
             # Otherwise a binding that fails every time would keep the replay going for ever.
             life.tried_at = cluster.changes
@@ -301,7 +302,7 @@ class PodLifecycles:
         self.cluster.delete(pod)
         self.volumes.drop_claims(pod)
         if is_reserved:
-            self.cluster.router.pod_given_up(pod, but_itself=False)
+            self.cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
 
     def _replace(self, life: PodLifecycle) -> None:
         root = life.original
