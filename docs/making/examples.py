@@ -71,6 +71,7 @@ PRIORITIES: Mapping[str, str] = {
 PLUGINS: Mapping[str, str] = {
     **dict.fromkeys(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"), "cloudlimits"),
     "NodeVolumeLimits": "csilimits",
+    "DynamicResources": "devices",
     **dict.fromkeys(("DefaultBinder", "DefaultPreemption", "PrioritySort", "SchedulingGates"), "queue"),
     "ImageLocality": "images",
     "InterPodAffinity": "interpod",
@@ -85,6 +86,8 @@ PLUGINS: Mapping[str, str] = {
     "VolumeRestrictions": "disks",
 }
 """Plugin -> the cluster of its example."""
+OF_RELEASE = {"DynamicResources": " --release 1.34"}
+"""Plugin that the first release of the framework does not have, or has otherwise -> the option that chooses another."""
 GATES = {
     "EvenPodsSpread": "EvenPodsSpread=true", "EvenPodsSpreadPriority": "EvenPodsSpread=true",
     "ResourceLimitsPriority": "ResourceLimitsPriorityFunction=true",
@@ -196,7 +199,7 @@ def of_plugin(name: str) -> Example:
     files = {f"{cluster}.yaml": _text(cluster), PROFILE: _yaml(_profile(name))}
     if cluster == "queue":
         return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)
-    return Example(files, f"kubeclassic explain {cluster}.yaml web --profile {PROFILE}", "web")
+    return Example(files, f"kubeclassic explain {cluster}.yaml web --profile {PROFILE}{OF_RELEASE.get(name, '')}", "web")
 
 
 def _profile(plugin: str) -> Json:
