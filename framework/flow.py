@@ -1,4 +1,4 @@
-"""The framework of 1.27: the steps of a cycle of one of its profiles, and the engine that runs them.
+"""The framework: the steps of a cycle of one of its profiles, and the engine that runs them.
 
 Upstream: pkg/scheduler/schedule_one.go.
 """
@@ -78,7 +78,10 @@ def framework_engine(
     """
     config = read_configuration() if config is None else config
     release = config.release
-    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, max_pd_vols=max_pd_vols)
+    handle = Handle(
+        gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing,
+        requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols,
+    )  # fmt: skip
     profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
