@@ -1,8 +1,8 @@
-"""The classic Kubernetes scheduler, releases 1.12 to 1.16 and 1.27: the public names, each loaded at first use.
+"""The classic Kubernetes scheduler, releases 1.12 to 1.16 and 1.27 to 1.34: the public names, each loaded at first use.
 
 ``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for your own rules, together with what rules
 get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
-the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
+the framework, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
 ``simulate``, ``capacity``, ``capacity_curve``, ``sweep``, ``add_nodes``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``,

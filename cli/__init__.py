@@ -52,7 +52,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
 )  # fmt: skip
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
 def cli() -> None:
-    """The classic Kubernetes scheduler, releases 1.12 to 1.16, and the framework of 1.27: where pods would go, and why.
+    """The classic Kubernetes scheduler, releases 1.12 to 1.16, and the framework of 1.27 to 1.34: where pods would go, and why.
 
     \b
     kubeclassic simulate cluster.yaml              where do the waiting pods go?

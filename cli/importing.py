@@ -100,7 +100,7 @@ def alibaba2025(instances: Path, form: str, output: str | None) -> None:
 
     \b
     kubeclassic import alibaba-2025 disaggregated_DLRM_trace.csv --output dlrm.json
-    kubeclassic simulate dlrm.json nodes.yaml --release 1.27
+    kubeclassic simulate dlrm.json nodes.yaml --release 1.34
     """
     from .running.importing import run_alibaba2025
 
@@ -166,7 +166,7 @@ def simkube(trace: Path, form: str, output: str | None) -> None:
 
     \b
     kubeclassic import simkube trace.sktrace --output simkube.json
-    kubeclassic replay simkube.json nodes.yaml --release 1.27
+    kubeclassic replay simkube.json nodes.yaml --release 1.34
     """
     from .running.importing import run_simkube
 

@@ -8,7 +8,7 @@ The map:
 * :mod:`.rule`, :mod:`.binding`: what a predicate and a priority are; the interface of the volume binder
 * :mod:`.cluster`: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations
 * :mod:`.cycle`: one scheduling cycle, as rules see it
-* :mod:`.queue`: the scheduling queues of 1.12 to 1.16, the base of that of 1.27, and the clock
+* :mod:`.queue`: the scheduling queues of 1.12 to 1.16, the base of that of the framework, and the clock
 * :mod:`.matching`: selectors of nodes, pods and namespaces, owners, topology domains
 * :mod:`.decision`: the steps of a cycle, and its decision
 * :mod:`.incremental`: cached answers, scoreboards and the quick path
@@ -18,7 +18,7 @@ The map:
 * :mod:`.bindingcycle`: the interface of the binding cycle
 * :mod:`.engine`: one scheduler; its docstring and ``schedule`` are the best place to start
 * :mod:`.feed`, :mod:`.run`, :mod:`.router`: objects in; cycle after cycle; events to the engine and the queue
-* :mod:`.classic`: the flow of 1.12 to 1.16; that of 1.27 is in ``framework/flow.py``
+* :mod:`.classic`: the flow of 1.12 to 1.16; that of the framework is in ``framework/flow.py``
 
 Reading order: ``rule``, ``failures``, ``arrays/batch``, then a pod's way: ``engine``, ``classic``, ``decision/search``,
 ``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose docstring explains how answers are cached.

@@ -1,11 +1,11 @@
-"""The scheduling framework of 1.27, the successor of predicates and priorities: plugins in profiles, on the arrays and the engine of core.
+"""The scheduling framework, the successor of predicates and priorities: plugins in profiles, on the arrays and the engine of core.
 
 The map:
 
 * :mod:`.plugin`, :mod:`.extensionpoints`, :mod:`.status`: what a plugin is, its methods by extension point, and its answers
 * :mod:`.plugins`: the default plugins; :mod:`.registry`: which plugins a profile may name
 * :mod:`.config`: the component configuration, its defaults, gates and validation
-* :mod:`.releases`: the cells of 1.27
+* :mod:`.releases`: the cells of each release
 * :mod:`.profile`, :mod:`.rules`: the constructed plugins of a profile; its Filter and Score as predicates and priorities
 * :mod:`.cycle`: the steps of a cycle, from PreFilter to binding
 * :mod:`.flow`: the steps in order, for :class:`~kubeclassic.core.engine.Engine`

@@ -1,4 +1,4 @@
-"""The framework of 1.27: the steps of a cycle of one of its profiles, and the engine that runs them.
+"""The framework: the steps of a cycle of one of its profiles, and the engine that runs them.
 
 Upstream: pkg/scheduler/schedule_one.go.
 """

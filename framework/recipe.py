@@ -146,6 +146,12 @@ class Recipe:
         return frozenset([self.scheduler_name or self.config.scheduler_name or DEFAULT_SCHEDULER])
 
     @property
+    def switches(self) -> str:
+        """The feature gates that are set, in words: ``A=true,B=false``."""
+        given = {**self.config.gates, **self.gates} if self.profiles is None else self.profiles.gates
+        return ",".join(f"{name}={str(value).lower()}" for name, value in sorted(given.items()))
+
+    @property
     def keeps_priorities(self) -> bool:
         """Whether new pods keep the priorities that they ask for, which gate PodPriority decides."""
         return self.profiles is not None or keeps_priorities({**self.config.gates, **self.gates})
@@ -209,7 +215,7 @@ def _config(given: Any) -> classic.KubeSchedulerConfiguration:
 def _check_taken(version: str, options: Mapping[str, Any]) -> None:
     """Refuse the options of the other kind of releases."""
     runs_profiles = version in FRAMEWORK_RELEASES
-    wanted = f"profile or plugins of release {DEFAULT_FRAMEWORK}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
+    wanted = f"profile or plugins of release {version}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
     for name in CLASSIC_ALONE if runs_profiles else FRAMEWORK_ALONE:
         value = options.get(name)
         if value is not None and value != _UNSET.get(name) and (name != "plugins" or len(value)):

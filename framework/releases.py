@@ -89,7 +89,7 @@ V1_27: Release = attrs.evolve(
         zone_labels=(*_LAST.volumes.zone_labels, TOPOLOGY_ZONE),
         migration_gate="",
         always_migrated=frozenset({intree.AWS_EBS, intree.AZURE_DISK, intree.CINDER}),
-        migratable=intree.MIGRATABLE | {f"kubernetes.io/{name}" for name in ("vsphere-volume", "portworx-volume", "rbd")},
+        migratable=intree.MIGRATABLE | {intree.PORTWORX, intree.RBD, "kubernetes.io/vsphere-volume"},
         inline_migrates=True,
         translates_bound_volumes=True,
         missing_volume_is_reason=True,
@@ -119,7 +119,7 @@ V1_27: Release = attrs.evolve(
     configuration=ConfigurationCells(
         default_plugins=MappingProxyType(_DEFAULTS),
         gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
-        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
+        not_modelled=MappingProxyType({"CSIMigrationRBD": "the migration of RBD volumes", **_CLASSIC_DEVICES}),
     ),
 )
 
@@ -143,10 +143,17 @@ V1_28 = attrs.evolve(
         outside_text=None,
         counts_outside=False,
         index_of_all_nodes=True,
+        fit_errors_after=frozenset({"Reserve", "Permit"}),
         faults_list_operators=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+        points_lacked=frozenset({("VolumeBinding", "preScore")}),
+        idle_restrictions_skip=True,
         rejects_sidecars="Filter",
         fit_checks_requested=True,
+    ),
+    volumes=attrs.evolve(
+        V1_27.volumes,
+        always_migrated=V1_27.volumes.always_migrated | {intree.GCE_PD},
     ),
 )
 
@@ -165,6 +172,8 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        fit_errors_after=frozenset({"Reserve", "Permit", "Wait"}),
+        zone_labels_match=True,
         counts_images_late=True,
     ),
 )
@@ -193,7 +202,12 @@ V1_30 = attrs.evolve(
         reads_min_domains=True,
         constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
+        narrows_to_local_volumes=False,
         rejects_sidecars="PreFilter",
+    ),
+    volumes=attrs.evolve(
+        V1_29.volumes,
+        missing_claim_is_reason=True,
     ),
 )
 
@@ -209,6 +223,7 @@ V1_31 = attrs.evolve(
             {name: weight for name, weight in V1_30.configuration.default_plugins.items() if name not in _DISK_LIMITS}
         ),
         refused_plugins=_DISK_LIMITS,
+        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
         shares_waiting_pods=True,
     ),
     framework=attrs.evolve(
@@ -216,6 +231,11 @@ V1_31 = attrs.evolve(
         narrowing_rejects=True,
         disjoint_sorts_plugins=True,
         waits_for_preempted_alone=True,
+    ),
+    volumes=attrs.evolve(
+        V1_30.volumes,
+        migratable=V1_30.volumes.migratable - {intree.RBD},
+        attributes_class_gate="VolumeAttributesClass",
     ),
 )
 
@@ -242,6 +262,11 @@ V1_32 = attrs.evolve(
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
         extender_replaces_reasons=True,
     ),
+    volumes=attrs.evolve(
+        V1_31.volumes,
+        node_limits=False,
+        counts_attachments=True,
+    ),
 )
 
 V1_33 = attrs.evolve(
@@ -253,7 +278,6 @@ V1_33 = attrs.evolve(
         V1_32.configuration,
         settled_gates=settled_by("1.33"),
         not_modelled=MappingProxyType(_DEVICE_TAINTS),
-        capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
     incoming=podsums.of_pod_with_huge_pages,
@@ -263,6 +287,7 @@ V1_33 = attrs.evolve(
     resized=resized.by_reported_and_allocated,
     framework=attrs.evolve(
         V1_32.framework,
+        volume_node_text="node(s) didn't match PersistentVolume's node affinity",
         fit_scores_containers=True,
         counts_apart=True,
         skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
@@ -303,9 +328,11 @@ V1_34 = attrs.evolve(
     framework=attrs.evolve(
         V1_33.framework,
         leaving_victims_keep_nominations=True,
+        sole_user_text="node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
         faults_as_json=True,
         sidecars_have_ports=True,
         too_small_is_unresolvable=True,
+        keeps_namespace_selectors=True,
     ),
     devices=attrs.evolve(
         V1_33.devices,
@@ -351,6 +378,11 @@ def is_auto(name: str | None) -> bool:
 def _minor(version: str) -> int:
     found = _MINOR.match(version)
     return int(found[1]) if found else -1
+
+
+def is_newest(release: Release) -> bool:
+    """Whether no later release than *release* is known."""
+    return release.version == next(reversed(FRAMEWORK_RELEASES))
 
 
 def minor_of(kubelet_version: str) -> str:

@@ -27,6 +27,11 @@ def _disks(pod: Template) -> tuple[Volume, ...]:
     return found
 
 
+def has_disks(pod: Template) -> bool:
+    """Whether *pod* has volumes that can conflict with those of another pod."""
+    return bool(pod.spec.volumes) and bool(_disks(pod))
+
+
 def disks_conflict(one: Volume, other: Volume) -> bool:
     """Whether two pods cannot have these volumes on one node."""
     gce, other_gce = one.gce_persistent_disk, other.gce_persistent_disk

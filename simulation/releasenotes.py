@@ -6,15 +6,17 @@ What a release reads follows from its cells and gates: where it is a sum, from w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
 from ..algorithmprovider.cells import ZONE_LABEL
 from ..api.objects import (
     Container,
+    ContainerStatus,
     CSINode,
     CSIStorageCapacity,
+    DeviceClass,
     KubeObject,
     Namespace,
     Node,
@@ -22,13 +24,23 @@ from ..api.objects import (
     Pod,
     PodAffinityTerm,
     PodSpec,
+    PodStatus,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
 )
 from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
 from ..api.reading.notices import Notice, Unread
+from ..core.pods.resized import GATE as RESIZE
+from ..core.pods.resized import by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_of, minor_of, nearest_release
+from ..framework.releases import FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_auto, is_newest, is_of, minor_of, nearest_release
+from .scenario import Scenario
+
+if TYPE_CHECKING:
+    from .replay.inputs.inputs import Inputs
 
 Known: TypeAlias = Callable[[Algorithm], bool]
 
@@ -39,7 +51,7 @@ SPREADING = "EvenPodsSpread"
 
 @attrs.frozen
 class NewerField:
-    """A field of a pod that not every release reads."""
+    """A field of a pod that not every release reads. Without its gate a release does not read it."""
 
     path: str
     thing: str
@@ -47,20 +59,27 @@ class NewerField:
     is_read: Known
     gate: str = ""
     """The gate that it needs in releases that have the gate."""
-    is_judged: bool = True
-    """False: releases that read it are not followed in that."""
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
         """That *algorithm* does not read it."""
-        version, them = algorithm.release.version, "them" if self.thing.endswith("s") else "it"
-        what, gate = f"release {version} does not read {self.path}", ""
-        why = f"{version} does not know {them}"
-        if self.gate in algorithm.gates and not self.is_judged:
-            what, why = f"{self.path} is not judged", f"kubeclassic does not read {them}"
-        elif self.gate in algorithm.gates and not algorithm.enabled(self.gate):
-            what, gate = f"{what} without --feature-gates {self.gate}=true", self.gate
-            why = f"{version} reads {them} with feature gate {self.gate} only"
-        return Unread(where, what, self.thing, why, self.path, version, gate)
+        version, them, gate = algorithm.release.version, "them" if self.thing.endswith("s") else "it", self.gate
+        what, why = f"release {version} does not read {self.path}", f"{version} does not know {them}"
+        if gate not in algorithm.gates:
+            return Unread(where, what, self.thing, why, self.path, version)
+        if algorithm.enabled(gate):
+            return Unread(where, f"{self.path} is not judged", self.thing, f"kubeclassic does not read {them}", self.path, version)
+        why = f"{version} reads {them} with feature gate {gate} only"
+        if gate in algorithm.release.configuration.not_modelled:
+            return Unread(where, f"{what} without feature gate {gate}", self.thing, f"{why}, and that is not modelled", self.path, version)
+        return Unread(where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate)
+
+
+@attrs.frozen
+class NewerFeature(NewerField):
+    """A field of another kind of object, which does not count in any release."""
+
+    kind: type[KubeObject] = KubeObject
+    has: Callable[[Any], bool] = bool
 
 
 def _by(gate: str) -> Known:
@@ -93,6 +112,28 @@ def _reads_pod_requests(algorithm: Algorithm) -> bool:
     return bool(_asked(algorithm, Pod(spec=PodSpec(requests=CPU))))
 
 
+def _reads_resizes(algorithm: Algorithm) -> bool:
+    """Whether a container counts with what its status says."""
+    status = PodStatus(container_statuses=(ContainerStatus(name="main", requests=CPU, allocated_resources=CPU),))
+    pod = Pod(spec=PodSpec(containers=(Container(name="main"),)), status=status)
+    return bool(_asked(algorithm, algorithm.release.resized(pod, algorithm.gates)))
+
+
+def _is_resized(pod: Pod) -> bool:
+    """Whether some release counts *pod* with other requests than its spec has."""
+    status = pod.status
+    return bool(status.container_statuses or status.init_container_statuses) and by_reported_and_allocated(pod, {RESIZE: True}) is not pod
+
+
+def _reads_claims(algorithm: Algorithm) -> bool:
+    """Whether a plugin allocates devices."""
+    return any(rule.name == "DynamicResources" for rule in algorithm.predicates)
+
+
+def _reads_min_domains(algorithm: Algorithm) -> bool:
+    return algorithm.release.framework.reads_min_domains or algorithm.enabled("MinDomainsInPodTopologySpread")
+
+
 def _reads_spreading(algorithm: Algorithm) -> bool:
     gates = [effect.gate for effect in algorithm.release.gate_effects if SPREADING in effect.adds]
     version = algorithm.release.version
@@ -105,15 +146,11 @@ def _reads_never_policy(algorithm: Algorithm) -> bool:
 
 
 CPU = Map(cpu=Quantity.parse("1"))
-def _allocates_devices(algorithm: Algorithm) -> bool:
-    gate = "DynamicResourceAllocation"
-    return algorithm.enabled(gate) and gate not in algorithm.release.configuration.not_modelled
-
-
 PREEMPTION_POLICY = NewerField("spec.preemptionPolicy", "preemption policy", _reads_never_policy, "NonPreemptingPriority")
 OVERHEAD = NewerField("spec.overhead", "overhead", _reads_overhead, "PodOverhead")
 SCHEDULING_GATES = NewerField("spec.schedulingGates", "scheduling gates", _by("PodSchedulingReadiness"), "PodSchedulingReadiness")
-RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _allocates_devices, "DynamicResourceAllocation")
+RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _reads_claims, "DynamicResourceAllocation")
+RESIZES = NewerField("status.containerStatuses[].resources", "resizes", _reads_resizes, RESIZE)
 POD_RESOURCES = NewerField("spec.resources", "pod-level requests", _reads_pod_requests, "PodLevelResources")
 SIDECARS = NewerField("spec.initContainers[].restartPolicy", "sidecars", _reads_sidecars)
 EPHEMERAL = NewerField("spec.volumes[].ephemeral", "ephemeral volumes", lambda algorithm: algorithm.release.volumes.ephemeral_claims)
@@ -121,11 +158,11 @@ NAMESPACES = NewerField(
     "namespaceSelector of pod affinity", "selectors of namespaces", lambda algorithm: algorithm.release.selects_namespaces
 )
 AFFINITY_KEYS = NewerField(
-    "matchLabelKeys of pod affinity", "label keys of pod affinity", _never, "MatchLabelKeysInPodAffinity", is_judged=False
+    "matchLabelKeys of pod affinity", "label keys of affinity terms", _never, "MatchLabelKeysInPodAffinity"
 )
 CONSTRAINTS = NewerField("spec.topologySpreadConstraints", "spread constraints", _reads_spreading, SPREADING)
 MIN_DOMAINS = NewerField(
-    "minDomains of topologySpreadConstraints", "least numbers of domains", _by("MinDomainsInPodTopologySpread"),
+    "minDomains of topologySpreadConstraints", "least numbers of domains", _reads_min_domains,
     "MinDomainsInPodTopologySpread",
 )  # fmt: skip
 LABEL_KEYS = NewerField(
@@ -139,11 +176,36 @@ INCLUSION = NewerField(
     "NodeInclusionPolicyInPodTopologySpread",
 )
 
+FEATURES = (
+    NewerFeature(
+        "spec.devices[].taints", "device taints", _never, "DRADeviceTaints", ResourceSlice,
+        lambda found: any(device.taints for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.devices[].consumesCounters", "counters", _never, "DRAPartitionableDevices", ResourceSlice,
+        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.devices[].allowMultipleAllocations", "shared devices", _never, "DRAConsumableCapacity", ResourceSlice,
+        lambda found: any(device.allow_multiple_allocations for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.devices[].bindingConditions", "binding conditions", _never, "DRADeviceBindingConditions", ResourceSlice,
+        lambda found: any(device.binding_conditions for device in found.spec.devices),
+    ),
+    NewerFeature(
+        "spec.extendedResourceName", "extended resource", _never, "DRAExtendedResource", DeviceClass,
+        lambda found: bool(found.spec.extended_resource_name),
+    ),
+)  # fmt: skip
+"""What no release here reads of devices."""
+
 KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
     CSINode: lambda release: release.volumes.csi_reads_migration,
     CSIStorageCapacity: lambda release: release.volumes.checks_storage_capacity,
 }
 """Kinds that not every release reads -> whether one does."""
+DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice)
 
 
 def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]) -> Iterator[Notice]:
@@ -152,17 +214,35 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):
-        for field in newer_fields(pod.spec):
+        for field in fields_of(pod):
             used.add(field.path)
             if field.path not in asked:
                 asked[field.path] = None if field.is_read(algorithm) else field.unread("", algorithm)
             if (unread := asked[field.path]) is not None:
                 yield attrs.evolve(unread, where=f"Pod {pod.key}")
-    for item in objects:
-        reads = KINDS.get(type(item))
-        if reads is not None and not reads(algorithm.release):
-            yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
+    yield from _kinds(algorithm, objects)
     yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
+
+
+def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:
+    """Objects of kinds that the release does not read, and features of devices that do not count."""
+    unread = {kind for kind, reads in KINDS.items() if not reads(algorithm.release)}
+    reads_claims = _reads_claims(algorithm)
+    if not reads_claims:
+        unread.update(DEVICE_KINDS)
+    features = FEATURES if reads_claims else ()
+    for item in objects:
+        if type(item) in unread:
+            yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
+        for feature in features:
+            if type(item) is feature.kind and feature.has(item):
+                yield feature.unread(f"{item.kind} {item.key}", algorithm)
+
+
+def fields_of(pod: Pod) -> list[NewerField]:
+    """As :func:`newer_fields`, and what its status has."""
+    found = newer_fields(pod.spec)
+    return [*found, RESIZES] if _is_resized(pod) else found
 
 
 def newer_fields(spec: PodSpec) -> list[NewerField]:
@@ -204,8 +284,15 @@ def _of_affinity(spec: PodSpec) -> Iterator[NewerField]:
     terms = list(_terms(spec))
     if any(term.namespace_selector is not None for term in terms):
         yield NAMESPACES
-    if any(term.match_label_keys or term.mismatch_label_keys for term in terms):
+    if any(not _is_merged(term) for term in terms if term.match_label_keys or term.mismatch_label_keys):
         yield AFFINITY_KEYS
+
+
+def _is_merged(term: PodAffinityTerm) -> bool:
+    """Whether an API server has put the label keys of a term into its selector."""
+    selector = term.label_selector
+    merged = {one.key for one in selector.match_expressions if one.operator in ("In", "NotIn")} if selector is not None else set()
+    return merged.issuperset((*term.match_label_keys, *term.mismatch_label_keys))
 
 
 def _terms(spec: PodSpec) -> Iterator[PodAffinityTerm]:
@@ -223,9 +310,10 @@ def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     if release.zone_key({TOPOLOGY_ZONE: "a"}):
         return
     what = f"release {release.version} does not read its zone: it has label {TOPOLOGY_ZONE} and not {ZONE_LABEL}"
+    unread = Unread("", what, "zone", f"{release.version} does not know label {TOPOLOGY_ZONE}", "metadata.labels", release.version)
     for item in objects:
         if isinstance(item, Node) and TOPOLOGY_ZONE in item.labels and ZONE_LABEL not in item.labels:
-            yield Notice(f"Node {item.name}", what)
+            yield attrs.evolve(unread, where=f"Node {item.name}")
 
 
 def _missing(release: Release, objects: Sequence[KubeObject], pending: Sequence[Pod], selects_namespaces: bool) -> Iterator[Notice]:
@@ -253,6 +341,40 @@ def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
         if not is_of(version, release):
             told = f"its kubelet is of {minor_of(version)}, and the release is {release.version} by default"
             yield Notice(f"Node {node.name}", f"{told} (--release auto takes that of the nodes)")
+
+
+def auto_notice(release: Release, nodes: Iterable[Node]) -> Iterator[Unread]:
+    """That ``auto`` took another release than that of the newest node, since that one is not known."""
+    found = nearest_release(node.status.kubelet_version for node in nodes)
+    if found is not None and not is_of(found[1], release):
+        nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
+        yield Unread("", f"the nodes run {minor_of(found[1])}, and are judged as {nearest}", release=release.version)
+
+
+def with_release_notices(
+    scenario: Scenario, algorithms: Sequence[Algorithm], by_default: Sequence[Algorithm] = (), by_nodes: Sequence[Algorithm] = ()
+) -> Scenario:
+    """*scenario* with warnings of what each of *algorithms* does not read.
+
+    *by_default*: those whose release nobody named; *by_nodes*: those that have the release of the nodes.
+    """
+    found = [
+        *(notice for algorithm in by_nodes for notice in auto_notice(algorithm.release, scenario.nodes)),
+        *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
+        *(notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, scenario.pending)),
+    ]
+    return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
+
+
+def input_notices(inputs: Inputs, algorithm: Algorithm, release: str | None) -> tuple[Notice, ...]:
+    """The warnings of what a replay starts from; *release*: as it was given."""
+    pods = [item for item in inputs.objects if isinstance(item, Pod)]
+    others = [item for item in inputs.objects if not isinstance(item, Pod)]
+    found = [
+        *(auto_notice(algorithm.release, inputs.nodes) if is_auto(release) else ()), *release_notices(algorithm, others, pods),
+        *(other_release(algorithm.release, inputs.nodes) if release is None else ()),
+    ]  # fmt: skip
+    return (*inputs.warnings, *dict.fromkeys(found))
 
 
 def auto_told(release: Release, nodes: Iterable[Node]) -> str:

@@ -161,6 +161,8 @@ class ResourceClaimTemplate(KubeObject):
 @attrs.frozen(kw_only=True)
 class DeviceClassSpec:
     selectors: tuple[DeviceSelector, ...] = ()
+    extended_resource_name: str | None = None
+    """The extended resource that asks for a device of the class."""
 
 
 @attrs.frozen(kw_only=True)
@@ -194,6 +196,9 @@ class Device:
     binding_conditions: tuple[str, ...] = ()
     consumes_counters: bool = False
     """It is a part of something else, as its counters say."""
+    taints: bool = False
+    """It has taints, which newer releases read."""
+    allow_multiple_allocations: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -57,6 +57,7 @@ DEVICE_PLACES: Overrides = {
         "attributes": Field(read=_each(_attribute)),
         "capacity": Field(read=_each(member("value", quantity, o.quantity.ZERO))),
         "consumes_counters": Field(read=_is_there),
+        "taints": Field(read=_is_there),
     },
     o.ResourceSliceSpec: {"shared_counters": Field(read=_is_there)},
 }

@@ -34,7 +34,7 @@ class Notice:
 
 @attrs.frozen
 class Unread(Notice):
-    """Something of an object that the release does not read, or that is not judged: the answer may be too hopeful."""
+    """Something of an object that does not count, since the release does not read it: the answer may be too hopeful."""
 
     thing: str = ""
     """What does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is the whole sentence."""

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ...algorithmprovider import gates
-from ...api.objects import Node, Pod
-from ...api.reading.notices import Notice
+from ...api.objects import Node
+from ...api.reading.notices import refuse_unread
 from ...core.engine import Engine
-from ...core.rule import Algorithm
 from ...framework.config import configuration as framework
 from ...framework.releases import find_any_release, is_auto
-from ...simulation.releasenotes import auto_told, other_release, release_notices
+from ...simulation.releasenotes import auto_told, with_release_notices
 from ...simulation.scenario import Scenario
 from ..console.output import note
 from ..console.progress import telling
@@ -25,7 +24,7 @@ from ..engines.configurations import Wanted
 from ..engines.setup import Configuration, Setup
 
 if TYPE_CHECKING:
-    from ...simulation.replay.inputs.inputs import Inputs
+    pass
 
 
 
@@ -56,8 +55,16 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Ope
         scenario = files.scenario(names, cron_jobs=cluster.cron_jobs, priorities=keeps_priorities(configuration))
     tell_edits(scenario)
     engine = settled.engine(configuration, scenario.config_maps)
-    by_default = [engine.algorithm] if setup.release is None else []
-    return Opened(settled, configuration, names, with_release_notices(scenario, [engine.algorithm], by_default), engine)
+    ours = [engine.algorithm]
+    noted = with_release_notices(scenario, ours, ours if setup.release is None else (), ours if is_auto(setup.release) else ())
+    return Opened(settled, configuration, names, checked_scenario(noted, cluster), engine)
+
+
+def checked_scenario(scenario: Scenario, cluster: ClusterChoice) -> Scenario:
+    """*scenario*; with ``--strict`` raises :class:`~kubeclassic.api.reading.notices.UnreadError` where something does not count."""
+    if cluster.strict:
+        refuse_unread(scenario.warnings)
+    return scenario
 
 
 def reading(paths: Iterable[Path]) -> AbstractContextManager[Callable[[str], None]]:
@@ -109,24 +116,9 @@ def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Wante
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     algorithms = [engine.algorithm for engine in engines.values()]
-    return Contest(settled, with_release_notices(scenario, algorithms), engines)
-
-
-def with_release_notices(scenario: Scenario, algorithms: Sequence[Algorithm], by_default: Sequence[Algorithm] = ()) -> Scenario:
-    """*scenario* with warnings of what each of *algorithms* does not read, and, for those *by_default*, of nodes of other releases."""
-    found = [
-        *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
-        *(notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, scenario.pending)),
-    ]
-    return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
-
-
-def input_notices(inputs: Inputs, algorithm: Algorithm, by_default: bool) -> tuple[Notice, ...]:
-    """As :func:`with_release_notices`, for what a replay starts from."""
-    pods = [item for item in inputs.objects if isinstance(item, Pod)]
-    others = [item for item in inputs.objects if not isinstance(item, Pod)]
-    found = [*release_notices(algorithm, others, pods), *(other_release(algorithm.release, inputs.nodes) if by_default else ())]
-    return tuple(dict.fromkeys(found))
+    by_nodes = [engines[one.name].algorithm for one in wanted if is_auto(one.setup.release)]
+    noted = with_release_notices(scenario, algorithms, by_nodes=by_nodes)
+    return Contest(settled, checked_scenario(noted, cluster), engines)
 
 
 def keeps_priorities(configuration: Configuration) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import attrs
 
+from ...api.reading.notices import Notice
 from ...simulation.compare.compare import compare
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import Scenario
@@ -26,7 +27,7 @@ from ..report.page.markup import code, sentence
 from ..report.tables import width_of
 from .cluster import contest
 from .documents import DOCUMENT_FORMS, write_document
-from .notices import tell_notices
+from .notices import tell_notices, write_unread
 from .reporting import about, write_page, write_report
 
 Record = dict[str, Any]
@@ -63,7 +64,7 @@ def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
         if wish.form == HTML:
             write_page(page(), stream)
         else:
-            _write(record, wish, stream)
+            _write(record, wish, stream, scenario.warnings)
     write_report(wish.report, page)
     sys.exit(0 if found.same else 1)
 
@@ -84,11 +85,13 @@ def _told(scenario: Scenario, wish: Wish, profiles: bool) -> Scenario:
     return scenario
 
 
-def _write(record: Record, wish: Wish, stream: IO[str]) -> None:
+def _write(record: Record, wish: Wish, stream: IO[str], warnings: Sequence[Notice]) -> None:
     if wish.form in DOCUMENT_FORMS:
-        write_document(wish.form, "Comparison", record, stream, long="differences")
+        write_document(wish.form, "Comparison", record, stream, warnings=warnings, long="differences")
     else:
         stream.write(FORMS[wish.form](record, wish.show, width_of(stream)).rstrip("\n") + "\n")
+        if wish.form == "table":
+            write_unread(warnings, stream)
 
 
 FORMS: dict[str, Callable[[Record, int, int | None], str]] = {

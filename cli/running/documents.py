@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
+from ...api.reading.notices import Notice, warning_records
 from ..console.yamltext import write_yaml
 from ..report.documents import document, indented
 
 DOCUMENT_FORMS = ("json", "yaml")
 
 
-def write_document(form: str, kind: str, record: Mapping[str, Any], stream: IO[str], *, long: str = "") -> None:
-    """Write *record* as a document of *kind* in *form*, one of :data:`DOCUMENT_FORMS`; *long*: as for :func:`~..report.documents.indented`.
+def write_document(
+    form: str, kind: str, record: Mapping[str, Any], stream: IO[str], *, warnings: Iterable[Notice] | None = None, long: str = ""
+) -> None:
+    """Write *record* as a document of *kind* in *form*, one of :data:`DOCUMENT_FORMS`.
+
+    *warnings*: those of the input, where it is an answer about one; *long*: as for :func:`~..report.documents.indented`.
 
     >>> import sys
     >>> write_document("yaml", "Bench", {"nodes": 3}, sys.stdout)
@@ -20,6 +25,8 @@ def write_document(form: str, kind: str, record: Mapping[str, Any], stream: IO[s
     kind: Bench
     nodes: 3
     """
+    if warnings is not None:
+        record = {"warnings": warning_records(warnings), **record}
     if form == "yaml":
         write_yaml(document(kind, record), stream)
     else:

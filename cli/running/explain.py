@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from ...api.reading.notices import Notice
 from ...simulation.capacity.room import Room
 from ...simulation.explain.ask import ask
 from ...simulation.explain.explanation import Explanation
@@ -27,6 +28,7 @@ from ..report.questions.nodemap import pods_on
 from ..report.tables import width_of
 from .cluster import opened
 from .documents import DOCUMENT_FORMS, write_document
+from .notices import write_unread
 from .reporting import about, write_page, write_report
 from .simulate import tell
 
@@ -54,7 +56,7 @@ def run(
         if form == HTML:
             write_page(page(), stream)
         else:
-            _write(explanation, form, stream, every)
+            _write(explanation, form, stream, every, scenario.warnings)
     write_report(report, page)
     sys.exit(0 if _is_yes(explanation) else 1)
 
@@ -67,13 +69,14 @@ def _is_yes(explanation: Explanation) -> bool:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(explanation: Explanation, form: str, stream: IO[str], every: bool) -> None:
+def _write(explanation: Explanation, form: str, stream: IO[str], every: bool, warnings: Sequence[Notice]) -> None:
     if form == "csv":
         _write_csv(explanation, stream)
     elif form in DOCUMENT_FORMS:
-        write_document(form, KIND, explanation.record(), stream)
+        write_document(form, KIND, explanation.record(), stream, warnings=warnings)
     else:
         stream.writelines(f"{line}\n" for line in _lines(explanation, form, width_of(stream), every))
+        write_unread(warnings, stream)
 
 
 def _lines(explanation: Explanation, form: str, width: int | None, every: bool) -> Iterator[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import IO
 
-from ...api.reading.notices import Notice, in_groups
+from ...api.reading.notices import Notice, in_groups, unread_sentences
 from ..console.output import note, one_line
 from ..report.prose import wrapped
 from ..report.tables import width_of
@@ -26,6 +27,19 @@ def tell_notices(notices: Iterable[Notice], verbose: bool = False) -> None:
         tell_line(LABEL + one_line(line))
     if len(lines) < len(found):
         note(f"(--verbose lists all {len(found):,} warnings)")
+
+
+def tell_unread(notices: Iterable[Notice]) -> None:
+    """Say on standard error, with the outcome, what does not count in it."""
+    for text in unread_sentences(notices):
+        tell_line(f"{one_line(text)}.")
+
+
+def write_unread(notices: Iterable[Notice], stream: IO[str]) -> None:
+    """Write what does not count in an answer at the end of its text, after an empty line."""
+    found = [f"{text}." for text in unread_sentences(notices)]
+    if found:
+        stream.writelines(f"{line}\n" for line in ("", *wrapped(found, width_of(stream), "  ")))
 
 
 def tell_line(line: str) -> None:

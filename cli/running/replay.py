@@ -14,9 +14,10 @@ from typing import Any
 import attrs
 import click
 
-from ...api.reading.notices import in_groups
+from ...api.reading.notices import in_groups, refuse_unread, unread_sentences
 from ...framework.releases import is_auto
 from ...simulation.gcpause import settled
+from ...simulation.releasenotes import input_notices
 from ...simulation.replay.checkpoint import Header
 from ...simulation.replay.guard import guarded
 from ...simulation.replay.inputs.inputs import Choice, read_inputs
@@ -33,8 +34,8 @@ from ..report.tables import width_of
 from ..report.timeline.collected import Collected
 from ..report.timeline.page import replay_html
 from ..report.words import count_of
-from .cluster import input_notices, keeps_priorities, settled_for
-from .notices import tell_notices
+from .cluster import keeps_priorities, settled_for
+from .notices import tell_notices, tell_unread
 from .reporting import about, write_report
 
 INTERRUPTED = 130
@@ -59,6 +60,7 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
         collected.end(recording.replay)
         write_report(str(places.report), lambda: _page(recording.replay, collected, paths, setup))
     note(replay_text(recording.replay, width_of(sys.stderr)))
+    tell_unread(recording.replay.inputs.warnings)
     if not recording.replay.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
         return INTERRUPTED
@@ -81,7 +83,10 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
         inputs = read_inputs(paths, choice)
     settled_setup = settled_for(setup, inputs.nodes)
     engine = settled_setup.engine(settled_setup.configuration(), inputs.config_maps)
-    tell_notices((*inputs.warnings, *input_notices(inputs, engine.algorithm, setup.release is None)), more["verbose"])
+    inputs = attrs.evolve(inputs, warnings=input_notices(inputs, engine.algorithm, setup.release))
+    if more["strict"]:
+        refuse_unread(inputs.warnings)
+    tell_notices(inputs.warnings, more["verbose"])
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
     return Replay(inputs, engine, delays, setup.seed, next(iter(names)), more["recreate"], more["until"])
 
@@ -90,7 +95,8 @@ def _page(replay: Replay, collected: Collected, paths: tuple[Path, ...], setup: 
     release, warnings = replay.engine.algorithm.release.version, in_groups(replay.inputs.warnings)
     counts = f"{count_of(len(collected.nodes), 'node')}, {count_of(len(collected.lives), 'pod')}, {duration(replay.now)} of virtual time"
     origin = about(None, paths, releases=[release], rules=rules_told(setup), warnings=warnings)
-    return replay_html(replay, collected, attrs.evolve(origin, counts=counts))
+    unread = tuple(unread_sentences(replay.inputs.warnings))
+    return replay_html(replay, collected, attrs.evolve(origin, counts=counts, unread=unread))
 
 
 def _options() -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 from ... import __version__
 from ...api.objects import Pod
-from ...api.reading.notices import in_groups
+from ...api.reading.notices import in_groups, unread_sentences
 from ...simulation.scenario import Scenario
 from ..console.output import writing
 from ..report.words import count_of
@@ -43,12 +43,14 @@ def about(
     releases: Sequence[str] = (),
     rules: Sequence[Text] = (),
     warnings: Sequence[str] = (),
+    unread: Sequence[str] = (),
     arguments: Sequence[str] | None = None,
 ) -> About:
     """What a page about *scenario*, read from *paths*, says of its origin.
 
     *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as given; *warnings*: besides
-    those of the scenario; *arguments*: the words after the program's name, by default those of this process.
+    those of the scenario; *unread*: what does not count, where there is no scenario; *arguments*: the words after the program's name,
+    by default those of this process.
     """
     from ..report.page.about import About, Input, made_at  # the parts of pages, which few runs make
 
@@ -56,6 +58,7 @@ def about(
     return About(
         inputs=tuple(Input(str(path)) for path in dict.fromkeys(paths)),
         counts="" if scenario is None else counts(scenario),
+        unread=tuple(unread) if scenario is None else tuple(unread_sentences(scenario.warnings)),
         warnings=tuple(dict.fromkeys([*told, *warnings])),
         releases=tuple(dict.fromkeys(releases)),
         rules=tuple(rules),

@@ -24,7 +24,7 @@ from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
 from ..report.words import count_doing, count_of
 from .cluster import opened
-from .notices import tell_line, tell_notices
+from .notices import tell_line, tell_notices, tell_unread
 from .reporting import about, write_page, write_report
 from .simulationforms import FORMS, Answer, View
 
@@ -98,6 +98,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
             FORMS[view.form](answer)
     write_report(shown.report, page)
     _tell_results(simulation, shown, view)
+    tell_unread(scenario.warnings)
     return 0 if simulation.all_placed else 1
 
 

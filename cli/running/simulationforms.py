@@ -11,6 +11,7 @@ import attrs
 from ...api.meaning.labels import Matcher, SelectorError, everything
 from ...api.meaning.selectortext import parse_selector
 from ...api.objects import Node, Pod
+from ...api.reading.notices import warning_records
 from ...core.decision.decision import Decision
 from ...exceptions import UnknownNameError
 from ...simulation.nodesbyuse import NodeUse, NodeUses, nodes_by_use
@@ -191,7 +192,11 @@ class Answer:
 
     def _document(self, cycles: Records, *, nodes: bool) -> dict[str, Any]:
         engine, listed = self.simulation.engine, {"nodes": self.nodes()} if nodes else {}
-        found = {"release": engine.algorithm.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed, "cycles": cycles}
+        warnings = warning_records(self.simulation.scenario.warnings)
+        found = {
+            "warnings": warnings, "release": engine.algorithm.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
+            "cycles": cycles,
+        }  # fmt: skip
         whole = {"reasons": unplaced_records(self.simulation.outcomes.values()), **self._before, "nodesByUse": nodes_by_use(engine)}
         return document("Simulation", {**found, **whole, "summary": summarise(self.simulation).record()})
 

@@ -56,13 +56,16 @@ def run(file: Path, asked: Asked) -> int:
 
     def page() -> str:
         releases = [row["release"] for row in found.rows if row.get("release")]
-        return sweep_html(found.record(), about(None, [file], releases=releases, rules=asked.rules, warnings=found.notes))
+        warnings, unread = [*found.notes, *map(str, found.warnings)], [group.text for group in found.warnings if group.is_unread]
+        return sweep_html(found.record(), about(None, [file], releases=releases, rules=asked.rules, warnings=warnings, unread=unread))
 
     _write(found, asked.form, page)
     write_report(asked.report, page)
     for line in found.notes:
         warn(line)
     note(summary_line(found))
+    for group in found.warnings:
+        note(f"{group.text}." if group.is_unread else f"warning: {group}")
     return 1 if found.failed else 0
 
 

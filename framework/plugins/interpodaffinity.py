@@ -222,8 +222,7 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffi
     """The required terms of *pod*, namespaces by name."""
     found = cycle.notes.get(_OWN_TERMS)
     if found is None:
-        namespaces = cycle.listings.namespaces
-        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, namespaces), AntiAffinity.of(pod).by_name(namespaces)
+        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, cycle), AntiAffinity.of(pod).by_name(cycle)
     return found
 
 

@@ -97,10 +97,12 @@ class NodeAffinity(Plugin):
         return Failures.coded(np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (NOT_MATCHING,)))
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if fault := self._fault(pod) if _preferred(pod) else "":
+        if fault := self._fault(pod):
             return error(fault)
-        skips = NodeAffinity.name in self.handle.cells.skips_scoring and not self.score_concerns(pod)
-        return SKIP if skips else None
+        affinity = pod.affinity.node_affinity
+        # Upstream: an empty list of preferences is not the same as none.
+        is_asked = self.score_concerns(pod) or (affinity is not None and affinity.has_empty_list)
+        return None if is_asked or NodeAffinity.name not in self.handle.cells.skips_scoring else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
@@ -114,7 +116,7 @@ class NodeAffinity(Plugin):
 
     def _fault(self, pod: Template) -> str:
         """What is wrong with the preferred terms that count; empty where nothing is."""
-        return aggregated(preferred_faults(_preferred(pod), self.handle.cells))
+        return aggregated(preferred_faults(_preferred(pod), self.handle.cells)) if _preferred(pod) else ""
 
 
 def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:

@@ -16,7 +16,6 @@ from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures
 from ...core.pods.notes import Slot
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
-from ...core.pods.resized import is_sidecar
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.resources import Sought, checked_resources
@@ -174,7 +173,7 @@ class NodeResourcesFit(Plugin):
         cells = self.handle.cells
         if cells.rejects_sidecars != point or not pod.spec.init_containers or self.handle.enabled("SidecarContainers"):
             return False
-        return any(map(is_sidecar, pod.spec.init_containers))
+        return any(container.is_sidecar for container in pod.spec.init_containers)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         """Reject pods with sidecars where these are off. A profile can disable PreFilter, and then the filter fails."""

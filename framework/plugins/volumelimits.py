@@ -8,25 +8,37 @@ from typing import ClassVar
 
 import attrs
 
+from ...api.objects import Volume
 from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
+from ...core.volumes.intree import plugin_of
 from ...predicates.csivolumes import csi_failures
 from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, DiskType, disk_failures
 from ..cycle.state import FrameworkCycle
 from ..hints.volumes import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
+from ..status import SKIP, Status
 
 
 class _VolumeLimits(Plugin):
     """The common part of the plugins for volume limits."""
 
     filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
+    pre_filter_by_class: ClassVar[bool] = True
 
     def concerns(self, pod: Template) -> bool:
-        return bool(pod.spec.volumes)
+        return bool(pod.claims) or any(map(self._counts, pod.spec.volumes))
+
+    def _counts(self, volume: Volume) -> bool:
+        """Whether the plugin can count a *volume* that the pod names without a claim."""
+        raise NotImplementedError
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        """Skip pods without claims and without such volumes; their filter would have no objection."""
+        return None if self.concerns(pod) else SKIP
 
     def filter_key(self, pod: Template) -> Hashable:
         # A claim of an ephemeral volume depends on the pod itself.
@@ -44,6 +56,9 @@ class _DiskLimits(_VolumeLimits):
     """The limits of one type of cloud disk. Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go."""
 
     disk: ClassVar[DiskType]
+
+    def _counts(self, volume: Volume) -> bool:
+        return self.disk.id_of(volume) is not None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return disk_failures(pod, self.disk, nodes, cycle)
@@ -87,6 +102,9 @@ class NodeVolumeLimits(_VolumeLimits):
     """
 
     name = "NodeVolumeLimits"
+
+    def _counts(self, volume: Volume) -> bool:
+        return plugin_of(volume) is not None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return csi_failures(pod, nodes, cycle)

@@ -12,13 +12,14 @@ import attrs
 from ...api.load import Loaded, load, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
+from ...api.reading.notices import NoticeGroup
 from ...exceptions import check_type, wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..capacity.answer import Answer
 from ..capacity.question import asked
 from ..capacity.stop import Stop
 from ..capacity.templates import READ_KINDS
-from .given import GivenCluster, Part, check_order, parts_of, recipe_of, scenario_of
+from .given import GivenCluster, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 GivenTemplates: TypeAlias = "Part | Iterable[Part]"
@@ -30,7 +31,7 @@ class CapacityResult(Result):
     """How many copies fit, where they go, and what stops the next one."""
 
     answer: Answer
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def fits(self) -> int:
@@ -58,7 +59,7 @@ class CapacityResult(Result):
         return self.answer.counted.stop
 
     def record(self) -> dict[str, Any]:
-        return self.answer.record()
+        return self._warned(self.answer.record())
 
     def tables(self) -> Mapping[str, Table]:
         rows = []
@@ -108,8 +109,9 @@ def capacity(
         scenario, given, recipe.scheduler_names, ratio=_checked_ratio(ratio), limit=min(limits, default=None), defaults=defaults,
         exclude=exclude, pending_first=pending_first, order=check_order(order),
     )  # fmt: skip
-    counted = question.counting(recipe.engine(scenario.config_maps)).count()
-    return CapacityResult(Answer.of(recipe.version, counted, question, pods), tuple(map(str, scenario.warnings)))
+    engine = recipe.engine(scenario.config_maps)
+    counted = question.counting(engine).count()
+    return CapacityResult(Answer.of(recipe.version, counted, question, pods), warnings_of(scenario, options, engine))
 
 
 def checked_exclude(given: str | Sequence[str]) -> list[str]:

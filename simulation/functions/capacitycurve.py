@@ -7,12 +7,13 @@ from typing import Any, Unpack
 
 import attrs
 
+from ...api.reading.notices import NoticeGroup
 from ...exceptions import wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..capacity.curve import Axis, CurveError, Point, axes_of, points, sized
 from ..capacity.question import asked
 from .capacity import GivenTemplates, checked_exclude, checked_limits, loaded_templates
-from .given import GivenCluster, recipe_of, scenario_of
+from .given import GivenCluster, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
@@ -27,11 +28,11 @@ class CapacityCurveResult(Result):
     axes: tuple[Axis, ...]
     points: tuple[Point, ...]
     """One a combination of sizes; the last axis changes fastest."""
+    warnings: tuple[NoticeGroup, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        return {
-            "release": self.release, "axes": [axis.record() for axis in self.axes], "points": [point.record() for point in self.points],
-        }  # fmt: skip
+        axes, found = [axis.record() for axis in self.axes], [point.record() for point in self.points]
+        return self._warned({"release": self.release, "axes": axes, "points": found})
 
     def tables(self) -> Mapping[str, Table]:
         rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limited by": point.limited_by} for point in self.points]
@@ -76,4 +77,5 @@ def capacity_curve(
         defaults=defaults,
     )  # fmt: skip
     found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())
-    return CapacityCurveResult(recipe.version, axes, tuple(found))
+    warnings = warnings_of(scenario, options, recipe.engine(scenario.config_maps))
+    return CapacityCurveResult(recipe.version, axes, tuple(found), warnings)

@@ -9,12 +9,13 @@ from typing import Any
 import attrs
 
 from ...api.notebooks import Share
+from ...api.reading.notices import Notice, NoticeGroup, grouped
 from ...exceptions import UnknownNameError, wrong_type
 from ...framework.recipe import Recipe, SchedulerOptions
 from ..compare.compare import Comparison
 from ..compare.compare import compare as compare_all
 from ..compare.newerlabels import with_newer_labels, zones_warning
-from .given import GivenCluster, check_order, recipe_of, scenario_of
+from .given import GivenCluster, check_order, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 NAMES = "abcdefgh"
@@ -34,10 +35,10 @@ class CompareResult(Result):
     """Which pods get another node under another configuration, and why."""
 
     _record: dict[str, Any]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @classmethod
-    def of(cls, comparison: Comparison, warnings: tuple[str, ...] = ()) -> CompareResult:
+    def of(cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = ()) -> CompareResult:
         """The result of *comparison*, whose schedulers are not needed any more."""
         return cls(comparison.record(), warnings)
 
@@ -57,7 +58,7 @@ class CompareResult(Result):
         return {found["name"]: dict(found["hosts"]) for found in self._record["configurations"]}
 
     def record(self) -> dict[str, Any]:
-        return self._record
+        return self._warned(self._record)
 
     def tables(self) -> Mapping[str, Table]:
         hosts = self.hosts
@@ -115,12 +116,12 @@ def compare(
     recipes = {name: recipe_of(options) for name, options in given.items()}
     first = recipes["a"]
     scenario = scenario_of(cluster, pods, scheduler_names=[_first_name(first)], defaults=defaults, priorities=first.keeps_priorities)
-    warnings = tuple(map(str, scenario.warnings))
+    engines = {name: recipe.engine(scenario.config_maps) for name, recipe in recipes.items()}
+    warnings = warnings_of(scenario, {"release": first.version}, *engines.values())
     if newer_labels:
         scenario = with_newer_labels(scenario)
     elif any(recipe.profiles is not None for recipe in recipes.values()) and (missing := zones_warning(scenario)) is not None:
-        warnings += (str(missing),)
-    engines = {name: recipe.engine(scenario.config_maps) for name, recipe in recipes.items()}
+        warnings += grouped([Notice("", str(missing))])
     texts = {name: _told(options) for name, options in given.items()}
     if mode is None:
         return CompareResult.of(compare_all(scenario, engines, order=check_order(order), texts=texts), warnings)

@@ -9,13 +9,14 @@ from typing import Any, Unpack
 import attrs
 
 from ...api.notebooks import Share
+from ...api.reading.notices import NoticeGroup
 from ...exceptions import check_type
 from ...framework.recipe import SchedulerOptions
 from ..drain.plan import Plan
 from ..drain.question import Question, matcher
 from ..drain.rules import DrainFlags
 from ..drain.settled import engines_like, settle
-from .given import GivenCluster, check_order, recipe_of, scenario_of
+from .given import GivenCluster, check_order, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -24,7 +25,7 @@ class DrainResult(Result):
     """Which nodes can go together, which cannot and why, and who moves where."""
 
     plan: Plan
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def can(self) -> list[str]:
@@ -52,7 +53,7 @@ class DrainResult(Result):
         return self.plan.all_can
 
     def record(self) -> dict[str, Any]:
-        return self.plan.record()
+        return self._warned(self.plan.record())
 
     def tables(self) -> Mapping[str, Table]:
         plan = self.plan
@@ -118,9 +119,10 @@ def drain(
     question = Question(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
     scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     question = question.checked(scenario.nodes)
-    make_engine = engines_like(recipe.engine(scenario.config_maps), recipe, scenario)
+    engine = recipe.engine(scenario.config_maps)
+    make_engine = engines_like(engine, recipe, scenario)
     settled = settle(scenario, make_engine, recipe.scheduler_names, check_order(order))
-    return DrainResult(question.answer(settled, flags), tuple(map(str, scenario.warnings)))
+    return DrainResult(question.answer(settled, flags), warnings_of(scenario, options, engine))
 
 
 def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import attrs
 
 from ...api.notebooks import Share, shortened
 from ...api.objects import Pod
+from ...api.reading.notices import NoticeGroup
 from ...core.decision.decision import Decision
 from ...exceptions import wrong_type
 from ...framework.recipe import SchedulerOptions
@@ -16,7 +17,7 @@ from ..explain import Explanation, NodeReport
 from ..explain.ask import ask
 from ..explain.subject import find_subject
 from ..simulate import Simulation
-from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of
+from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -25,7 +26,7 @@ class ExplainResult(Result):
     """A decision, and every node's part in it."""
 
     explanation: Explanation
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def decision(self) -> Decision:
@@ -43,7 +44,7 @@ class ExplainResult(Result):
         return self.explanation.nodes
 
     def record(self) -> dict[str, Any]:
-        return self.explanation.record()
+        return self._warned(self.explanation.record())
 
     def tables(self) -> Mapping[str, Table]:
         return {"nodes": Table.of([_row(node) for node in self.nodes], ("node", "fits", "total", "reasons", "missing"))}
@@ -93,7 +94,7 @@ def explain(
     subject = find_subject(scenario, name_of(pod))
     simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
     found = ask(simulation, subject, recipe.scheduler_names, node=node, alone=alone)
-    return ExplainResult(found, tuple(map(str, scenario.warnings)))
+    return ExplainResult(found, warnings_of(scenario, options, simulation.engine))
 
 
 def name_of(pod: str | Pod | Mapping[str, Any]) -> str:

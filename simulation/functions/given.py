@@ -14,10 +14,13 @@ from ...api.inventory import Inventory, take_in
 from ...api.load import Loaded, load, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
+from ...api.reading.notices import NoticeGroup, grouped
+from ...core.engine import Engine
 from ...exceptions import ManifestError, UnknownNameError, wrong_type
 from ...framework.recipe import Recipe, SchedulerOptions
 from ...live.extenders.choice import asked_extenders
 from ..order import ORDERS
+from ..releasenotes import with_release_notices
 from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
@@ -52,6 +55,13 @@ def scenario_of(
     parsed = parsed_edits(texts, defaults)
     known = cluster if isinstance(cluster, Cluster) else None
     return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
+
+
+def warnings_of(scenario: Scenario, options: SchedulerOptions, *engines: Engine) -> tuple[NoticeGroup, ...]:
+    """What is odd in *scenario*, and what *engines*, made of *options*, do not read of it."""
+    algorithms = [engine.algorithm for engine in engines]
+    by_default = () if options.get("release") else algorithms
+    return grouped(with_release_notices(scenario, algorithms, by_default).warnings)
 
 
 def edits_of(edits: object) -> tuple[str, ...]:

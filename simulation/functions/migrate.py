@@ -22,6 +22,7 @@ from ...algorithmprovider.policy import Policy, read_policy
 from ...algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ...api.notebooks import Share
 from ...api.reading.documents import read_documents
+from ...api.reading.notices import Notice, grouped
 from ...exceptions import UnknownNameError, check_type, wrong_type
 from ...framework.migrate.deviations import named
 from ...framework.migrate.translation import migrate as translate
@@ -30,7 +31,7 @@ from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framewo
 from ..compare.migration import Check, agrees
 from ..compare.newerlabels import with_newer_labels, zones_warning
 from .compare import CompareResult
-from .given import GivenCluster, scenario_of
+from .given import GivenCluster, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 Read = tuple[Policy | None, KubeSchedulerConfiguration]
@@ -108,10 +109,11 @@ def migrate(
     if check is None:
         return MigrateResult(made.document, notes)
     scenario = scenario_of(check, scheduler_names=[config.scheduler_name])
-    warnings = tuple(map(str, scenario.warnings))
+    asked = Check(written, before, config, made.document, target=target)
+    warnings = warnings_of(scenario, {"release": before.version}, asked.old(), asked.new())
     missing = None if newer_labels else zones_warning(scenario)
-    found = Check(written, before, config, made.document, target=target).on(with_newer_labels(scenario) if newer_labels else scenario)
-    told = warnings if missing is None else (*warnings, str(missing))
+    found = asked.on(with_newer_labels(scenario) if newer_labels else scenario)
+    told = warnings if missing is None else (*warnings, *grouped([Notice("", str(missing))]))
     return MigrateResult(made.document, notes, CompareResult.of(found, told), agrees(found))
 
 

@@ -13,6 +13,7 @@ from ...api.controlplane.defaults import with_defaults
 from ...api.load import Loaded, load, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
+from ...api.reading.notices import NoticeGroup
 from ...exceptions import ManifestError, wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..capacity.question import asked
@@ -21,7 +22,7 @@ from ..newnodes.asking import fewest_nodes
 from ..newnodes.daemonpods import DaemonPods
 from ..newnodes.kinds import LIKE, NewNodeError, kinds_of, read_cost
 from .capacity import GivenTemplates, loaded_templates
-from .given import GivenCluster, Part, check_order, parts_of, recipe_of, scenario_of
+from .given import GivenCluster, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 
@@ -30,7 +31,7 @@ class NewNodesResult(Result):
     """Which nodes to add, and what was proven."""
 
     answer: Answer
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def placed(self) -> bool:
@@ -63,7 +64,7 @@ class NewNodesResult(Result):
         return dict(self.answer.without_place)
 
     def record(self) -> dict[str, Any]:
-        return self.answer.record()
+        return self._warned(self.answer.record())
 
     def tables(self) -> Mapping[str, Table]:
         nodes = [
@@ -134,7 +135,7 @@ def add_nodes(
         question, kinds, lambda: recipe.engine(scenario.config_maps), most_nodes=most_nodes, most_trials=most_trials,
         preemption=chosen["preemption"],
     )  # fmt: skip
-    return NewNodesResult(answer, tuple(map(str, scenario.warnings)))
+    return NewNodesResult(answer, warnings_of(scenario, options, recipe.engine(scenario.config_maps)))
 
 
 def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple[str, Loaded]]:

@@ -8,9 +8,11 @@ from typing import Any, Unpack
 import attrs
 
 from ...api.notebooks import Lines
+from ...api.reading.notices import NoticeGroup, grouped
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..gcpause import settled
+from ..releasenotes import input_notices
 from ..replay.inputs.inputs import Choice, read_inputs
 from ..replay.inputs.times import DURATION, parse_duration
 from ..replay.inputs.traces import Reading
@@ -41,7 +43,7 @@ class ReplayResult(Result):
     """Everything that happened, in order, unless it was given to *on_event*."""
     series: tuple[Row, ...] = ()
     """The cluster over time, if it was asked for."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def all_placed(self) -> bool:
@@ -102,9 +104,9 @@ def replay(
         raise wrong_type("compress_time", compress_time, "a number above 0")
     choice = Choice(reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names)
     read = read_inputs(paths_among("inputs", inputs), choice, objects=objects_of("inputs", inputs, defaults=defaults))
-    made = Replay(
-        read, recipe.engine(read.config_maps), _delays(delays or {}), recipe.seed, next(iter(names)), recreate, _seconds("until", until)
-    )
+    engine = recipe.engine(read.config_maps)
+    read = attrs.evolve(read, warnings=input_notices(read, engine.algorithm, options.get("release")))
+    made = Replay(read, engine, _delays(delays or {}), recipe.seed, next(iter(names)), recreate, _seconds("until", until))
     events, rows = list[Record](), list[Row]()
     made.cluster.journal.sink = events.append if on_event is None else on_event
     every = _seconds("series_every", series_every)
@@ -114,7 +116,7 @@ def replay(
     with settled():
         for _ in made.run():
             pass
-    return ReplayResult(recipe.version, summary(made), tuple(events), tuple(rows), tuple(map(str, read.warnings)))
+    return ReplayResult(recipe.version, summary(made), tuple(events), tuple(rows), grouped(read.warnings))
 
 
 def _seconds(name: str, given: object) -> float | None:

@@ -10,6 +10,7 @@ import attrs
 
 from ...api.frames import make_frame
 from ...api.notebooks import Lines, Look, NodeMap, Rows, Share
+from ...api.reading.notices import NoticeGroup
 from ...exceptions import UnknownNameError
 
 Row = dict[str, Any]
@@ -31,9 +32,16 @@ class Table:
 class Result(ABC):
     """The base of all results. They can be pickled and copied, and do not hang on files or on a scheduler."""
 
+    warnings: tuple[NoticeGroup, ...] = ()
+    """What is odd in the input, and what of it does not count; as texts they are sentences, and :attr:`~NoticeGroup.pods` has the pods."""
+
     @abstractmethod
     def record(self) -> dict[str, Any]:
         """As plain data, in the form that the command prints with ``-o json``."""
+
+    def _warned(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """*record* with the warnings first."""
+        return {"warnings": [group.record() for group in self.warnings], **record}
 
     @abstractmethod
     def tables(self) -> Mapping[str, Table]:

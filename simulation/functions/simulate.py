@@ -8,12 +8,13 @@ from typing import Any, Unpack
 import attrs
 
 from ...api.notebooks import NodeMap, Share
+from ...api.reading.notices import NoticeGroup
 from ...core.arrays.table import NodeTable
 from ...core.decision.decision import Decision
 from ...framework.recipe import SchedulerOptions
 from ..simulate import Outcome, Simulation
 from ..summary import Summary, summarise
-from .given import GivenCluster, check_order, recipe_of, scenario_of
+from .given import GivenCluster, check_order, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -31,7 +32,7 @@ class SimulationResult(Result):
     summary: Summary
     nodes: tuple[Row, ...]
     """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
     details: bool = False
 
     @property
@@ -46,7 +47,7 @@ class SimulationResult(Result):
 
     def record(self) -> dict[str, Any]:
         cycles = [decision.record(details=self.details) for decision in self.decisions]
-        return {"cycles": cycles, "summary": self.summary.record()}
+        return self._warned({"cycles": cycles, "summary": self.summary.record()})
 
     def tables(self) -> Mapping[str, Table]:
         pods = [{"pod": key, "host": outcome.host, "error": outcome.error} for key, outcome in self.outcomes.items()]
@@ -108,7 +109,7 @@ def simulate(
     decisions = tuple(simulation.decisions())
     return SimulationResult(
         release=recipe.version, decisions=decisions, outcomes=dict(simulation.outcomes), evicted=dict(simulation.evicted),
-        summary=summarise(simulation), nodes=tuple(_nodes(engine.table)), warnings=tuple(map(str, scenario.warnings)), details=details,
+        summary=summarise(simulation), nodes=tuple(_nodes(engine.table)), warnings=warnings_of(scenario, options, engine), details=details,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ...api.reading.notices import NoticeGroup, grouped
 from ...exceptions import KubeclassicError, wrong_type
 from ...framework.plugin import Plugin
 from ..sweep.asked.spec import Spec, read_spec
@@ -42,6 +43,7 @@ class SweepResult(Result):
     ran: int = 0
     """How many runs were made now; the others were known from an earlier time."""
     notes: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,8 +63,9 @@ class SweepResult(Result):
     def record(self) -> dict[str, Any]:
         runs = [{column: row.get(column) for column in self.columns} for row in self.rows]
         found = None if self.found is None else {"trials": self.found.trials, "front": self.found.front}
+        document = {**DOCUMENT, "warnings": [group.record() for group in self.warnings]}
         return {
-            **DOCUMENT, "settings": list(self.settings), "objectives": list(self.objectives), "failed": self.failed, "runs": runs,
+            **document, "settings": list(self.settings), "objectives": list(self.objectives), "failed": self.failed, "runs": runs,
             "confidence": list(self.confidence), "search": found,
         }  # fmt: skip
 
@@ -112,6 +115,7 @@ def sweep(
     with Journal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
         made = Sweep(planner, executor, journal, on_progress or _ignore)
         result = _searched(made, points, wanted) if search else _of_grid(made, points, wanted)
+    result = attrs.evolve(result, warnings=grouped(made.notices()))
     if folder is None:
         return result
     notes = write_folder(folder, result.columns, result.rows, result.record())

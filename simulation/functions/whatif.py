@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import attrs
 
 from ...api.objects import Pod
+from ...api.reading.notices import NoticeGroup
 from ...exceptions import wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..explain.subject import find_subject
@@ -15,7 +16,7 @@ from ..whatif.change import Suggestion
 from ..whatif.whatif import Asked, WhatIf
 from ..whatif.whatif import what_if as found_out
 from .explain import name_of
-from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of
+from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 
@@ -24,7 +25,7 @@ class WhatIfResult(Result):
     """What would help a pod."""
 
     found: WhatIf
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def suggestions(self) -> tuple[Suggestion, ...]:
@@ -42,7 +43,7 @@ class WhatIfResult(Result):
         return self.found.fits
 
     def record(self) -> dict[str, Any]:
-        return self.found.record()
+        return self._warned(self.found.record())
 
     def tables(self) -> Mapping[str, Table]:
         rows = [{**one.record(), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
@@ -98,4 +99,5 @@ def what_if(
     )
     subject = find_subject(scenario, name_of(pod))
     asked = Asked(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
-    return WhatIfResult(found_out(asked, subject.pod), tuple(map(str, scenario.warnings)))
+    warnings = warnings_of(scenario, options, recipe.engine(scenario.config_maps))
+    return WhatIfResult(found_out(asked, subject.pod), warnings)

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from ...api.reading.notices import Notice
 from ...core.arrays.types import Ints
 from ..simulate import Simulation
 from ..summary import summarise
@@ -42,6 +43,8 @@ class Answer:
     whys: Ints
     summary: dict[str, Any]
     texts: Texts
+    notices: tuple[Notice, ...] = ()
+    """What is odd in the cluster, and what of it the release does not read."""
 
     @classmethod
     def of(cls, simulation: Simulation, plot: Plot, texts: Texts) -> Answer:

@@ -14,11 +14,14 @@ from typing import Any
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
+from ...api.reading.notices import Notice
 from ...core.cluster.cache import Cache
 from ...core.engine import Engine
+from ...core.rule import Algorithm
 from ...core.run import Run
 from ...framework.building import build_engine
 from ...framework.recipe import Recipe
+from ..releasenotes import with_release_notices
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .plot import Plot
@@ -58,11 +61,20 @@ class Ground:
     """Kept here by those who need one."""
     _engines: dict[Any, tuple[Engine, int]] = attrs.field(factory=dict)
     """(release, gates) -> the scheduler that ran last, and how many runs there were."""
+    _notices: dict[Any, tuple[Notice, ...]] = attrs.field(factory=dict, init=False)
+    """(release, gates) -> the scenario's warnings."""
     _bound: int = attrs.field(init=False)
     """How many pods have a node."""
 
     def __attrs_post_init__(self) -> None:
         self._bound = sum(isinstance(item, Pod) for item in self.scenario.objects)
+
+    def notices(self, algorithm: Algorithm) -> tuple[Notice, ...]:
+        """What is odd in the scenario, and what of it *algorithm* does not read."""
+        key = algorithm.release.version, tuple(sorted(algorithm.gates.items()))
+        if key not in self._notices:
+            self._notices[key] = with_release_notices(self.scenario, [algorithm]).warnings
+        return self._notices[key]
 
     def knows(self, scenario: Scenario) -> bool:
         """Whether *scenario* differs in pods that wait alone: all that is there is the same."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from ...api.reading.notices import unread_sentences, warning_records
 from ...exceptions import KubeclassicError
 from ...framework.releases import ALL_RELEASES
 from .actions import Asked, changed
@@ -139,7 +140,8 @@ class Session:
             "history": [{"number": one.number, "did": one.did} for one in self.history],
             "at": self.at,
             "pins": {name: self.pin_record(pinned) for name, pinned in self.pins.items()},
-            "warnings": [str(notice) for notice in self.bench.scenario(state).warnings],
+            "warnings": warning_records(self.answer.notices),
+            "unread": unread_sentences(self.answer.notices),
         }
 
     def pin_record(self, pinned: State) -> dict[str, Any]:

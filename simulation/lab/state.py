@@ -60,7 +60,7 @@ class Workbench:
             if ground.plot is None:
                 self._made += 1
                 ground.plot = Plot.of(self._made, ground.scenario, simulation.engine)
-            return Answer.of(simulation, ground.plot, self.texts)
+            return attrs.evolve(Answer.of(simulation, ground.plot, self.texts), notices=ground.notices(simulation.engine.algorithm))
 
     def ground(self, state: State, recipe: Recipe) -> Ground:
         """What runs on the scenario of *state* begin with."""

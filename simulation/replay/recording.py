@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from ...api.reading.notices import warning_records
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
 from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
@@ -153,4 +154,6 @@ def summary(replay: Replay) -> dict[str, Any]:
     """The results of a replay as plain data."""
     tally, use = replay.cluster.tally, replay.cluster.tally.mean_use()
     shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
-    return {**tally.record(), "stillWaiting": replay.cluster.ledger.waiting_pods, "waits": tally.wait_record(), "meanUse": shares}
+    warnings = warning_records(replay.inputs.warnings)
+    waiting = replay.cluster.ledger.waiting_pods
+    return {"warnings": warnings, **tally.record(), "stillWaiting": waiting, "waits": tally.wait_record(), "meanUse": shares}

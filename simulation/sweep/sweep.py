@@ -7,12 +7,13 @@ from typing import Any
 
 import attrs
 
+from ...api.reading.notices import Notice
 from ...exceptions import KubeclassicError
 from .journal import Journal
 from .objectives import chosen
 from .plan import Planner, Refused, Settings
 from .processes.executors import Executor
-from .tasks import Done, Shared, Task
+from .tasks import Done, Place, Shared, Task
 
 Row = dict[str, Any]
 RUN, ERROR = "run", "error"
@@ -34,6 +35,8 @@ class Sweep:
     ran: int = 0
     """How many runs were not known before."""
     _numbered: int = 0
+    _planned: dict[tuple[Place, str, str], Task] = attrs.field(factory=dict)
+    """A task for each input, release and gates."""
 
     def __attrs_post_init__(self) -> None:
         self.shared = Shared(self.planner.spec.inputs)
@@ -47,8 +50,19 @@ class Sweep:
         refused = [task for task in planned if isinstance(task, Refused)]
         if planned and len(refused) == len(planned):
             raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {refused[0].error}")
-        found = self._done({task.key: task for task in planned if isinstance(task, Task)})
+        tasks = {task.key: task for task in planned if isinstance(task, Task)}
+        for task in tasks.values():
+            self._planned.setdefault((task.place, task.recipe.version, task.recipe.switches), task)
+        found = self._done(tasks)
         return [self._row(point, task, found) for point, task in zip(points, planned, strict=True)]
+
+    def notices(self) -> list[Notice]:
+        """What is odd in the inputs, and what of them some release of the runs does not read."""
+        found: list[Notice] = []
+        for task in self._planned.values():
+            self.shared.take(task.place)
+            found += self.shared.notices(task)
+        return list(dict.fromkeys(found))
 
     def _done(self, tasks: Mapping[str, Task]) -> dict[str, Done]:
         found = {key: self.journal.known[key] for key in tasks if key in self.journal.known}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError
 from ...framework.copying import Frozen, freeze_recipe, thaw_recipe
 from ...framework.recipe import ConfigMaps, Recipe
+from ..releasenotes import input_notices, with_release_notices
 from ..replay.inputs.inputs import Inputs
 from ..replay.replay import Replay
 from ..scenario import Scenario
@@ -107,6 +109,19 @@ class Shared:
         if wanted not in self._scaled:
             self._scaled = {wanted: _scaled(found, task.nodes, task.pods)}
         return self._scaled[wanted]
+
+    def notices(self, task: Task) -> Sequence[Notice]:
+        """What is odd in the input of *task*, and what of it does not count."""
+        given = self.read[task.place]
+        if isinstance(given, str):
+            return ()
+        try:
+            algorithm = task.engine(given.config_maps).algorithm
+        except KubeclassicError:  # its row says why
+            return given.warnings
+        if isinstance(given, Scenario):
+            return with_release_notices(given, [algorithm]).warnings
+        return input_notices(given, algorithm, task.recipe.version)
 
     def run(self, task: Task) -> Done:
         """Run *task*; whatever goes wrong is told in what it answers."""

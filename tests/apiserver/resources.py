@@ -76,6 +76,7 @@ CORE = (
     Resource("rbac.authorization.k8s.io", "v1", "roles", "Role", creates_on_update=True),
     Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", is_namespaced=False),
+    Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
 )
 OLD = (
     *CORE,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import attrs
 
-from .markup import Markup, Text, code, element, named
+from .markup import Markup, Text, code, element, joined, named
 from .parts import bullets, folded
 
 SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
@@ -34,6 +34,8 @@ class About:
     counts: Text = ""
     """What was read in all: nodes, pods that run, pods that wait."""
     warnings: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    """What does not count in the outcome, in sentences, which stand under it."""
     releases: tuple[str, ...] = ()
     rules: tuple[Text, ...] = ()
     """Policies, profiles, gates and other options that choose the rules, as given."""
@@ -43,6 +45,10 @@ class About:
     """When the page was made."""
     command: tuple[str, ...] = ()
     """What repeats it: the words of a command line."""
+
+    def unread_html(self) -> Markup:
+        """What does not count, for right under the outcome."""
+        return joined((element("p", named(f"{text}."), class_="unread") for text in self.unread), "")
 
     def html(self) -> Markup:
         """The part of the page: one line, and the details folded."""

@@ -72,6 +72,7 @@ def _body(page: Page) -> Iterator[str]:
     yield f'<header class="top"><span class="title">{escape(page.title)}</span>{_button()}</header>'
     yield '<main id="main" tabindex="-1">'
     yield element("h1", page.verdict, class_="verdict")
+    yield page.about.unread_html()
     yield html(page.lead)
     yield page.about.html()
     if len(page.sections) > 1:

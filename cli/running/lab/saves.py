@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import attrs
+
 from ....simulation.lab.saved import SCENARIO_FILE, Given, commands, rules_file, scenario_file
 from ....simulation.lab.session import Session
 from ...report.lab.report import report_html
@@ -36,7 +38,7 @@ def _command(session: Session, given: Given) -> Saved:
 
 def _report(session: Session, given: Given) -> Saved:
     state, bench = session.state, session.bench
-    scenario, record = bench.scenario(state), session.record()
+    scenario, record = attrs.evolve(bench.scenario(state), warnings=session.answer.notices), session.record()
     told = about(
         scenario, [Path(path) for path in (*given.paths, *given.pods)], releases=[state.configuration.release],
         rules=[state.configuration.source.name], arguments=shlex.split(commands(state, session.material, given).splitlines()[-1])[1:],

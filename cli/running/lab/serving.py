@@ -34,7 +34,7 @@ class Site:
         """The lab that the command line asks for, with its first answer."""
         session, given = session_of(setup, asked)
         scenario = session.bench.scenario(session.state)
-        tell_notices(scenario.warnings, asked.verbose)
+        tell_notices(session.answer.notices, asked.verbose)
         if asked.verbose:
             note(f"{count_of(scenario.node_count, 'node')}, {count_of(len(scenario.pending), 'pod')} wait")
         replays = tuple(map(str, asked.replays))

@@ -9,6 +9,7 @@ from ....algorithmprovider.registry import DEFAULT_PROVIDER
 from ....api.inventory import config_maps
 from ....api.load import Loaded
 from ....api.reading.documents import parsed, read_documents
+from ....api.reading.notices import refuse_unread
 from ....exceptions import KubeclassicError
 from ....framework.releases import is_auto
 from ....simulation.lab.configuration import Configuration
@@ -35,7 +36,10 @@ def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:
         start = attrs.evolve(start, percentage=settled.percentage)
     paths = tuple(map(str, asked.paths[1:] if asked.live else asked.paths))
     given = Given(paths, tuple(map(str, cluster.pods)), (*asked.live, *_kept(setup, configuration), *_read(cluster)))
-    return Session.begin(Material(files, cluster.cron_jobs), start, cluster.edits), given
+    session = Session.begin(Material(files, cluster.cron_jobs), start, cluster.edits)
+    if cluster.strict:
+        refuse_unread(session.answer.notices)
+    return session, given
 
 
 def source_of(setup: Setup, configuration: object, loaded: Loaded) -> Source:

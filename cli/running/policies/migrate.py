@@ -16,6 +16,7 @@ from ....algorithmprovider.config import KubeSchedulerConfiguration
 from ....algorithmprovider.gates import parse_gates
 from ....algorithmprovider.policy import Policy
 from ....algorithmprovider.releases import DEFAULT_RELEASE
+from ....api.reading.notices import warning_records
 from ....core.release import Release
 from ....exceptions import UnknownNameError
 from ....framework.migrate.deviations import named
@@ -26,6 +27,7 @@ from ....simulation.compare.compare import Comparison
 from ....simulation.compare.migration import Check, agrees
 from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ....simulation.compare.trials import Trial, trials
+from ....simulation.releasenotes import with_release_notices
 from ....simulation.scenario import Scenario, read_scenario
 from ...console.output import note, warn, writing
 from ...console.progress import following, telling
@@ -40,7 +42,7 @@ from ...report.page.clustermap import ClusterMap
 from ...report.page.markup import Text, code, sentence
 from ...report.page.markup import named as named_text
 from ...report.tables import width_of
-from ..notices import tell_line, tell_notices
+from ..notices import tell_line, tell_notices, tell_unread
 from ..reporting import about, write_report
 from .policyfiles import PolicyFile, read_policy_file, release_of_policies
 
@@ -96,9 +98,11 @@ def run(file: Path, release: str, asked: Asked) -> None:
         tell_line(str(told))
     if found is None:
         sys.exit(0)
-    record = found.comparison.record(DIFFERENT if asked.report is None else None)
+    warnings = warning_records(found.scenario.warnings)
+    record = {"warnings": warnings, **found.comparison.record(DIFFERENT if asked.report is None else None)}
     note("")
     note(check_text(record, asked.show, width_of(sys.stderr)))
+    tell_unread(found.scenario.warnings)
     if asked.report is not None:
         tried = trials(check, found.scenario, made.notes, translate, named(asked.undone), following)
         _report({**record, "migration": _migration(read, check, made, tried, asked)}, file, found, asked)
@@ -142,6 +146,7 @@ def _compared(check: Check, asked: Asked) -> Checked:
     warnings = list[str]()
     with telling("reading", ", ".join(map(str, (*asked.paths, *asked.more)))):
         scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
+    scenario = with_release_notices(scenario, [check.old().algorithm, check.new().algorithm])
     tell_notices(scenario.warnings, asked.verbose)
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)

@@ -11,6 +11,7 @@ import attrs
 from ....api.load import Loaded, load, load_documents
 from ....api.objects import Pod
 from ....api.reading.documents import Document
+from ....api.reading.notices import Notice
 from ....exceptions import KubeclassicError
 from ....simulation.capacity.answer import Answer
 from ....simulation.capacity.curve import axes_of
@@ -31,7 +32,7 @@ from ...report.questions.nodemap import grouped, pods_on
 from ...report.words import count_doing
 from ..cluster import Opened, keeps_priorities, opened
 from ..documents import DOCUMENT_FORMS, write_document
-from ..notices import tell_notices
+from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
 from ..simulate import tell
 from .capacitycurve import Forms, draw_curve
@@ -146,7 +147,7 @@ def _count(paths: Sequence[Path], given: Opened, question: Question, wanted: Ask
         return capacity_html(answer, _standing(given, question), origin)
 
     with writing(wanted.output) as stream:
-        _write(answer, wanted, stream, page)
+        _write(answer, wanted, stream, page, given.scenario.warnings)
     write_report(wanted.report, page)
     return 0 if answer.is_yes else 1
 
@@ -180,12 +181,13 @@ def _tell(scenario: Scenario, engine: Any, wanted: Asked) -> None:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(answer: Answer, wanted: Asked, stream: IO[str], page: Callable[[], str]) -> None:
+def _write(answer: Answer, wanted: Asked, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:
-        write_document(wanted.form, KIND, answer.record(), stream)
+        write_document(wanted.form, KIND, answer.record(), stream, warnings=warnings)
     elif wanted.form == "csv":
         write_csv(answer.node_rows(), stream, headers=not wanted.no_headers)
     else:
         write_text(answer, stream, wide=wanted.verbose or wanted.form == "wide", headers=not wanted.no_headers)
+        write_unread(warnings, stream)

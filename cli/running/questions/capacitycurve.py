@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import attrs
 
+from ....api.reading.notices import warning_records
 from ....core.engine import Engine
 from ....simulation.capacity.counting import Counted
 from ....simulation.capacity.curve import Axis, Point, points, sized
@@ -22,9 +23,11 @@ from ...report.capacity.plot import check_plot, draw
 from ...report.listing import write_csv
 from ..cluster import Opened
 from ..documents import DOCUMENT_FORMS, write_document
+from ..notices import write_unread
 from ..reporting import about, write_page, write_report
 
 KIND = "CapacityCurve"
+TEXT_FORMS = ("table", "wide")
 
 
 @attrs.frozen(kw_only=True)
@@ -53,13 +56,15 @@ def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: S
     found = list(following(points(axes, ask), total, "counting", "sizes"))
     if forms.plot is not None:
         draw(axes, found, forms.plot)
-    record = _record(given.engine.algorithm.release.version, axes, found)
+    record = _record(given, axes, found)
 
     def page() -> str:
         return curve_html(record, about(given.scenario, paths, releases=[record["release"]], rules=rules_told(given.setup)))
 
     with writing(forms.output) as stream:
         _write(record, axes, found, forms, stream, page)
+        if forms.form in TEXT_FORMS:
+            write_unread(given.scenario.warnings, stream)
     write_report(forms.report, page)
     return 0 if any(point.fits for point in found) else 1
 
@@ -71,8 +76,10 @@ def _engines(given: Opened) -> Iterator[Engine]:
         yield given.setup.engine(given.configuration, given.scenario.config_maps)
 
 
-def _record(release: str, axes: Sequence[Axis], found: Sequence[Point]) -> dict[str, Any]:
-    return {"release": release, "axes": [axis.record() for axis in axes], "points": [point.record() for point in found]}
+def _record(given: Opened, axes: Sequence[Axis], found: Sequence[Point]) -> dict[str, Any]:
+    warnings, release = warning_records(given.scenario.warnings), given.engine.algorithm.release.version
+    sizes = {"axes": [axis.record() for axis in axes], "points": [point.record() for point in found]}
+    return {"warnings": warnings, "release": release, **sizes}
 
 
 def _write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import IO
 import attrs
 import click
 
+from ....api.reading.notices import Notice
 from ....simulation.drain.auto import ORDERS
 from ....simulation.drain.plan import Plan
 from ....simulation.drain.question import Question, matcher
@@ -31,6 +32,7 @@ from ...report.questions.drainpage import drain_html
 from ...report.tables import width_of, write_tables
 from ..cluster import opened
 from ..documents import DOCUMENT_FORMS, write_document
+from ..notices import tell_unread
 from ..reporting import about, write_page, write_report
 from ..simulate import tell
 
@@ -91,9 +93,10 @@ def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: W
         return drain_html(plan, settled.nodes, before_and_after(settled, plan), origin)
 
     with writing(wanted.output) as stream:
-        _write(plan, wanted.form, stream, page)
+        _write(plan, wanted.form, stream, page, found.scenario.warnings)
     write_report(wanted.report, page)
     note(summary_text(plan, width_of(sys.stderr)))
+    tell_unread(found.scenario.warnings)
     return 0 if plan.all_can else 1
 
 
@@ -117,11 +120,11 @@ def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(plan: Plan, form: str, stream: IO[str], page: Callable[[], str]) -> None:
+def _write(plan: Plan, form: str, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if form == HTML:
         write_page(page(), stream)
     elif form in DOCUMENT_FORMS:
-        write_document(form, KIND, plan.record(), stream)
+        write_document(form, KIND, plan.record(), stream, warnings=warnings)
     elif form == "csv":
         write_csv([{**record, "can": "true" if record["can"] else "false"} for record in node_records(plan)], stream)
     else:

@@ -9,6 +9,7 @@ from typing import IO
 import attrs
 
 from ....api.load import Loaded, load
+from ....api.reading.notices import Notice
 from ....exceptions import ManifestError
 from ....simulation.capacity.question import Question
 from ....simulation.newnodes.answer import Answer
@@ -26,7 +27,7 @@ from ...report.questions.newnodes import write_text
 from ...report.questions.newnodespage import new_nodes_html
 from ..cluster import Opened, keeps_priorities
 from ..documents import DOCUMENT_FORMS, write_document
-from ..notices import tell_notices
+from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
 
 KIND = "NewNodes"
@@ -64,7 +65,7 @@ def add_nodes(paths: Sequence[Path], opened: Opened, question: Question, wanted:
         return new_nodes_html(answer, about(scenario, [*paths, *files], releases=[answer.release], rules=rules_told(opened.setup)))
 
     with writing(wanted.output) as stream:
-        _write(answer, wanted, stream, page)
+        _write(answer, wanted, stream, page, scenario.warnings)
     write_report(wanted.report, page)
     return 0 if answer.is_yes else 1
 
@@ -82,12 +83,13 @@ def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iter
         yield text, loaded
 
 
-def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[], str]) -> None:
+def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:
-        write_document(wanted.form, KIND, answer.record(), stream)
+        write_document(wanted.form, KIND, answer.record(), stream, warnings=warnings)
     elif wanted.form == "csv":
         write_csv(answer.added(), stream, headers=wanted.headers)
     else:
         write_text(answer, stream, wide=wanted.wide or wanted.form == "wide", headers=wanted.headers)
+        write_unread(warnings, stream)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
 import attrs
 
+from ....api.reading.notices import Notice
 from ....simulation.explain.subject import find_subject
 from ....simulation.simulate import Simulation
 from ....simulation.whatif.whatif import Asked, WhatIf, what_if
@@ -21,6 +23,7 @@ from ...report.questions.whatif import what_if_lines
 from ...report.tables import width_of
 from ..cluster import opened
 from ..documents import DOCUMENT_FORMS, write_document
+from ..notices import write_unread
 from ..simulate import OptionError, tell
 
 KIND = "WhatIf"
@@ -63,17 +66,18 @@ def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice
     with telling("trying changes") as telling_next:
         found = what_if(asked, subject.pod, Simulation(scenario, given.engine, cluster.order), telling_next)
     with writing(wanted.output) as stream:
-        _write(found, wanted.form, stream)
+        _write(found, wanted.form, stream, scenario.warnings)
     sys.exit(0 if found.is_yes else 1)
 
 
-def _write(found: WhatIf, form: str, stream: IO[str]) -> None:
+def _write(found: WhatIf, form: str, stream: IO[str], warnings: Sequence[Notice]) -> None:
     if form == "csv":
         _write_csv(found, stream)
     elif form in DOCUMENT_FORMS:
-        write_document(form, KIND, found.record(), stream)
+        write_document(form, KIND, found.record(), stream, warnings=warnings)
     else:
         stream.writelines(f"{line}\n" for line in what_if_lines(found, width_of(stream), wide=form == "wide"))
+        write_unread(warnings, stream)
 
 
 def _write_csv(found: WhatIf, stream: IO[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from ....api.objects import Condition, Pod, PodStatus
+from ....api.objects import Condition, Pod
 from ....core.bindingcycle import Failure
 from ....core.queue.base import scheduled_condition
 from ....core.volumes.assumecache import VolumeError
@@ -235,10 +235,8 @@ class PodLifecycles:
     def _as_started(self, pod: Pod) -> Pod:
         if pod.status.phase == "Running" and pod.status.start_time:
             return pod
-        status, start = pod.status, pod.status.start_time or self.cluster.timestamp
-        return pod.with_status(
-            PodStatus(phase="Running", nominated_node_name=status.nominated_node_name, start_time=start, conditions=status.conditions)
-        )
+        start = pod.status.start_time or self.cluster.timestamp
+        return pod.with_status(attrs.evolve(pod.status, phase="Running", start_time=start))
 
     def _finish(self, life: PodLifecycle) -> None:
         if self._is_there(life):
@@ -320,8 +318,4 @@ class PodLifecycles:
 def _with_condition(pod: Pod, condition: Condition) -> Pod:
     """*pod* with *condition* in the place of one of its type."""
     others = tuple(other for other in pod.status.conditions if other.type != condition.type)
-    old, conditions = pod.status, (*others, condition)
-    # Runs once a failed attempt; attrs.evolve takes longer.
-    return pod.with_status(
-        PodStatus(phase=old.phase, nominated_node_name=old.nominated_node_name, start_time=old.start_time, conditions=conditions)
-    )
+    return pod.with_status(pod.status.with_conditions((*others, condition)))

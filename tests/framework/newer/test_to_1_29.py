@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.support.build import node, pod
 from tests.support.releasewalk import (
+    bound,
     claim,
     claims,
     failed,
@@ -14,6 +15,7 @@ from tests.support.releasewalk import (
     message,
     only,
     only_on,
+    profile,
     shows,
     sidecar,
     volume,
@@ -29,10 +31,38 @@ def gce(number: int) -> dict[str, object]:
 
 
 class TestRequests:
+    def test_sidecars_count_beside_containers(self) -> None:
+        """A sidecar of 2 cpu and a container of 3 need 5, where 1.27 sees the larger of both."""
+        asked = pod("p", requests={"cpu": "3"}, initContainers=[sidecar("2")])
+        shows({"1.27": "n", "1.28": None}, host, [node("n", cpu="4")], asked)
+        shows({"1.27": "n"}, host, [node("n", cpu="5")], asked, until="1.27")
+        shows({"1.29": "n"}, host, [node("n", cpu="5")], asked)
+
+    def test_init_containers_run_beside_earlier_sidecars(self) -> None:
+        """An init container counts together with the sidecars that were started before it."""
+        asked = pod("p", requests={"cpu": "1"}, initContainers=[sidecar("1"), init("3")])
+        shows({"1.27": "n"}, host, [node("n", cpu="3")], asked, until="1.27")
+        shows({"1.29": {"n": ["Insufficient cpu"]}}, failed, [node("n", cpu="3")], asked)
+
     def test_init_containers_do_not_run_beside_later_sidecars(self) -> None:
         """A sidecar that is started after an init container does not count beside it."""
         asked = pod("p", requests={"cpu": "1"}, initContainers=[init("3"), sidecar("1")])
         shows({"1.29": "n"}, host, [node("n", cpu="3")], asked)
+
+    def test_the_gate_off_rejects(self) -> None:
+        """With the gate off, which is the default of 1.28, a pod with a sidecar fits on no node."""
+        asked = pod("p", initContainers=[sidecar("1")])
+        shows({"1.27": {}, "1.28": {"n": [OFF]}, "1.29": {}}, failed, [node("n")], asked)
+
+    def test_bound_sidecars_count_without_the_gate(self) -> None:
+        """Sidecars of pods on nodes count in full, whatever the gate says."""
+        there = bound("there", "n", requests={"cpu": "1"}, initContainers=[sidecar("2")])
+        shows({"1.27": "n", "1.28": None}, host, [node("n", cpu="4"), there], pod("p", requests={"cpu": "2"}))
+
+    def test_only_what_is_asked_is_compared(self) -> None:
+        """A pod that asks for memory alone fits on a node with too much cpu given away."""
+        there = bound("there", "n", requests={"cpu": "5"})
+        shows({"1.27": None, "1.28": "n"}, host, [node("n", cpu="4"), there], pod("p", requests={"memory": "1Gi"}))
 
 
 class TestNodesOutsidePreFilter:
@@ -92,17 +122,45 @@ class TestVolumes:
 
 
 class TestWords:
+    def test_operators_are_listed(self) -> None:
+        """The error about an unknown operator of a preferred affinity names the known ones."""
+        term = {"weight": 1, "preference": {"matchExpressions": [{"key": "k", "operator": "Foo", "values": ["v"]}]}}
+        asked = pod("p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}})
+        known = lambda found: 'supported values: "In", "NotIn"' in found["error"]  # noqa: E731
+        shows({"1.27": False, "1.28": True}, known, [node("a"), node("b")], asked)
+
     def test_one_full_stop(self) -> None:
         """The message ends in one full stop from 1.29 on, in two before."""
         asked = pod("p", requests={"cpu": "2"})
         shows({"1.27": True, "1.29": False}, lambda found: found["error"].endswith(".."), [node("n", cpu="1")], asked)
 
 
+class TestImages:
+    def test_nodes_with_an_image_count_alike(self) -> None:
+        """How many nodes have an image is the same number for each of them, where 1.28 counts those that came before."""
+        images = [{"names": ["img:latest"], "sizeBytes": 500 * MIB}]
+        nodes = [node("a", images=images), node("b", images=images)]
+        same = lambda found: len(set(found["priorities"]["ImageLocality"].values())) == 1  # noqa: E731
+        shows({"1.27": False, "1.29": True}, same, nodes, pod("p"))
 
 
 class TestConfiguration:
+    def test_v1beta2(self) -> None:
+        """1.28 reads no configuration of v1beta2."""
+        given = {"apiVersion": "kubescheduler.config.k8s.io/v1beta2"}
+        shows({"1.27": False, "1.28": True}, lambda found: "refused" in found, [node("n")], pod("p"), profile=given)
+
+    def test_v1beta3(self) -> None:
+        """1.29 reads no configuration of v1beta3."""
+        given = {"apiVersion": "kubescheduler.config.k8s.io/v1beta3"}
+        shows({"1.27": False, "1.29": True}, lambda found: "refused" in found, [node("n")], pod("p"), profile=given)
+
     def test_locked_read_write_once_pod(self) -> None:
         """ReadWriteOncePod cannot be switched off from 1.29 on."""
         told = "cannot set feature gate ReadWriteOncePod to false, feature is locked to true"
         shows({"1.27": "n", "1.29": told}, host, [node("n")], pod("p"), gates={"ReadWriteOncePod": False}, until="1.30")
 
+    def test_selector_spread_is_gone(self) -> None:
+        """SelectorSpread can be enabled by multiPoint up to 1.28."""
+        given = profile(plugins={"multiPoint": {"enabled": [{"name": "SelectorSpread"}]}})
+        shows({"1.27": True, "1.29": False}, lambda found: "refused" not in found, [node("n")], pod("p"), profile=given)

@@ -12,14 +12,18 @@ from kubeclassic.framework.status import Code, Status
 from tests.support.build import node, pod
 from tests.support.releasewalk import (
     bound,
+    failed,
     feasible,
     has,
     host,
+    init,
     made,
+    message,
     only,
     plan,
     profile,
     shows,
+    sidecar,
 )
 
 MIB = 1 << 20
@@ -33,6 +37,12 @@ def ebs(number: int) -> dict[str, Any]:
 
 
 class TestPreFilter:
+    def test_the_rejection_of_sidecars_moves(self) -> None:
+        """With the gate off the reason is said once for the whole cluster from 1.30 on, without a number."""
+        asked, gates = pod("p", initContainers=[sidecar("1")]), {"SidecarContainers": False}
+        told = "0/2 nodes are available:"
+        shows({"1.28": f"{told} 2 {OFF}.", "1.30": f"{told} {OFF}."}, message, [node("a"), node("b")], asked, gates=gates, until="1.32")
+
     def test_the_last_rejection_counts(self) -> None:
         """After a plugin that removing pods could help the others still run, and the last rejection counts."""
         shows(
@@ -82,8 +92,29 @@ def with_plugins(*names: str) -> dict[str, Any]:
     return profile(plugins={"preFilter": {"enabled": [{"name": name} for name in names]}})
 
 
+class TestVolumes:
+    def test_in_tree_disks_are_not_limited(self) -> None:
+        """In-tree disks are limited by CSI drivers alone, so not at all on a node without a CSINode."""
+        there = bound("there", "n", volumes=[ebs(number) for number in range(39)])
+        shows({"1.27": FULL, "1.31": {}}, failed, [node("n"), there], pod("p", volumes=[ebs(99)]))
+
+    def test_in_tree_limits_at_a_single_point(self) -> None:
+        """A profile that enables EBSLimits at Filter is refused, and one that enables it by multiPoint works in 1.31 for the last time."""
+        single = profile(plugins={"filter": {"enabled": [{"name": "EBSLimits"}]}})
+        shows({"1.27": False, "1.31": True}, lambda found: "refused" in found, [node("n")], pod("p"), profile=single)
+        there = bound("there", "n", volumes=[ebs(number) for number in range(39)])
+        multi = profile(plugins={"multiPoint": {"enabled": [{"name": "EBSLimits"}]}})
+        shows({"1.31": FULL}, failed, [node("n"), there], pod("p", volumes=[ebs(99)]), profile=multi, until="1.31")
+        shows({"1.31": False, "1.32": True}, lambda found: "refused" in found, [node("n")], pod("p"), profile=multi)
 
 
+class TestImages:
+    def test_init_containers_count(self) -> None:
+        """Images of init containers count, and make the thresholds larger."""
+        images = [{"names": ["img-init:latest"], "sizeBytes": 900 * MIB}]
+        asked = pod("p", initContainers=[init("0", "img-init")])
+        counts = lambda found: found["priorities"]["ImageLocality"]["a"] > 0  # noqa: E731
+        shows({"1.27": False, "1.30": True}, counts, [node("a", images=images), node("b")], asked)
 
 
 class TestPreemption:
@@ -162,3 +193,10 @@ class TestConfiguration:
         locked = "cannot set feature gate PodSchedulingReadiness to false, feature is locked to true"
         shows({"1.27": "n", "1.30": locked}, host, [node("n")], asked, gates=gates)
 
+    def test_selectors_are_named(self) -> None:
+        """The error about an invalid selector of a constraint says what it was read for."""
+        selector = {"matchExpressions": [{"key": "k", "operator": "Foo"}]}
+        constraint = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+        begins = "get constraints from pod: obtaining pod's hard topology spread constraints: "
+        asked = pod("p", topologySpreadConstraints=[constraint])
+        shows({"1.27": False, "1.30": True}, lambda found: begins in found["error"], [node("n", labels={"z": "1"})], asked)

@@ -90,6 +90,7 @@ class Lab {
     place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(summary.placed)} of ${format.count(summary.pods)} pods placed on ${format.count(summary.nodes)} nodes`,
       summary.unschedulable ? `${format.count(summary.unschedulable)} without a node` : "", summary.evicted ? `${format.count(summary.evicted)} had to leave` : "",
       ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`), `release ${session.release}, ${session.source.name}`].filter(Boolean).join("; ");
+    place("unread").replaceChildren(...session.unread.map((text) => { const line = document.createElement("p"); line.className = "unread"; line.textContent = `${text}.`; return line; }));
     document.body.dataset.state = session.number;
     place("undo").disabled = session.at === 0;
     place("redo").disabled = session.at === session.history.length - 1;
