@@ -185,9 +185,9 @@ class TestWorkloads:
         assert {*KINDS, *WORKLOADS} <= {*SHORT_NAMES.values(), *NEWER_NAMES.values(), *BOUNDS}
         line = f"kubectl get {','.join(SHORT_NAMES)} -A -o json > cluster.json\n"
         run(["simulate", "--help"])
-        for text in (capsys.readouterr().out, (root / "README.md").read_text(encoding="utf-8")):
-            assert line in text
-            assert f",{','.join(NEWER_NAMES)}" in text
+        for told in (capsys.readouterr().out, (root / "README.md").read_text(encoding="utf-8")):
+            assert line in told
+            assert f",{','.join(NEWER_NAMES)}" in told
 
 
 class TestReleases:
