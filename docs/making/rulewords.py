@@ -93,9 +93,6 @@ FORMULAS: Mapping[str, str] = {
     "DefaultPreemption": "PostFilter: on at least max(100, 10 % of the nodes) candidates, who would have to leave?\n"
     "best: fewest broken budgets, lowest highest priority, lowest sum of priorities, fewest victims,\n"
     "      latest start of the highest victim, then the first",
-    "DynamicResources": "Filter: turned down if  devices that a claim already has cannot be reached from the node\n"
-    "                    or  the devices that its claims ask for cannot be had there, all at once\n"
-    "PostFilter: a claim that cannot be reached and that nobody else uses gives its devices back",
     "PrioritySort": "QueueSort: higher spec.priority first; of equal ones the pod that has waited longer",
     "SchedulingGates": "PreEnqueue: held back while spec.schedulingGates is not empty",
     "ImageLocality": "sum   = size of each image that the node has x nodes with the image / all nodes\n"
