@@ -209,12 +209,12 @@ class Replay:
         life, cycle = self.pods.all[pod.key], cluster.queue.cycle
         life.attempts += 1
         cluster.tally.attempts += 1
-        reason = self.engine.flow.failure_reason(decision)
+        reason, plugins = self.engine.flow.failure_reason(decision), None
         if decision.host is not None and (failure := self.pods.place(pod, decision.host)) is not None:
-            decision.error, reason = failure.text, failure.reason
+            decision.error, reason, plugins = failure.text, failure.reason, failure.plugins
         if decision.error is not None:
             cluster.tally.failed_attempts += 1
-            self.pods.fail(pod, cycle, decision.error, reason)
+            self.pods.fail(pod, cycle, decision.error, reason, plugins)
             life.tried_at = cluster.changes
             if decision.nominated == "":
                 self.pods.drop_nomination(pod)
