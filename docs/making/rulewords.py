@@ -93,6 +93,9 @@ FORMULAS: Mapping[str, str] = {
     "DefaultPreemption": "PostFilter: on at least max(100, 10 % of the nodes) candidates, who would have to leave?\n"
     "best: fewest broken budgets, lowest highest priority, lowest sum of priorities, fewest victims,\n"
     "      latest start of the highest victim, then the first",
+    "DynamicResources": "Filter: turned down if  devices that a claim already has cannot be reached from the node\n"
+    "                    or  the devices that its claims ask for cannot be had there, all at once\n"
+    "PostFilter: a claim that cannot be reached and that nobody else uses gives its devices back",
     "PrioritySort": "QueueSort: higher spec.priority first; of equal ones the pod that has waited longer",
     "SchedulingGates": "PreEnqueue: held back while spec.schedulingGates is not empty",
     "ImageLocality": "sum   = size of each image that the node has x nodes with the image / all nodes\n"
@@ -156,5 +159,14 @@ CELLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("LeastRequestedPriority", "MostRequestedPriority"), _SCORED),
     "BalancedResourceAllocation": (*_SCORED, "transient_reset_all"),
     "RequestedToCapacityRatioPriority": (*_SCORED, "ratio_mean", "ratio_reads_resources"),
+    "NodeResourcesFit": (*_ASKED, *_SCORED, "resized", "framework.fit_checks_requested", "framework.too_small_is_unresolvable"),
+    "NodePorts": ("framework.sidecars_have_ports",),
+    "ImageLocality": ("framework.init_images_count",),
+    "VolumeBinding": (
+        "framework.narrows_to_local_volumes", "framework.volume_node_text", "framework.storage_gate", "framework.scores_provisioning",
+    ),
+    "VolumeZone": ("framework.zone_labels_match",),
+    "VolumeRestrictions": ("framework.idle_restrictions_skip", "framework.sole_user_gate", "framework.sole_user_text"),
+    "DefaultPreemption": ("framework.sorts_victims_again", "framework.waits_for_preempted_alone"),
 }  # fmt: skip
 """Rule -> the cells of the release table that change what it decides."""
