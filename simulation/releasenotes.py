@@ -366,6 +366,12 @@ def with_release_notices(
     return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
 
 
+def with_pod_notices(scenario: Scenario, algorithms: Sequence[Algorithm], pods: Sequence[Pod]) -> Scenario:
+    """*scenario* with warnings of what each of *algorithms* does not read of *pods*, which are to come."""
+    found = [notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, pods)] if pods else []
+    return attrs.evolve(scenario, warnings=tuple(dict.fromkeys([*scenario.warnings, *found])))
+
+
 def input_notices(inputs: Inputs, algorithm: Algorithm, release: str | None) -> tuple[Notice, ...]:
     """The warnings of what a replay starts from; *release*: as it was given."""
     pods = [item for item in inputs.objects if isinstance(item, Pod)]

@@ -138,5 +138,5 @@ def refuse_unread(notices: Sequence[Notice]) -> None:
     if found:
         first, more = found[0], len(found) - 1
         place = first.notices[0].where
-        others = f" ({more} more such {'warning' if more == 1 else 'warnings'})" if more else ""
-        raise UnreadError(f"--strict: {f'{place}: ' if place else ''}{first.text}{others}")
+        others = f"; {more} more such {'warning' if more == 1 else 'warnings'}" if more else ""
+        raise UnreadError(f"--strict: {first.text}{f', first {place}' if place else ''}{others}")

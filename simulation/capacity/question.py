@@ -48,6 +48,11 @@ class Question:
     existing: tuple[KubeObject, ...] = ()
     """All that it knows: pods on excluded nodes and pods that have finished, too."""
 
+    @property
+    def pods(self) -> list[Pod]:
+        """The pods whose copies are counted."""
+        return [template.pod for template in self.templates]
+
     def counting(self, engine: Engine, **more: Any) -> Counting:
         """The counting that answers it on *engine*, which must be new."""
         there = (*self.existing, *(item for template in self.templates for item in template.objects))

@@ -111,7 +111,7 @@ def capacity(
     )  # fmt: skip
     engine = recipe.engine(scenario.config_maps)
     counted = question.counting(engine).count()
-    return CapacityResult(Answer.of(recipe.version, counted, question, pods), warnings_of(scenario, options, engine))
+    return CapacityResult(Answer.of(recipe.version, counted, question, pods), warnings_of(scenario, options, engine, pods=question.pods))
 
 
 def checked_exclude(given: str | Sequence[str]) -> list[str]:

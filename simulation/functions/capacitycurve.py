@@ -77,5 +77,5 @@ def capacity_curve(
         defaults=defaults,
     )  # fmt: skip
     found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())
-    warnings = warnings_of(scenario, options, recipe.engine(scenario.config_maps))
+    warnings = warnings_of(scenario, options, recipe.engine(scenario.config_maps), pods=question.pods)
     return CapacityCurveResult(recipe.version, axes, tuple(found), warnings)

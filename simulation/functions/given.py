@@ -12,7 +12,7 @@ from ...api.cluster import Cluster
 from ...api.controlplane.defaults import with_defaults
 from ...api.inventory import Inventory, take_in
 from ...api.load import Loaded, load, load_documents
-from ...api.objects import KubeObject
+from ...api.objects import KubeObject, Pod
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup, grouped
 from ...core.engine import Engine
@@ -20,7 +20,7 @@ from ...exceptions import ManifestError, UnknownNameError, wrong_type
 from ...framework.recipe import Recipe, SchedulerOptions
 from ...live.extenders.choice import asked_extenders
 from ..order import ORDERS
-from ..releasenotes import with_release_notices
+from ..releasenotes import with_pod_notices, with_release_notices
 from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
@@ -57,11 +57,14 @@ def scenario_of(
     return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
 
 
-def warnings_of(scenario: Scenario, options: SchedulerOptions, *engines: Engine) -> tuple[NoticeGroup, ...]:
-    """What is odd in *scenario*, and what *engines*, made of *options*, do not read of it."""
+def warnings_of(
+    scenario: Scenario, options: SchedulerOptions, *engines: Engine, pods: Sequence[Pod] = ()
+) -> tuple[NoticeGroup, ...]:
+    """What is odd in *scenario*, and what *engines*, made of *options*, do not read of it and of *pods*, which are to come."""
     algorithms = [engine.algorithm for engine in engines]
     by_default = () if options.get("release") else algorithms
-    return grouped(with_release_notices(scenario, algorithms, by_default).warnings)
+    noted = with_release_notices(scenario, algorithms, by_default)
+    return grouped(with_pod_notices(noted, algorithms, pods).warnings)
 
 
 def edits_of(edits: object) -> tuple[str, ...]:

@@ -135,7 +135,8 @@ def add_nodes(
         question, kinds, lambda: recipe.engine(scenario.config_maps), most_nodes=most_nodes, most_trials=most_trials,
         preemption=chosen["preemption"],
     )  # fmt: skip
-    return NewNodesResult(answer, warnings_of(scenario, options, recipe.engine(scenario.config_maps)))
+    engine = recipe.engine(scenario.config_maps)
+    return NewNodesResult(answer, warnings_of(scenario, options, engine, pods=question.pods))
 
 
 def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple[str, Loaded]]:

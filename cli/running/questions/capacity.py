@@ -18,6 +18,7 @@ from ....simulation.capacity.curve import axes_of
 from ....simulation.capacity.question import Question, asked
 from ....simulation.capacity.templates import READ_KINDS
 from ....simulation.functions.capacitycurve import ANY_POD
+from ....simulation.releasenotes import with_pod_notices
 from ....simulation.scenario import Scenario
 from ...console.output import note, writing
 from ...console.progress import counting
@@ -30,7 +31,7 @@ from ...report.capacity.text import write_text
 from ...report.listing import write_csv
 from ...report.questions.nodemap import grouped, pods_on
 from ...report.words import count_doing
-from ..cluster import Opened, keeps_priorities, opened
+from ..cluster import Opened, checked_scenario, keeps_priorities, opened
 from ..documents import DOCUMENT_FORMS, write_document
 from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
@@ -117,6 +118,8 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
         priorities=keeps_priorities(given.configuration),
     )  # fmt: skip
+    noted = with_pod_notices(given.scenario, [given.engine.algorithm], question.pods)
+    given = attrs.evolve(given, scenario=checked_scenario(noted, cluster))
     _tell(given.scenario, given.engine, wanted)
     if wanted.add_node:
         return add_nodes([*paths, *wanted.templates], given, question, _new_nodes(wanted), cluster)

@@ -1,0 +1,175 @@
+"""What a release does not read of a newer cluster: the answers say so, and --strict refuses it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubeclassic
+from kubeclassic.api.objects import Pod
+from kubeclassic.cli import run
+from kubeclassic.framework.recipe import Recipe
+from kubeclassic.simulation.releasenotes import fields_of, release_notices
+from tests.support.build import obj, pod
+from tests.support.newerdump import dump
+from tests.support.schemas import faults
+
+SIDECARS = "3 pods are judged without their sidecars: 1.27 does not know them"
+PODS = ["shop/web-0", "shop/web-1", "shop/web-2"]
+OLD = ("--release", "1.27")
+TEMPLATE = "web.json"
+QUESTIONS = {
+    "simulate": ("simulate", "dump.json", *OLD),
+    "explain": ("explain", "dump.json", "shop/web-0", *OLD),
+    "what-if": ("explain", "dump.json", "shop/web-0", "--what-if", *OLD),
+    "capacity": ("capacity", "dump.json", "--pod", TEMPLATE, *OLD),
+    "capacity-curve": ("capacity", "dump.json", "--curve", "cpu=1..2:2", *OLD),
+    "new-nodes": ("capacity", "dump.json", "--add-node", "like:cpu-a", *OLD),
+    "drain": ("drain", "dump.json", "cpu-a", "--force", *OLD),
+    "compare": ("compare", "dump.json", "--a", "release=1.27", "--b", "release=1.34"),
+}
+"""Schema -> the words of a command."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the dump, and a plain pod."""
+    (tmp_path / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": dump()}))
+    (tmp_path / TEMPLATE).write_text(json.dumps({"kind": "Pod", "metadata": {"name": "copy"}, "spec": {"containers": [{"name": "c"}]}}))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def about_sidecars(warnings: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The one warning about sidecars."""
+    (found,) = [one for one in warnings if one["field"] == "spec.initContainers[].restartPolicy"]
+    return found
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("schema", QUESTIONS)
+    def test_json_names_the_pods(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Each command's JSON has a warning with the sentence, the field, the release and the pods, as its schema says."""
+        run([*QUESTIONS[schema], "-o", "json"])
+        record = json.loads(capsys.readouterr().out)
+        found = about_sidecars(record["warnings"])
+        assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
+        assert faults(schema, record) == []
+
+    @pytest.mark.parametrize("schema", QUESTIONS)
+    def test_text_has_the_sentence(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The text of each command ends with the sentence, on the stream that has the outcome."""
+        run([*QUESTIONS[schema]])
+        told = capsys.readouterr()
+        stream = told.err if schema in ("simulate", "drain") else told.out
+        assert f"{SIDECARS}." in stream
+
+    @pytest.mark.parametrize("schema", [name for name in QUESTIONS if name != "what-if"])
+    def test_pages_have_the_sentence(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The page of each command has the sentence under its outcome."""
+        run([*QUESTIONS[schema], "-o", "html"])
+        page = capsys.readouterr().out
+        assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
+
+    @pytest.mark.parametrize("schema", QUESTIONS)
+    def test_strict_refuses(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--strict refuses what would not count, with status 2."""
+        assert run([*QUESTIONS[schema], "--strict"]) == 2
+        assert "judged without" in capsys.readouterr().err
+
+    def test_templates_count_too(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A sidecar of the pod whose copies are counted is told of."""
+        spec = {"initContainers": [{"name": "s", "restartPolicy": "Always"}], "containers": [{"name": "c"}]}
+        (folder / TEMPLATE).write_text(json.dumps({"kind": "Pod", "metadata": {"name": "copy"}, "spec": spec}))
+        run([*QUESTIONS["capacity"], "-o", "json"])
+        assert about_sidecars(json.loads(capsys.readouterr().out)["warnings"])["pods"][:3] == PODS
+
+    def test_replay(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The Summary of a replay has the warnings, and the text about it the sentence."""
+        run(["replay", "dump.json", *OLD])
+        told = capsys.readouterr()
+        assert about_sidecars(json.loads(told.out.splitlines()[-1])["warnings"])["pods"] == PODS
+        assert f"{SIDECARS}." in told.err
+
+    def test_the_release_that_reads_all(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """1.34 reads everything, so that there is no warning, and nothing to refuse."""
+        run(["simulate", "dump.json", "--release", "auto", "--strict", "-o", "json"])
+        assert json.loads(capsys.readouterr().out)["warnings"] == []
+
+    def test_nodes_beyond_all_releases(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Nodes of a release that is not known yet are judged as the newest, and the answer says so."""
+        newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
+        (folder / "dump.json").write_text(newer)
+        run(["simulate", "dump.json", "--release", "auto", "-o", "json"])
+        (found,) = json.loads(capsys.readouterr().out)["warnings"]
+        assert found["text"] == "the nodes run 1.99, and are judged as 1.34, the newest release that is known"
+
+
+class TestPython:
+    def test_results_have_warnings(self) -> None:
+        """Results of Python have the same warnings, as values and in their records."""
+        found = kubeclassic.simulate(dump(), release="1.27")
+        assert SIDECARS in map(str, (group.text for group in found.warnings))
+        assert about_sidecars(found.record()["warnings"])["pods"] == PODS
+        assert about_sidecars(kubeclassic.drain(dump(), "cpu-a", force=True, release="1.27").record()["warnings"])["pods"] == PODS
+
+    def test_sweep(self) -> None:
+        """A sweep says for which releases of its grid something does not count."""
+        found = kubeclassic.sweep({"cluster": dump(), "grid": {"release": ["1.27", "1.34"]}})
+        assert about_sidecars(found.record()["warnings"])["release"] == "1.27"
+
+    def test_resizes(self) -> None:
+        """A pod counts as resized where its status says more than its spec, and the release does not read that."""
+        resized = obj({
+            "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]},
+            "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+        })  # fmt: skip
+        assert [field.thing for field in fields_of(resized)] == ["resizes"]
+        why = "1.32 reads them with feature gate InPlacePodVerticalScaling only"
+        assert told(resized, "1.32") == [f"1 pod is judged without its resizes: {why}"]
+        assert told(resized, "1.33") == []
+
+
+def told(item: Pod, release: str, **gates: bool) -> list[str]:
+    """What *release* says of a pod."""
+    algorithm = Recipe.read({"release": release, "gates": gates}).engine().algorithm
+    return [notice.sentence(1) for notice in release_notices(algorithm, [], [item])]  # type: ignore[attr-defined]  # all are Unread
+
+
+class TestGates:
+    CLAIMING = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
+    WHOLE = pod("p", resources={"requests": {"cpu": "1"}})
+
+    @pytest.mark.parametrize(
+        ("release", "why"),
+        [
+            ("1.16", "1.16 does not know them"),
+            ("1.30", "1.30 reads them with feature gate DynamicResourceAllocation only, and that is not modelled"),
+            ("1.33", "1.33 reads them with feature gate DynamicResourceAllocation only"),
+            ("1.34", ""),
+        ],
+    )
+    def test_claims(self, release: str, why: str) -> None:
+        """Claims count where the plugin runs; else the sentence says what would make it run."""
+        assert told(self.CLAIMING, release) == ([f"1 pod is judged without its resource claims: {why}"] if why else [])
+
+    def test_a_gate_switched_on(self) -> None:
+        """A gate that is switched on switches its warning off, and one that is switched off brings it."""
+        assert told(self.WHOLE, "1.33") != []
+        assert told(self.WHOLE, "1.33", PodLevelResources=True) == []
+        assert told(self.WHOLE, "1.34", PodLevelResources=False) != []
+
+    def test_unmodelled_features_of_devices(self) -> None:
+        """Features of devices that no release here reads are told of once for all slices."""
+        algorithm = Recipe.read({"release": "1.34"}).engine().algorithm
+        device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
+        tainted = obj({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
+            "spec": {"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
+        })  # fmt: skip
+        (notice,) = release_notices(algorithm, [tainted], [])
+        assert notice.sentence(1).startswith("1 ResourceSlice is judged without its device taints: 1.34 reads them")  # type: ignore[attr-defined]  # as above
