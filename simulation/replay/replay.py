@@ -11,7 +11,6 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
-from ...framework.queue.queue import FrameworkQueue
 from .cluster.churnprogram import ChurnProgram
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
@@ -235,11 +234,11 @@ class Replay:
         details: dict[str, Any] = {"pod": pod.key, "node": node_name, "victims": [victim.key for victim in plan.victims]}
         cluster.journal.note("Preempting", **details)
         cluster.tally.preemptions += 1
-        queue, holds = cluster.queue, len(plan.victims) > 1 and self.engine.algorithm.enabled("SchedulerAsyncPreemption")
+        holds = len(plan.victims) > 1 and self.engine.algorithm.enabled("SchedulerAsyncPreemption")
         for number, victim in enumerate(plan.victims, 1):
-            if holds and isinstance(queue, FrameworkQueue):
+            if holds:
                 # Upstream: the pod is held back until the last victim is about to be deleted.
-                (queue.preempting.add if number < len(plan.victims) else queue.preempting.discard)(pod.uid)
+                cluster.queue.hold_back(pod, number < len(plan.victims))
             life = self.pods.all.get(victim.key)
             if life is not None and not cluster.binding.preempt(victim, pod):
                 self.pods.mark_disrupted(life, pod)

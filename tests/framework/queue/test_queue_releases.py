@@ -202,10 +202,10 @@ def test_a_pod_whose_victims_are_deleted() -> None:
     for item in (node("n"), victim, named("other", on="n")):
         bench.router.put(item)
     waiting = bench.failed(named("p", requests={"cpu": "1"}))
-    bench.queue.preempting.add(waiting.pod.uid)
+    bench.queue.hold_back(waiting.pod, True)
     bench.router.delete(victim)
     assert (bench.parts, waiting.holder) == ((0, 0, 1), "DefaultPreemption")
-    bench.queue.preempting.clear()
+    bench.queue.hold_back(waiting.pod, False)
     bench.router.delete(named("other"))
     assert bench.parts[2] == 0
 
