@@ -149,3 +149,9 @@ CLIENT_WITH_GROWING_PAUSES = attrs.evolve(
     resends_reads=True,
     attempts=11,
 )
+
+CLIENT_WITH_ATTACHMENTS = attrs.evolve(
+    CLIENT_WITH_GROWING_PAUSES,
+    resources=MappingProxyType({**CLIENT_WITH_GROWING_PAUSES.resources, "VolumeAttachment": "storage.k8s.io/v1"}),
+    device_api="resource.k8s.io/v1beta1",
+)

@@ -11,6 +11,7 @@ import attrs
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
 from .controlplane.admission import admit
+from .controlplane.deviceclaims import with_device_claims
 from .controlplane.manifests import each_once, identity_of
 from .controlplane.missing import missing_kinds
 from .controlplane.workloads import WORKLOADS, Known, Made, expand
@@ -93,7 +94,7 @@ def take_in(
     given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made.objects)}.values())
     admitted = admit(given, known, priorities=priorities) if defaults else None
     refused = tuple(Notice(f"{item.kind} {item.key}", f"not admitted: {why}") for item, why in admitted.refused) if admitted else ()
-    objects = admitted.objects if admitted else given
+    objects = with_device_claims(admitted.objects if admitted else given, known)
     passed_over = Counter({"not admitted": len(refused)}) if refused else Counter()
     for part in parts:
         passed_over.update({f"of kind {kind}": count for kind, count in part.passed_over.items()})

@@ -33,7 +33,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     "--release", metavar="RELEASE",
     help=f"The release that schedules.  [default: the case's, or {DEFAULT_RELEASE}; workloads: {DEFAULT_FRAMEWORK}]",
 )
-@click.option("--profile", type=FILE, metavar="FILE", help=f"{DEFAULT_FRAMEWORK}: a {KIND} with profiles.")
+@click.option("--profile", type=FILE, metavar="FILE", help=f"From {DEFAULT_FRAMEWORK} on: a {KIND} with profiles.")
 @click.option("--scheduler-profile", type=FILE, hidden=True, help="The former name of --profile.")
 @click.option(
     "--percentage-of-nodes-to-score", "percentage", type=Whole(0, 100), metavar="N",

@@ -53,8 +53,12 @@ class Feed:
             return self.engine.cache.node(item.name) is not None
         if isinstance(item, Pod):
             return self.engine.cache.state(item) is not None
+        return self.listed(item) is not None
+
+    def listed(self, item: KubeObject) -> KubeObject | None:
+        """The object of this kind and key, which is no node and no pod, as the scheduler knows it."""
         listing = self.engine.listings.of(item)
-        return listing is not None and listing.get(item.key) is not None
+        return None if listing is None else listing.get(item.key)
 
     def _put_node(self, node: Node) -> None:
         old = self.engine.cache.node(node.name)

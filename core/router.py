@@ -50,9 +50,9 @@ class EventRouter:
         elif isinstance(item, Node):
             self._put_node(item)
         else:
-            verb = UPDATE if self.feed.exists(item) else ADD
+            old = self.feed.listed(item)
             self.feed.put(item)
-            self._maybe_move(verb, item)
+            self._maybe_move(ADD if old is None else UPDATE, item, old)
 
     def delete(self, item: KubeObject) -> None:
         """An object is deleted; only its kind and key matter. An unknown object is ignored."""
@@ -61,15 +61,17 @@ class EventRouter:
             if old is not None:
                 self._pod_changed(old, None)
         elif self.feed.exists(item):
+            known = self.feed.listed(item)
             self.feed.delete(item)
-            self._maybe_move(DELETE, item)
+            self._maybe_move(DELETE, item, known)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
         """A reserved *pod* was forgotten, so other pods may fit; *but_itself*: it does not move itself. Up to 1.16 this moves no pod."""
 
     # --- what moves pods --------------------------------------------------------------------------------------------
 
-    def _maybe_move(self, verb: str, item: KubeObject) -> None:
+    def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
+        """An object that is no pod and no node came, changed or went; *old*: as it was before."""
         if (item.kind, verb) in ALWAYS or self._moves(verb, item):
             self.queue.move_all()
 

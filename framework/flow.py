@@ -78,7 +78,10 @@ def framework_engine(
     """
     config = read_configuration() if config is None else config
     release = config.release
-    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, max_pd_vols=max_pd_vols)
+    handle = Handle(
+        gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing,
+        requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols,
+    )  # fmt: skip
     profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.

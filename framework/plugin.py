@@ -39,11 +39,13 @@ from ..core.cluster.listings import Listings
 from ..core.failures import Failures
 from ..core.guard import Unwanted, told, whole_number
 from ..core.pods.notes import Slot
+from ..core.pods.requests import exact_sums
 from ..core.pods.template import Entry, Template
-from ..core.release import DeviceCells, FrameworkCells
+from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .extensionpoints import OURS, POINTS
+from .queue.events import Action, ClusterEvent, Hint
 from .status import Code, Status
 from .waitingpods import WaitingPod, WaitingPods
 
@@ -140,6 +142,10 @@ class Handle:
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     cells: FrameworkCells = attrs.field(factory=FrameworkCells)
     """What the release does differently from others."""
+    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    """The same of its events."""
+    requests: Callable[[Pod], Requests] = attrs.field(default=lambda pod: exact_sums(pod, {}))
+    """What the release takes for the requests of a pod."""
     devices: DeviceCells = attrs.field(factory=DeviceCells)
     """What it does differently about devices."""
     listings: Listings | None = None
@@ -151,6 +157,32 @@ class Handle:
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""
         return bool(self.gates.get(gate, False))
+
+    @property
+    def gives_hints(self) -> bool:
+        """Whether hints decide if an event moves a pod."""
+        return self.enabled("SchedulerQueueingHints")
+
+    def node_event(self, own: Action, before: Action, hint: Hint | None = None) -> ClusterEvent:
+        """What a plugin waits for that reads the changes *own* of nodes, and waited for *before* where events are not narrow."""
+        if not self.queueing.narrow_events:
+            return ClusterEvent("Node", before, hint=hint)
+        # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of taints or labels has to.
+        more = Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
+        return ClusterEvent("Node", own if self.gives_hints else own | more, hint=hint)
+
+    @property
+    def hints_see_pods(self) -> bool:
+        """Whether hints decide about updates of the waiting pods themselves."""
+        return self.gives_hints and self.queueing.hints_for_pods
+
+    def labels_and_taints(self, own: Action) -> Action:
+        """The changes *own* of nodes, which wake a plugin that reads labels, with changed taints where these wake it, too."""
+        return own | Action.UPDATE_NODE_TAINT if self.queueing.taints_wake else own
+
+    def compares(self, plugin: str) -> bool:
+        """Whether the hints of *plugin* compare a node with what it was."""
+        return plugin in self.queueing.comparing_hints
 
     def get_waiting_pod(self, uid: str) -> WaitingPod | None:
         """The pod of that UID if its binding waits for Permit plugins; else None."""

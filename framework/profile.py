@@ -73,7 +73,8 @@ class Profile:
 def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None) -> dict[str, Profile]:
     """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text."""
     release = config.release
-    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices) if handle is None else handle
+    if handle is None:
+        handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing)
     found: dict[str, Profile] = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""

@@ -215,7 +215,7 @@ def _config(given: Any) -> classic.KubeSchedulerConfiguration:
 def _check_taken(version: str, options: Mapping[str, Any]) -> None:
     """Refuse the options of the other kind of releases."""
     runs_profiles = version in FRAMEWORK_RELEASES
-    wanted = f"profile or plugins of release {DEFAULT_FRAMEWORK}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
+    wanted = f"profile or plugins of release {version}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
     for name in CLASSIC_ALONE if runs_profiles else FRAMEWORK_ALONE:
         value = options.get(name)
         if value is not None and value != _UNSET.get(name) and (name != "plugins" or len(value)):

@@ -15,6 +15,7 @@ from ..core.release import ConfigurationCells, ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
 from .config.gatetable import gates_of, settled_by
+from .queue.releasetable import QUEUEING
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
@@ -88,7 +89,7 @@ V1_27: Release = attrs.evolve(
         zone_labels=(*_LAST.volumes.zone_labels, TOPOLOGY_ZONE),
         migration_gate="",
         always_migrated=frozenset({intree.AWS_EBS, intree.AZURE_DISK, intree.CINDER}),
-        migratable=intree.MIGRATABLE | {f"kubernetes.io/{name}" for name in ("vsphere-volume", "portworx-volume", "rbd")},
+        migratable=intree.MIGRATABLE | {intree.PORTWORX, intree.RBD, "kubernetes.io/vsphere-volume"},
         inline_migrates=True,
         translates_bound_volumes=True,
         missing_volume_is_reason=True,
@@ -118,7 +119,7 @@ V1_27: Release = attrs.evolve(
     configuration=ConfigurationCells(
         default_plugins=MappingProxyType(_DEFAULTS),
         gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
-        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
+        not_modelled=MappingProxyType({"CSIMigrationRBD": "the migration of RBD volumes", **_CLASSIC_DEVICES}),
     ),
 )
 
@@ -126,6 +127,7 @@ V1_28 = attrs.evolve(
     V1_27,
     version="1.28",
     gates=gates_of("1.28"),
+    queueing=QUEUEING["1.28"],
     configuration=attrs.evolve(
         V1_27.configuration,
         settled_gates=settled_by("1.28"),
@@ -141,10 +143,17 @@ V1_28 = attrs.evolve(
         outside_text=None,
         counts_outside=False,
         index_of_all_nodes=True,
+        fit_errors_after=frozenset({"Reserve", "Permit"}),
         faults_list_operators=True,
         skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
+        points_lacked=frozenset({("VolumeBinding", "preScore")}),
+        idle_restrictions_skip=True,
         rejects_sidecars="Filter",
         fit_checks_requested=True,
+    ),
+    volumes=attrs.evolve(
+        V1_27.volumes,
+        always_migrated=V1_27.volumes.always_migrated | {intree.GCE_PD},
     ),
 )
 
@@ -152,6 +161,7 @@ V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
     gates=gates_of("1.29"),
+    queueing=QUEUEING["1.29"],
     configuration=attrs.evolve(
         V1_28.configuration,
         settled_gates=settled_by("1.29"),
@@ -162,6 +172,8 @@ V1_29 = attrs.evolve(
     framework=attrs.evolve(
         V1_28.framework,
         post_filter_full_stop=False,
+        fit_errors_after=frozenset({"Reserve", "Permit", "Wait"}),
+        zone_labels_match=True,
         counts_images_late=True,
     ),
 )
@@ -170,6 +182,7 @@ V1_30 = attrs.evolve(
     V1_29,
     version="1.30",
     gates=gates_of("1.30"),
+    queueing=QUEUEING["1.30"],
     configuration=attrs.evolve(
         V1_29.configuration,
         settled_gates=settled_by("1.30"),
@@ -189,7 +202,12 @@ V1_30 = attrs.evolve(
         reads_min_domains=True,
         constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
+        narrows_to_local_volumes=False,
         rejects_sidecars="PreFilter",
+    ),
+    volumes=attrs.evolve(
+        V1_29.volumes,
+        missing_claim_is_reason=True,
     ),
 )
 
@@ -197,6 +215,7 @@ V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
     gates=gates_of("1.31"),
+    queueing=QUEUEING["1.31"],
     configuration=attrs.evolve(
         V1_30.configuration,
         settled_gates=settled_by("1.31"),
@@ -204,6 +223,7 @@ V1_31 = attrs.evolve(
             {name: weight for name, weight in V1_30.configuration.default_plugins.items() if name not in _DISK_LIMITS}
         ),
         refused_plugins=_DISK_LIMITS,
+        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
         shares_waiting_pods=True,
     ),
     framework=attrs.evolve(
@@ -212,12 +232,19 @@ V1_31 = attrs.evolve(
         disjoint_sorts_plugins=True,
         waits_for_preempted_alone=True,
     ),
+    volumes=attrs.evolve(
+        V1_30.volumes,
+        migratable=V1_30.volumes.migratable - {intree.RBD},
+        attributes_class_gate="VolumeAttributesClass",
+    ),
 )
 
 V1_32 = attrs.evolve(
     V1_31,
     version="1.32",
     gates=gates_of("1.32"),
+    queueing=QUEUEING["1.32"],
+    client=cells.CLIENT_WITH_ATTACHMENTS,
     configuration=attrs.evolve(
         V1_31.configuration,
         settled_gates=settled_by("1.32"),
@@ -235,17 +262,22 @@ V1_32 = attrs.evolve(
         outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
         extender_replaces_reasons=True,
     ),
+    volumes=attrs.evolve(
+        V1_31.volumes,
+        node_limits=False,
+        counts_attachments=True,
+    ),
 )
 
 V1_33 = attrs.evolve(
     V1_32,
     version="1.33",
     gates=gates_of("1.33"),
+    queueing=QUEUEING["1.33"],
     configuration=attrs.evolve(
         V1_32.configuration,
         settled_gates=settled_by("1.33"),
         not_modelled=MappingProxyType(_DEVICE_TAINTS),
-        capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
     incoming=podsums.of_pod_with_huge_pages,
@@ -255,6 +287,7 @@ V1_33 = attrs.evolve(
     resized=resized.by_reported_and_allocated,
     framework=attrs.evolve(
         V1_32.framework,
+        volume_node_text="node(s) didn't match PersistentVolume's node affinity",
         fit_scores_containers=True,
         counts_apart=True,
         skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
@@ -276,6 +309,8 @@ V1_34 = attrs.evolve(
     V1_33,
     version="1.34",
     gates=gates_of("1.34"),
+    queueing=QUEUEING["1.34"],
+    client=attrs.evolve(V1_33.client, device_api="resource.k8s.io/v1"),
     configuration=attrs.evolve(
         V1_33.configuration,
         settled_gates=settled_by("1.34"),
@@ -293,9 +328,11 @@ V1_34 = attrs.evolve(
     framework=attrs.evolve(
         V1_33.framework,
         leaving_victims_keep_nominations=True,
+        sole_user_text="node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
         faults_as_json=True,
         sidecars_have_ports=True,
         too_small_is_unresolvable=True,
+        keeps_namespace_selectors=True,
     ),
     devices=attrs.evolve(
         V1_33.devices,

@@ -143,6 +143,7 @@ _annotations = fields(
         "scheduler.alpha.kubernetes.io/preferAvoidPods": _avoided,
         "volume.beta.kubernetes.io/storage-class": name,
         "volume.kubernetes.io/selected-node": name,
+        "rbd.csi.ceph.com/volume-handle": parts,
         "pv.kubernetes.io/bind-completed": keep,
         "pv.kubernetes.io/bound-by-controller": keep,
         "storage.alpha.kubernetes.io/migrated-plugins": keep,
@@ -169,12 +170,14 @@ _disks: Mapping[str, Shape] = {
     "rbd": fields(monitors=each(name), pool=name, image=name, readOnly=keep),
     "azureDisk": fields(diskName=parts, diskURI=parts, readOnly=keep),
     "cinder": fields(volumeID=parts, readOnly=keep),
+    "portworxVolume": fields(volumeID=parts),
     "csi": fields(driver=keep, volumeHandle=parts, readOnly=keep),
 }
 _resources = fields(requests=keep, limits=keep)
 _claim_spec = fields(
-    volumeName=name, storageClassName=name, accessModes=keep, resources=_resources, selector=selector, volumeMode=keep
-)
+    volumeName=name, storageClassName=name, volumeAttributesClassName=name, accessModes=keep, resources=_resources, selector=selector,
+    volumeMode=keep,
+)  # fmt: skip
 _template = fields(metadata=fields(labels=labels, annotations=_annotations), spec=_claim_spec)
 _volume = fields(
     name=name,
@@ -251,6 +254,7 @@ SHAPES: Mapping[str, Shape] = {
             capacity=keep,
             accessModes=keep,
             storageClassName=name,
+            volumeAttributesClassName=name,
             volumeMode=keep,
             claimRef=_reference,
             nodeAffinity=fields(required=node_selector),
@@ -261,6 +265,7 @@ SHAPES: Mapping[str, Shape] = {
     "PersistentVolumeClaim": _kind(spec=_claim_spec, status=fields(phase=keep)),
     "CSINode": _kind(spec=fields(drivers=each(_driver))),
     "CSIDriver": _kind(_meta, spec=fields(storageCapacity=keep)),
+    "VolumeAttachment": _kind(spec=fields(attacher=keep, nodeName=name, source=fields(persistentVolumeName=name))),
     "CSIStorageCapacity": _kind(storageClassName=name, nodeTopology=selector, capacity=keep, maximumVolumeSize=keep),
     "Service": _kind(spec=fields(selector=labels)),
     "ReplicationController": _kind(spec=fields(selector=labels, template=_pod_template)),

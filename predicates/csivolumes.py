@@ -25,7 +25,7 @@ from ..core.volumes.match import claim_class
 from .csimigration import migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes, predicate
-from .volumecounts import NO_LIMIT, claim_fault, errors_of, nodes_limit_volumes, own_limit
+from .volumecounts import NO_LIMIT, Fault, claim_fault, errors_of, nodes_limit_volumes, own_limit
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"
@@ -34,14 +34,18 @@ LONGEST_NAME = 63
 
 @attrs.frozen
 class Attachable:
-    """A volume that a driver attaches: its identity and its limit. With *plugin* it counts only where the driver replaced that plugin."""
+    """A volume that a driver attaches: its identity and its limit, or what is wrong with it.
+
+    With *plugin* it counts only where the driver replaced that plugin.
+    """
 
     identity: Hashable
     limit_key: str
     plugin: str | None = None
+    fault: Fault | None = None
 
 
-_VOLUMES: Mapping[bool, Slot[tuple[int, tuple[Attachable, ...] | str]]] = {
+_VOLUMES: Mapping[bool, Slot[tuple[int, tuple[Attachable, ...]]]] = {
     True: Slot(f"{NAME} incoming"), False: Slot(NAME),
 }  # fmt: skip
 """By whether the pod is to be scheduled: the version of the volumes, and the pod's own volumes."""
@@ -54,43 +58,55 @@ def csi_limit_key(driver: str) -> str:
     return PREFIX + driver[:23] + hashlib.sha1(driver.encode()).hexdigest()[:16]
 
 
+def _limit_key(driver: str, cycle: Cycle) -> str:
+    """What a driver's limit goes by."""
+    return csi_limit_key(driver) if cycle.algorithm.release.volumes.node_limits else driver
+
+
 Found = tuple[str, Hashable, str | None]
 """Driver, handle and, for an in-tree volume, plugin."""
 
 
-def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[Attachable, ...] | str:
-    """The volumes of *pod* that drivers attach, in order, or the error of one of its claims."""
+def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[Attachable, ...]:
+    """The volumes of *pod* that drivers attach, in order, up to one with a claim that something is wrong with."""
     if not pod.spec.volumes:
         return ()
     version, slot = cycle.listings.volumes_version if pod.claims else 0, _VOLUMES[incoming]
     known = pod.notes.get(slot)
     if known is None or known[0] != version:
-        faults = (claim_fault(pod, volume, cycle, incoming) for volume in pod.spec.volumes)
-        fault = next((fault for fault in faults if fault is not None), None)
-        known = pod.notes[slot] = (version, tuple(_read_volumes(pod, cycle)) if fault is None else fault)
+        known = pod.notes[slot] = (version, tuple(_read_volumes(pod, cycle, incoming)))
     return known[1]
 
 
-def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
+def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attachable]:
     cells = cycle.algorithm.release.volumes
     for volume in pod.spec.volumes:
         name = claim_name(pod.pod, volume, cells.ephemeral_claims)
-        found = _of_inline(volume, cycle) if name is None else _of_claim(f"{pod.namespace}/{name}", cycle)
+        if name is None:
+            yield from _of_inline(volume, cycle)
+            continue
+        fault = claim_fault(pod, volume, cycle, incoming)
+        if fault is not None:
+            yield Attachable(None, "", fault=fault)
+            return
+        found = _of_claim(f"{pod.namespace}/{name}", cycle)
         if found is not None:
             driver, handle, plugin = found
             # Upstream: before 1.16 equal handles of two drivers are one volume.
             identity = (driver, handle) if cells.csi_reads_migration else handle
-            yield Attachable(identity, csi_limit_key(driver), plugin)
+            yield Attachable(identity, _limit_key(driver, cycle), plugin)
 
 
-def _of_inline(volume: Volume, cycle: Cycle) -> Found | None:
+def _of_inline(volume: Volume, cycle: Cycle) -> Iterator[Attachable]:
     plugin = plugin_of(volume) if cycle.algorithm.release.volumes.inline_migrates else None
     if plugin is None:
-        return None
+        return
+    driver = PLUGINS[plugin].driver
     try:
-        return PLUGINS[plugin].driver, PLUGINS[plugin].inline(volume), plugin
-    except VolumeError:
-        return None
+        yield Attachable((driver, PLUGINS[plugin].inline(volume)), _limit_key(driver, cycle), plugin)
+    except VolumeError as error:
+        # Upstream: 1.27 writes the whole volume, with addresses in memory, in place of its name.
+        yield Attachable(None, "", plugin, Fault(f"converting volume({volume.name}) from inline to csi: {error}"))
 
 
 def _of_claim(key: str, cycle: Cycle) -> Found | None:
@@ -136,9 +152,12 @@ class Limits:
 
 
 def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> Limits:
-    view = nodes.attachable
-    by_key = {key: view.where(partial(own_limit, key), np.int64) for key in keys}
-    found = Limits(view.present.copy(), by_key, np.zeros(nodes.n, np.int64), [frozenset()])
+    if cycle.algorithm.release.volumes.node_limits:
+        view = nodes.attachable
+        limited, by_key = view.present.copy(), {key: view.where(partial(own_limit, key), np.int64) for key in keys}
+    else:
+        limited, by_key = np.zeros(nodes.n, np.bool_), {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
+    found = Limits(limited, by_key, np.zeros(nodes.n, np.int64), [frozenset()])
     if cycle.algorithm.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
         for i in range(nodes.n):
             _read_csi_node(i, nodes.name(i), found, cycle)
@@ -152,7 +171,7 @@ def _read_csi_node(i: int, name: str, limits: Limits, cycle: Cycle) -> None:
     for driver in csi_node.drivers:
         if driver.count is not None:
             limits.limited[i] = True
-            numbers = limits.by_key.get(csi_limit_key(driver.name))
+            numbers = limits.by_key.get(_limit_key(driver.name, cycle))
             if numbers is not None:
                 numbers[i] = driver.count
     plugins = migrated_plugins(csi_node, cycle)
@@ -162,24 +181,46 @@ def _read_csi_node(i: int, name: str, limits: Limits, cycle: Cycle) -> None:
         limits.plugins[i] = limits.migrated.index(plugins)
 
 
-def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> dict[Hashable, str]:
-    """Volume -> limit key, for the volumes that a driver attaches where these plugins are replaced; of equal volumes the last counts."""
-    return {volume.identity: volume.limit_key for volume in volumes if volume.plugin is None or volume.plugin in migrated}
+Volumes = dict[Hashable, str]
+"""Volume -> limit key."""
 
 
-def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> dict[Hashable, str] | str:
-    """The volumes of the pods on node *i*, or the error of one of their claims."""
-    attached: dict[Hashable, str] = {}
+def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
+    """The volumes that a driver attaches where these plugins are replaced, or what is wrong; of equal volumes the last counts."""
+    found: Volumes = {}
+    for volume in volumes:
+        if volume.plugin is None or volume.plugin in migrated:
+            if volume.fault is not None:
+                return volume.fault
+            found[volume.identity] = volume.limit_key
+    return found
+
+
+def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> Volumes | Fault:
+    """The volumes of the pods on node *i*, or what is wrong with one of them."""
+    attached: Volumes = {}
     for entry in nodes.pods(i):
-        volumes = _volumes(entry.template, cycle)
-        if isinstance(volumes, str):
-            return volumes
-        attached |= _there(volumes, migrated)
+        found = _there(_volumes(entry.template, cycle), migrated)
+        if isinstance(found, Fault):
+            return found
+        attached |= found
     return attached
 
 
-def _exceeds(new: dict[Hashable, str], attached: dict[Hashable, str], limits: Limits, i: int) -> bool:
-    before = Counter(attached.values())
+def _attachments(name: str, cycle: Cycle) -> Volumes:
+    """The volumes of CSI drivers that VolumeAttachments attach to the node called *name*; their status does not matter."""
+    found: Volumes = {}
+    for item in cycle.listings.attachments.within(name):
+        volume = cycle.listings.volumes.get(item.persistent_volume_name)
+        csi = None if volume is None else volume.spec.source.csi
+        if item.attacher and csi is not None:
+            found[item.attacher, csi.volume_handle] = _limit_key(item.attacher, cycle)
+    return found
+
+
+def _exceeds(new: Volumes, attached: Volumes, others: Volumes, limits: Limits, i: int) -> bool:
+    # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
+    before = Counter({**others, **attached}.values())
     more = Counter(key for identity, key in new.items() if identity not in attached)
     numbers = {key: int(limits.by_key[key][i]) for key in more}
     return any(numbers[key] != NO_LIMIT and before[key] + count > numbers[key] for key, count in more.items())
@@ -199,26 +240,40 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     volumes = _volumes(pod, cycle, incoming=True)
     if not volumes:
         return None
-    if isinstance(volumes, str):
-        # Upstream: before 1.16 a node without limits fits before the claims are looked at.
-        everywhere = cycle.algorithm.release.volumes.csi_reads_migration
-        return Failures.error(volumes, np.ones(nodes.n, np.bool_) if everywhere else _limits((), nodes, cycle).limited)
     limits = _limits({volume.limit_key for volume in volumes}, nodes, cycle)
     news = [_there(volumes, migrated) for migrated in limits.migrated]
+    # Upstream: before 1.16 a node without limits fits before the claims are looked at.
+    everywhere = limits.limited | cycle.algorithm.release.volumes.csi_reads_migration
+    faulty = [new.on(everywhere & (limits.plugins == group)) for group, new in enumerate(news) if isinstance(new, Fault)]
+    return Failures.joined([*faulty, *_over_limits([new if isinstance(new, dict) else {} for new in news], limits, nodes, cycle)])
+
+
+def _over_limits(news: list[Volumes], limits: Limits, nodes: Batch, cycle: Cycle) -> tuple[Failures | None, ...]:
+    """The objections to nodes with too many volumes; *news*: those of the pod, by group of nodes."""
     judged = limits.limited & np.array([bool(new) for new in news])[limits.plugins]
-    exceeded, faults = judged & _alone(news, limits), dict[int, str]()
-    for i in nodes.with_volumes():
+    exceeded, faults = judged & _alone(news, limits), dict[int, Fault]()
+    for i in _occupied(nodes, cycle):
         if judged[i]:
             group = int(limits.plugins[i])
             attached = _attached(i, nodes, limits.migrated[group], cycle)
-            if isinstance(attached, str):
+            if isinstance(attached, Fault):
                 faults[i], exceeded[i] = attached, False
             else:
-                exceeded[i] = _exceeds(news[group], attached, limits, i)
-    return Failures.joined([errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)])
+                others = _attachments(nodes.name(i), cycle) if cycle.algorithm.release.volumes.counts_attachments else {}
+                exceeded[i] = _exceeds(news[group], attached, others, limits, i)
+    return errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)
 
 
-def _alone(news: list[dict[Hashable, str]], limits: Limits) -> Mask:
+def _occupied(nodes: Batch, cycle: Cycle) -> Iterable[int]:
+    """The nodes with pods that have volumes, or with VolumeAttachments that count."""
+    found = nodes.with_volumes()
+    if not cycle.algorithm.release.volumes.counts_attachments or not len(cycle.listings.attachments):
+        return found
+    rows = [nodes.table.row_of.get(name, -1) for name in cycle.listings.attachments.groups()]
+    return sorted({*found, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})
+
+
+def _alone(news: list[Volumes], limits: Limits) -> Mask:
     """Where the pod's own volumes alone exceed a limit: bool[n]."""
     found = np.zeros_like(limits.limited)
     for group, new in enumerate(news):

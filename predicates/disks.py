@@ -27,7 +27,13 @@ def _disks(pod: Template) -> tuple[Volume, ...]:
     return found
 
 
-def _conflict(one: Volume, other: Volume) -> bool:
+def has_disks(pod: Template) -> bool:
+    """Whether *pod* has volumes that can conflict with those of another pod."""
+    return bool(pod.spec.volumes) and bool(_disks(pod))
+
+
+def disks_conflict(one: Volume, other: Volume) -> bool:
+    """Whether two pods cannot have these volumes on one node."""
     gce, other_gce = one.gce_persistent_disk, other.gce_persistent_disk
     if gce and other_gce and gce.pd_name == other_gce.pd_name and not (gce.read_only and other_gce.read_only):
         return True
@@ -60,7 +66,7 @@ def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
 
     def conflicts(other: Template) -> bool:
         if other.number not in known:
-            known[other.number] = any(_conflict(one, two) for one in disks for two in _disks(other))
+            known[other.number] = any(disks_conflict(one, two) for one in disks for two in _disks(other))
         return known[other.number]
 
     mask = np.zeros(nodes.n, np.bool_)

@@ -12,12 +12,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import attrs
 import numpy as np
 
-from ..api.objects import Namespace
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Counter, Terms
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
-from ..core.cluster.listings import Listing
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
 from ..core.matching.domains import FEW, DomainSums, KeySums, pods_with_any_key
@@ -200,9 +198,9 @@ class Affinity:
             found = pod.notes[_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
         return found
 
-    def by_name(self, pod: Template, namespaces: Listing[Namespace]) -> Affinity:
+    def by_name(self, pod: Template, cycle: Cycle) -> Affinity:
         """The same, with the namespaces that it selects by labels replaced by names."""
-        wanted = by_name(self.wanted, namespaces)
+        wanted = by_name(self.wanted, cycle)
         return self if wanted is self.wanted else Affinity(wanted, self.keys, bool(wanted.counts(pod)))
 
 
@@ -279,12 +277,12 @@ class AntiAffinity:
             found = pod.notes[_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
 
-    def by_name(self, namespaces: Listing[Namespace]) -> AntiAffinity:
+    def by_name(self, cycle: Cycle) -> AntiAffinity:
         """The same, with the namespaces that it selects by labels replaced by names."""
-        any_term = by_name(self.any_term, namespaces)
+        any_term = by_name(self.any_term, cycle)
         if any_term is self.any_term:
             return self
-        return AntiAffinity(tuple((key, by_name(targeted, namespaces)) for key, targeted in self.by_key), any_term)
+        return AntiAffinity(tuple((key, by_name(targeted, cycle)) for key, targeted in self.by_key), any_term)
 
 
 def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:

@@ -13,7 +13,7 @@ from ..api.objects import PersistentVolumeClaim, Volume, VolumeSource
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
-from ..core.failures import Failures
+from ..core.failures import Failures, Reason
 from ..core.pods.claims import claim_name, is_made_for_pod, not_owned
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
@@ -30,7 +30,7 @@ NO_LIMIT = -(2**63)
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
 
 
-def _two_slots() -> dict[bool, Slot[tuple[int, Ids | str]]]:
+def _two_slots() -> dict[bool, Slot[tuple[int, Ids | Fault]]]:
     return {True: Slot("disks of an incoming pod"), False: Slot("disks")}
 
 
@@ -48,7 +48,7 @@ class DiskType:
     """How many a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
-    slots: Mapping[bool, Slot[tuple[int, Ids | str]]] = attrs.field(init=False, eq=False, repr=False, factory=_two_slots)
+    slots: Mapping[bool, Slot[tuple[int, Ids | Fault]]] = attrs.field(init=False, eq=False, repr=False, factory=_two_slots)
     """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of the type."""
 
 
@@ -63,7 +63,7 @@ class Count:
     new: Ints
     limit: Ints
     exempt: Mask
-    faults: dict[int, str]
+    faults: dict[int, Fault]
 
     @property
     def erred(self) -> Mask:
@@ -83,18 +83,30 @@ class Count:
         return (self.attached + self.new > self.limit) & ~self.erred & ~self.exempt
 
 
+@attrs.frozen
+class Fault:
+    """What is wrong with a volume of a pod. *rejects*: it only turns nodes down; else it is an error."""
+
+    text: str
+    rejects: bool = False
+
+    def on(self, mask: Mask) -> Failures | None:
+        """The same as the failure of the nodes of *mask*: bool[n]."""
+        return Failures.where(Reason(self.text, resolvable=False), mask) if self.rejects else Failures.error(self.text, mask)
+
+
 def own_limit(key: str, given: Mapping[str, int]) -> int:
     """The limit that a node gives under *key*, ``NO_LIMIT`` where it gives none."""
     return given.get(key, NO_LIMIT)
 
 
-def errors_of(faults: Mapping[int, str], n: int) -> Failures | None:
-    """*faults*, node -> text, as errors of *n* nodes."""
-    return Failures.of_rows([faults.get(i) for i in range(n)]) if faults else None
+def errors_of(faults: Mapping[int, Fault], n: int) -> Failures | None:
+    """*faults*, those of pods on the nodes, as errors of *n* nodes."""
+    return Failures.of_rows([faults[i].text if i in faults else None for i in range(n)]) if faults else None
 
 
-def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> str | None:
-    """The error of the claim of one of *pod*'s volumes; None where there is no error or no claim.
+def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> Fault | None:
+    """What is wrong with the claim of one of *pod*'s volumes; None where it is fine or where there is no claim.
 
     *incoming*: *pod* is to be scheduled, and not on a node already.
     """
@@ -103,15 +115,16 @@ def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> 
     if name is None:
         return None
     if not name:
-        return NO_NAME
+        return Fault(NO_NAME)
     claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
     if claim is not None:
-        return not_owned(pod.pod, claim) if is_made_for_pod(volume) else None
-    missing = incoming and cells.missing_claim_errs
-    return f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found' if missing else None
+        text = not_owned(pod.pod, claim) if is_made_for_pod(volume) else None
+        return None if text is None else Fault(text)
+    text = f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found'
+    return Fault(text, cells.missing_claim_is_reason) if incoming and cells.missing_claim_errs else None
 
 
-def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False) -> Ids | str:
+def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False) -> Ids | Fault:
     """The disks of a type that *pod* uses, or the error of one of its claims."""
     version = cycle.listings.volumes_version if pod.claims else 0
     slot = disk.slots[incoming]
@@ -121,7 +134,7 @@ def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False)
     return known[1]
 
 
-def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Ids | str:
+def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Ids | Fault:
     found: set[Hashable] = set()
     for volume in pod.spec.volumes:
         inline = disk.id_of(volume)
@@ -194,17 +207,17 @@ def _exempt(disk: DiskType, nodes: Batch, cycle: Cycle) -> Mask:
 def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
     attached, new = np.zeros(nodes.n, np.int64), np.full(nodes.n, len(ids), np.int64)
     exempt = _exempt(disk, nodes, cycle)
-    faults: dict[int, str] = {}
+    faults: dict[int, Fault] = {}
     for i in nodes.with_volumes():
         here: set[Hashable] = set()
         for entry in nodes.pods(i):
             found = _ids(entry.template, disk, cycle) if entry.template.spec.volumes else frozenset[Hashable]()
-            if isinstance(found, str):
+            if isinstance(found, Fault):
                 faults[i] = found
                 break
             here.update(found)
         attached[i], new[i] = len(here), len(ids - here)
-    faults = {i: text for i, text in faults.items() if not exempt[i]}
+    faults = {i: fault for i, fault in faults.items() if not exempt[i]}
     return Count(attached, new, _limits(disk, nodes, cycle), exempt, faults)
 
 
@@ -213,8 +226,8 @@ def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> 
     if not pod.spec.volumes:
         return None
     ids = _ids(pod, disk, cycle, incoming=True)
-    if isinstance(ids, str):
-        return Failures.error(ids, np.ones(nodes.n, np.bool_))
+    if isinstance(ids, Fault):
+        return ids.on(np.ones(nodes.n, np.bool_))
     if not ids:
         return None
     count = _count(ids, disk, nodes, cycle)
@@ -234,7 +247,7 @@ def _predicate(disk: DiskType) -> Predicate:
         if not pod.spec.volumes or not cycle.enabled("BalanceAttachedNodeVolumes"):
             return
         ids = _ids(pod, disk, cycle, incoming=True)
-        if ids and not isinstance(ids, str):
+        if ids and not isinstance(ids, Fault):
             _leave(_count(ids, disk, nodes, cycle), nodes)
 
     return Predicate(

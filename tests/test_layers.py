@@ -49,9 +49,11 @@ ROWS = {
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "framework/config/gatetable.py": CORE,
+    "framework/queue/releasetable.py": CORE,
     "framework/releases.py": f"{CORE} algorithmprovider framework",
     "framework/config/gates.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
+    "framework/hints": f"{CORE} predicates",
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
     "framework/cycle/state.py": CORE,
     "framework/extensionpoints.py": f"{CORE} framework",
@@ -84,11 +86,11 @@ A part within a folder that has a line of its own is not part of that folder's l
 
 FLOORS = 10
 TABLES = (
-    "algorithmprovider/releases.py", "framework/releases.py", "framework/config/gatetable.py", "live/settings/releases.py",
-    "cli/declaring/choices.py",
+    "algorithmprovider/releases.py", "framework/releases.py", "framework/config/gatetable.py", "framework/queue/releasetable.py",
+    "live/settings/releases.py", "cli/declaring/choices.py",
 )  # fmt: skip
-"""Where the releases are: of predicates and priorities, of the framework and of its gates, around a live scheduler, and the defaults for
-the help."""
+"""Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
+the defaults for the help."""
 ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running")
 """Folders with one file a rule or a command, which may hold as many as there are."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.release import ConfigurationCells, DeviceCells, FrameworkCells, words_of
+from ...core.release import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, words_of
 
 _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
@@ -73,7 +73,10 @@ _VOLUMES: Mapping[str, str] = {
     "groups_by_beta_class": "the beta annotation for the class of a volume counts before its field",
     "ephemeral_claims": "generic ephemeral volumes have claims",
     "missing_claim_errs": "a missing claim of the pod is an error where volumes are counted",
+    "missing_claim_is_reason": "a missing claim of the pod turns nodes down where volumes are counted",
     "limits_gate": "the gate for limits of volumes from the node's allocatable",
+    "node_limits": "CSI drivers can have limits in the node's allocatable (no: in its CSINode alone)",
+    "counts_attachments": "VolumeAttachments of a node count towards the limits of CSI drivers",
     "instance_type_labels": "the labels with a node's machine type",
     "zone_labels": "the labels with the zone of a GCE disk",
     "migration_gate": "the gate for CSI migration as a whole",
@@ -83,6 +86,7 @@ _VOLUMES: Mapping[str, str] = {
     "translates_bound_volumes": "the node affinity of a bound volume is read with the CSI driver's labels where its driver has moved",
     "missing_volume_is_reason": "a claim bound to a missing volume turns nodes down (no: it is an error)",
     "checks_storage_capacity": "a new volume needs free capacity by CSIStorageCapacity",
+    "attributes_class_gate": "the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)",
 }
 _PREEMPTION: Mapping[str, str] = {
     "refreshes_snapshot": "preemption looks at the cluster as it is then, not as the cycle saw it",
@@ -120,6 +124,7 @@ _NOMINATIONS: Mapping[str, str] = {
 }
 _CLIENT: Mapping[str, str] = {
     "resources": "the kinds that it lists and watches, with the version of the API",
+    "device_api": "with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices",
     "pod_selector": "the field selector of the pods that are listed",
     "bookmarks": "watches ask for bookmarks",
     "sends_duration": "watches send their time-out twice, once as a duration",
@@ -150,6 +155,7 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "live": {f"live.{name}": words for name, words in _LIVE.items()},
     "client": {f"client.{name}": words for name, words in _CLIENT.items()},
     "framework": {f"framework.{name}": words for name, words in words_of(FrameworkCells)},
+    "queueing": {f"queueing.{name}": words for name, words in words_of(QueueingCells)},
     "configuration": {f"configuration.{name}": words for name, words in words_of(ConfigurationCells)},
     "devices": {f"devices.{name}": words for name, words in words_of(DeviceCells)},
 }

@@ -18,6 +18,7 @@ from ...core.release import (
     NominationCells,
     PreemptionCells,
     QueueCells,
+    QueueingCells,
     Release,
     VolumeCells,
 )
@@ -44,7 +45,7 @@ WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
 GROUPS = (
     VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, ConfigurationCells,
-    DeviceCells,
+    DeviceCells, QueueingCells,
 )  # fmt: skip
 
 

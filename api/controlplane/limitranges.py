@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from ..meaning.podtotals import AmountsOf, limits_of, requests_of, total_of, uses
 from ..objects import Container, KubeObject, LimitRange, LimitRangeItem, Map, Pod
 from ..objects.quantity import ZERO, Quantity
 
@@ -71,20 +72,17 @@ def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
         for container in (*pod.spec.containers, *pod.spec.init_containers):
             yield from _checked(item, container.requests, container.limits)
     elif item.type == POD:
-        spec = pod.spec
-        requests = _of_pod([one.requests for one in spec.containers], [one.requests for one in spec.init_containers])
-        limits = _of_pod([one.limits for one in spec.containers], [one.limits for one in spec.init_containers])
-        yield from _checked(item, requests, limits)
+        yield from _checked(item, _of_pod(pod, requests_of), _of_pod(pod, limits_of))
 
 
-def _of_pod(containers: list[Map[Quantity]], init_containers: list[Map[Quantity]]) -> Amounts:
-    """The sums over the containers, or the amount of an init container if that is more."""
+def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
+    """What the containers need together."""
+    total = total_of(pod, amounts_of)
+    known = [amounts_of(container).keys() for container in pod.spec.containers]
     # Upstream: a sum is there only for a resource of which every container says something.
-    shared = [name for name in (containers[0] if containers else ()) if all(name in found for found in containers)]
-    total = {name: sum((found[name] for found in containers), ZERO) for name in shared}
-    for amounts in init_containers:
-        for name, quantity in amounts.items():
-            total[name] = max(total.get(name, quantity), quantity)
+    for name in {name for names in known for name in names if not all(name in others for others in known)}:
+        found = [use[name] for use in uses(pod, amounts_of) if name in use]
+        total = {**total, name: max(found)} if found else {other: quantity for other, quantity in total.items() if other != name}
     return total
 
 

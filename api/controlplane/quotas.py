@@ -5,9 +5,10 @@ Upstream: pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go, plugin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ..meaning.labels import compile_selector
+from ..meaning.podtotals import limits_of, requests_of, total_of
 from ..objects import (
     LabelSelector,
     Map,
@@ -26,6 +27,8 @@ COUNT, CLAIMS = "count/pods", "persistentvolumeclaims"
 _BETA_CLASS, _OF_CLASS = "volume.beta.kubernetes.io/storage-class", ".storageclass.storage.k8s.io/"
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 _REQUESTS, _HUGE_PAGES = "requests.", "hugepages-"
+_OF_PODS = ("cpu", "memory")
+"""What a pod as a whole can request, beside huge pages."""
 POD_RESOURCES = frozenset([COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)])
 REQUIRED = frozenset(f"{word}{name}" for word in ("", "requests.", "limits.") for name in ("cpu", "memory"))
 """Where a quota has one of these, each container has to say how much it is."""
@@ -38,10 +41,8 @@ def usage(pod: Pod) -> dict[str, Quantity]:
     """What *pod* uses of quotas: nothing but its count once it has finished."""
     if pod.is_terminal:
         return {COUNT: ONE}
-    spec = pod.spec
-    requests = _total([one.requests for one in spec.containers], [one.requests for one in spec.init_containers])
-    limits = _total([one.limits for one in spec.containers], [one.limits for one in spec.init_containers])
-    return {COUNT: ONE, **_named(requests, limits)}
+    whole = {name: quantity for name, quantity in pod.spec.requests.items() if name in _OF_PODS or name.startswith(_HUGE_PAGES)}
+    return {COUNT: ONE, **_named({**total_of(pod, requests_of), **whole}, total_of(pod, limits_of))}
 
 
 def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
@@ -51,17 +52,6 @@ def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
     prefixes = ["", *([f"{of_class}{_OF_CLASS}"] if of_class else [])]
     found |= {f"{prefix}{CLAIMS}": ONE for prefix in prefixes}
     return found | ({f"{prefix}requests.storage": storage for prefix in prefixes} if storage is not None else {})
-
-
-def _total(containers: Iterable[Amounts], init_containers: Iterable[Amounts]) -> dict[str, Quantity]:
-    total: dict[str, Quantity] = {}
-    for amounts in containers:
-        for name, quantity in amounts.items():
-            total[name] = total[name] + quantity if name in total else quantity
-    for amounts in init_containers:
-        for name, quantity in amounts.items():
-            total[name] = max(total.get(name, quantity), quantity)
-    return total
 
 
 def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:

@@ -107,8 +107,10 @@ from .storage import (
     PersistentVolumeClaim,
     PersistentVolumeClaimSpec,
     PersistentVolumeSpec,
+    PortworxVolume,
     StorageClass,
     TopologySelectorTerm,
+    VolumeAttachment,
     VolumeSource,
 )
 
@@ -173,6 +175,7 @@ __all__ = [
     "PodResourceClaimStatus",
     "PodSpec",
     "PodStatus",
+    "PortworxVolume",
     "PreferredSchedulingTerm",
     "PriorityClass",
     "ReplicaSet",
@@ -197,6 +200,7 @@ __all__ = [
     "TopologySelectorTerm",
     "TopologySpreadConstraint",
     "Volume",
+    "VolumeAttachment",
     "VolumeSource",
     "WeightedPodAffinityTerm",
     "strings",
@@ -205,7 +209,7 @@ __all__ = [
 KINDS: Mapping[str, type[KubeObject]] = {
     kind.kind: kind
     for kind in (
-        Node, Pod, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity,
+        Node, Pod, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment,
         Service, ReplicationController, ReplicaSet, StatefulSet, PodDisruptionBudget, PriorityClass, Namespace,
         ResourceQuota, LimitRange, DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice,
     )

@@ -66,6 +66,11 @@ class Container:
     restart_policy: str = ""
     """``Always`` makes a sidecar of an init container in newer releases."""
 
+    @property
+    def is_sidecar(self) -> bool:
+        """Whether an init container goes on running beside the others."""
+        return self.restart_policy == "Always"
+
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Volume(VolumeSource):
@@ -134,6 +139,13 @@ class PodStatus:
     resize: str = ""
     """How a change of requests goes on, up to 1.32."""
 
+    def with_conditions(self, conditions: tuple[Condition, ...]) -> PodStatus:
+        """A copy with *conditions*."""
+        # Runs once a failed attempt of a replay; attrs.evolve would take longer.
+        status = _copied_status(self)
+        object.__setattr__(status, "conditions", conditions)
+        return status
+
 
 @attrs.frozen(kw_only=True)
 class Pod(KubeObject):
@@ -195,4 +207,4 @@ def _copier(kind: type[V]) -> Callable[[V], V]:
     return copied
 
 
-_copied_meta, _copied_pod, _copied_spec = _copier(ObjectMeta), _copier(Pod), _copier(PodSpec)
+_copied_meta, _copied_pod, _copied_spec, _copied_status = _copier(ObjectMeta), _copier(Pod), _copier(PodSpec), _copier(PodStatus)

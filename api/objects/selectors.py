@@ -60,6 +60,8 @@ class NodeAffinity:
 
     required: NodeSelector | None = None
     preferred: tuple[PreferredSchedulingTerm, ...] = ()
+    has_empty_list: bool = False
+    """*preferred* is there as an empty list; upstream may score a pod that has one, though it prefers nothing."""
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)

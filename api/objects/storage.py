@@ -58,6 +58,11 @@ class Cinder:
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)
+class PortworxVolume:
+    volume_id: str = ""
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
 class CSI:
     """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (only driver)."""
 
@@ -76,6 +81,7 @@ class VolumeSource:
     rbd: RBD | None = None
     azure_disk: AzureDisk | None = None
     cinder: Cinder | None = None
+    portworx_volume: PortworxVolume | None = None
     csi: CSI | None = None
 
 
@@ -96,6 +102,7 @@ class PersistentVolumeSpec:
     capacity: Map[Quantity] = NO_QUANTITIES
     access_modes: tuple[str, ...] = ()
     storage_class_name: str = ""
+    volume_attributes_class_name: str = ""
     volume_mode: str | None = None
     claim_ref: ObjectReference | None = None
     node_affinity: NodeSelector | None = None
@@ -116,6 +123,7 @@ class PersistentVolume(KubeObject):
 class PersistentVolumeClaimSpec:
     volume_name: str = ""
     storage_class_name: str | None = None
+    volume_attributes_class_name: str = ""
     access_modes: tuple[str, ...] = ()
     requests: Map[Quantity] = NO_QUANTITIES
     selector: LabelSelector | None = None
@@ -178,7 +186,7 @@ class CSINode(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIDriver(KubeObject):
-    """A CSI driver; releases from 1.27 on read it."""
+    """A CSI driver; releases before 1.27 do not read it."""
 
     kind: ClassVar[str] = "CSIDriver"
     namespaced: ClassVar[bool] = False
@@ -188,7 +196,7 @@ class CSIDriver(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIStorageCapacity(KubeObject):
-    """How much storage of a class is left in a part of the cluster; releases from 1.27 on read it."""
+    """How much storage of a class is left in a part of the cluster; releases before 1.27 do not read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
 
@@ -196,3 +204,16 @@ class CSIStorageCapacity(KubeObject):
     node_topology: LabelSelector | None = None
     capacity: Quantity | None = None
     maximum_volume_size: Quantity | None = None
+
+
+@attrs.frozen(kw_only=True)
+class VolumeAttachment(KubeObject):
+    """A volume that the driver *attacher* attaches to a node; releases before 1.32 do not read it."""
+
+    kind: ClassVar[str] = "VolumeAttachment"
+    namespaced: ClassVar[bool] = False
+
+    attacher: str = ""
+    node_name: str = ""
+    persistent_volume_name: str = ""
+    """Its volume; empty where it attaches a volume that a pod names without a claim."""

@@ -44,6 +44,7 @@ _TYPES: Mapping[type[Any], str] = {
     o.RBD: "RBDPersistentVolumeSource RBDVolumeSource",
     o.AzureDisk: "AzureDiskVolumeSource",
     o.Cinder: "CinderPersistentVolumeSource CinderVolumeSource",
+    o.PortworxVolume: "PortworxVolumeSource",
     o.CSI: "CSIPersistentVolumeSource CSIVolumeSource",
 }
 """Class -> the names that its types have in Go, if they are not its own."""
@@ -59,9 +60,10 @@ def _count_or_share(value: Any) -> str:
 
 _COUNT_IN_SPEC = Field(inside="spec", read=_count_or_share)
 _IN_SPEC, _IN_STATUS, _IN_METADATA, _IN_RESOURCES = (Field(inside=outer) for outer in ("spec", "status", "metadata", "resources"))
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _AFFINITY = {
     "required": Field("requiredDuringSchedulingIgnoredDuringExecution"),
-    "preferred": Field("preferredDuringSchedulingIgnoredDuringExecution"),
+    "preferred": Field(_PREFERRED),
 }
 _NAMES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")))
 
@@ -72,7 +74,7 @@ _PLACES: Overrides = {
     o.ContainerStatus: {"requests": Field(inside="resources", absent=o.NO_QUANTITIES)},
     o.NodeStatus: {"kubelet_version": Field(inside="nodeInfo")},
     o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
-    o.NodeAffinity: _AFFINITY,
+    o.NodeAffinity: _AFFINITY | {"has_empty_list": Field(read=lambda value: value.get(_PREFERRED) == [], whole=True)},
     o.PodAffinity: _AFFINITY,
     o.Volume: {
         "persistent_volume_claim": Field("claimName", inside="persistentVolumeClaim", absent=""),
@@ -87,6 +89,11 @@ _PLACES: Overrides = {
     o.CSINode: {"drivers": _IN_SPEC},
     o.CSINodeDriver: {"count": Field(inside="allocatable")},
     o.CSIDriver: {"storage_capacity": _IN_SPEC},
+    o.VolumeAttachment: {
+        "attacher": _IN_SPEC,
+        "node_name": _IN_SPEC,
+        "persistent_volume_name": Field(inside="spec.source"),
+    },
     o.Service: {"selector": _IN_SPEC},
     o.ReplicationController: {"selector": _IN_SPEC},
     o.ReplicaSet: {"selector": _IN_SPEC},

@@ -48,7 +48,7 @@ SCHEDULER = (
     ),
     click.option(
         "--profile", type=FILE,
-        help=f"{DEFAULT_FRAMEWORK}: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
+        help=f"From {DEFAULT_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
     ),
     click.option("--provider", "--algorithm-provider", metavar="NAME", help="DefaultProvider (the default) or ClusterAutoscalerProvider."),
     click.option("--policy", "--policy-config-file", type=FILE, help="A Policy, by itself or in a ConfigMap, instead of a provider."),
@@ -56,7 +56,7 @@ SCHEDULER = (
     click.option("--policy-configmap-namespace", metavar="NAME", default="kube-system", show_default=True, help="Where that ConfigMap is."),
     click.option(
         "--config", type=FILE,
-        help=f"A KubeSchedulerConfiguration; other options override it. {DEFAULT_FRAMEWORK}: the same as --profile.",
+        help=f"A KubeSchedulerConfiguration; other options override it. From {DEFAULT_FRAMEWORK} on the same as --profile.",
     ),
     click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
     click.option(
@@ -76,13 +76,13 @@ SCHEDULER = (
     click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: use the equivalence cache, with the original's gaps."),
     click.option(
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
-        help=f"How to choose among best nodes. The originals of 1.16 and {DEFAULT_FRAMEWORK} do it at random; `release` takes the first.",
+        help="How to choose among best nodes. The originals from 1.16 on do it at random; `release` takes the first.",
     ),
     click.option("--seed", type=WHOLE, default=0, show_default=True, help="For --tie-break random, and for random events of a scenario."),
     click.option(
         "--rules", multiple=True, metavar="FILE.py:NAME",
         help="Your own rules: a Python file or module, and the Catalogue in it; "
-        f"{DEFAULT_FRAMEWORK}: the class of a plugin, or a list of such.",
+        f"from {DEFAULT_FRAMEWORK} on the class of a plugin, or a list of such.",
     ),
     EXTENDERS,
 )  # fmt: skip

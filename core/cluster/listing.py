@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 import attrs
@@ -21,13 +22,17 @@ class Tick:
 
 @attrs.define(eq=False, repr=False)
 class Listing(Generic[Kind]):
-    """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*."""
+    """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*.
+
+    ``group``: the part of an object by which :meth:`within` finds it.
+    """
 
     version: int = 0
     tick: Tick = attrs.field(factory=Tick)
+    group: Callable[[Kind], str] = attrgetter("namespace")
     _objects: dict[str, Kind] = attrs.field(factory=dict)
     _sorted: list[Kind] | None = None
-    _by_namespace: dict[str, list[Kind]] = attrs.field(factory=dict)
+    _groups: dict[str, list[Kind]] | None = None
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -42,12 +47,18 @@ class Listing(Generic[Kind]):
         """The object called *key*, or None."""
         return self._objects.get(key)
 
-    def within(self, namespace: str) -> list[Kind]:
-        """The objects of *namespace* in ascending order of name. Not to be changed."""
-        found = self._by_namespace.get(namespace)
-        if found is None:
-            found = self._by_namespace[namespace] = [item for item in self if item.namespace == namespace]
-        return found
+    def within(self, group: str) -> list[Kind]:
+        """The objects of *group*, which is a namespace for most kinds, in ascending order of their keys. Not to be changed."""
+        if self._groups is None:
+            self._groups = {}
+            for item in self:
+                self._groups.setdefault(self.group(item), []).append(item)
+        return self._groups.get(group, [])
+
+    def groups(self) -> Collection[str]:
+        """The groups that have objects."""
+        self.within("")
+        return () if self._groups is None else self._groups.keys()
 
     def put(self, item: Kind) -> None:
         """Add or replace an object."""
@@ -63,4 +74,4 @@ class Listing(Generic[Kind]):
         self.version += 1
         self.tick.count += 1
         self._sorted = None
-        self._by_namespace.clear()
+        self._groups = None

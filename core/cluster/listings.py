@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import attrs
 
 from ...api.objects import (
@@ -20,6 +22,7 @@ from ...api.objects import (
     Service,
     StatefulSet,
     StorageClass,
+    VolumeAttachment,
 )
 from .listing import Listing, Tick
 from .resourceclaims import ResourceClaims
@@ -35,6 +38,8 @@ class Listings:
     csi_nodes: Listing[CSINode] = attrs.field(factory=Listing)
     csi_drivers: Listing[CSIDriver] = attrs.field(factory=Listing)
     csi_capacities: Listing[CSIStorageCapacity] = attrs.field(factory=Listing)
+    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group=attrgetter("node_name")))
+    """Volume attachments; ``within`` gives those of a node."""
     services: Listing[Service] = attrs.field(factory=Listing)
     controllers: Listing[ReplicationController] = attrs.field(factory=Listing)
     replica_sets: Listing[ReplicaSet] = attrs.field(factory=Listing)
@@ -48,7 +53,8 @@ class Listings:
     owner_tick: Tick = attrs.field(init=False, factory=Tick)
 
     def __attrs_post_init__(self) -> None:
-        for listing in (self.volumes, self.claims, self.classes, self.csi_nodes, self.csi_drivers, self.csi_capacities):
+        volumes = (self.volumes, self.claims, self.classes, self.csi_nodes, self.csi_drivers, self.csi_capacities, self.attachments)
+        for listing in volumes:
             listing.tick = self.volume_tick
         for owners in (self.services, self.controllers, self.replica_sets, self.stateful_sets, self.namespaces):
             owners.tick = self.owner_tick
@@ -76,6 +82,7 @@ LISTED = {
     "CSINode": "csi_nodes",
     "CSIDriver": "csi_drivers",
     "CSIStorageCapacity": "csi_capacities",
+    "VolumeAttachment": "attachments",
     "Service": "services",
     "ReplicationController": "controllers",
     "ReplicaSet": "replica_sets",

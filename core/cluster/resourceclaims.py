@@ -40,6 +40,14 @@ class DeviceLog(Revisions[tuple[DeviceId, ...]]):
             self._drop(len(self._steps) // 2)
 
 
+@attrs.frozen
+class ClaimWrite:
+    """A claim that the scheduler changes: what it was, and what it is to be."""
+
+    before: ResourceClaim
+    after: ResourceClaim
+
+
 @attrs.define(eq=False, repr=False)
 class ResourceClaims(Listing[ResourceClaim]):
     """The claims as the API has them, with those that are being allocated."""
@@ -49,13 +57,18 @@ class ResourceClaims(Listing[ResourceClaim]):
     log: DeviceLog = attrs.field(factory=DeviceLog)
     pending: dict[str, ResourceClaim] = attrs.field(factory=dict)
     """Key -> a claim with the devices that it gets, until they are written to it."""
+    writes: list[ClaimWrite] | None = None
+    """What is to be written to the API, oldest first, for whoever makes it a list and takes them out; None: nobody writes."""
     _before: dict[str, ResourceClaim | None] | None = None
     """What was there before a trial, which is undone in the end."""
 
     def put(self, item: ResourceClaim) -> None:
-        """Add or replace a claim."""
+        """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch brings it."""
+        known = self.get(item.key)
+        if known is not None and _is_older(item, known):
+            return
         self._note(item.key)
-        self._count(self.get(item.key), -1)
+        self._count(known, -1)
         self._count(item, 1)
         super().put(item)
 
@@ -64,6 +77,12 @@ class ResourceClaims(Listing[ResourceClaim]):
         self._note(key)
         self._count(self.get(key), -1)
         super().drop(key)
+
+    def write(self, before: ResourceClaim, after: ResourceClaim) -> None:
+        """The scheduler changes a claim; see :attr:`writes`."""
+        self.put(after)
+        if self.writes is not None and self._before is None:
+            self.writes.append(ClaimWrite(before, after))
 
     def allocate(self, claim: ResourceClaim) -> None:
         """*claim* is going to have the devices that its status says."""
@@ -121,6 +140,11 @@ class ResourceClaims(Listing[ResourceClaim]):
             claim.name: sorted(f"{one.driver}/{one.pool}/{one.device}" for one in claim.status.allocation.results)
             for claim in self.of(pod) if claim.status.allocation is not None
         }  # fmt: skip
+
+
+def _is_older(claim: ResourceClaim, other: ResourceClaim) -> bool:
+    versions = claim.metadata.resource_version, other.metadata.resource_version
+    return all(map(str.isdecimal, versions)) and int(versions[0]) < int(versions[1])
 
 
 def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:

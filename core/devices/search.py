@@ -131,7 +131,7 @@ class Search:
 
     def _take_all(self, place: Place, option: Option, is_chosen: bool) -> bool:
         assert option.all_devices is not None
-        device = option.all_devices[place.device]
+        device, before = option.all_devices[place.device], len(self.taken[place.claim])
         if not self._take(place.claim, option, device, must=True):
             if self.cells.all_stops:
                 raise _Stop
@@ -142,7 +142,7 @@ class Search:
             is_done = self._go_on(Place(place.claim, place.request, 0, place.device + 1), is_chosen)
         finally:
             if not is_done and self.cells.all_gives_back:
-                self._give_back(place.claim, option, device)
+                self._give_back(place.claim, option, device, before)
         return is_done
 
     def _take_one(self, place: Place, option: Option, is_chosen: bool) -> bool:
@@ -166,7 +166,7 @@ class Search:
 
     def _leads_on(self, place: Place, option: Option, device: PoolDevice, is_chosen: bool) -> bool:
         """Go on at *place* with *device*, which was taken; else give it back."""
-        is_done = False
+        is_done, before = False, len(self.taken[place.claim]) - 1
         try:
             is_dead = bool(self._dead_ends) and self._state(place) in self._dead_ends
             is_done = not is_dead and self._go_on(place, is_chosen)
@@ -174,7 +174,7 @@ class Search:
                 self._dead_ends.add(self._state(place))
         finally:
             if not is_done:
-                self._give_back(place.claim, option, device)
+                self._give_back(place.claim, option, device, before)
         return is_done
 
     def _state(self, place: Place) -> Hashable:
@@ -219,9 +219,11 @@ class Search:
         self.taken[claim].append(Taken(device, option))
         return True
 
-    def _give_back(self, claim: int, option: Option, device: PoolDevice) -> None:
+    def _give_back(self, claim: int, option: Option, device: PoolDevice, before: int) -> None:
+        """Undo :meth:`_take`, before which the claim had so many devices."""
         for constraint in self._together[claim]:
             constraint.remove(option.base, option.alternative)
         if not option.admin or self.cells.admin_takes_once:
             self._holders[device.id].discard(claim)
-        self.taken[claim].pop()
+        # Where mode All leaves its marks, what it took is still on the list.
+        del self.taken[claim][before:]

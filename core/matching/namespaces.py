@@ -12,12 +12,15 @@ from collections.abc import Mapping
 import attrs
 
 from ...api.meaning.labels import selector_matches
-from ...api.objects import NO_STRINGS, Namespace
+from ...api.objects import NO_STRINGS, LabelSelector, Namespace
 from ..arrays.census import Terms
 from ..cluster.listings import Listing
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..pods.terms import PodsTargeted, Target
+
+EVERYWHERE = LabelSelector()
+"""It selects all namespaces."""
 
 
 def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, str]:
@@ -39,15 +42,18 @@ def _reaches(target: Target, namespace: str, labels: Mapping[str, str]) -> bool:
     return namespace in target.namespaces or selector_matches(target.namespace_selector, labels)
 
 
-def by_name(targeted: PodsTargeted, namespaces: Listing[Namespace]) -> PodsTargeted:
-    """*targeted* with namespaces that are selected by labels replaced by names."""
+def by_name(targeted: PodsTargeted, cycle: Cycle) -> PodsTargeted:
+    """*targeted*, of the incoming pod, with namespaces that are selected by labels replaced by names."""
     if not any(target.by_labels for target in targeted.targets):
         return targeted
-    return attrs.evolve(targeted, targets=frozenset(_named(target, namespaces) for target in targeted.targets))
+    return attrs.evolve(targeted, targets=frozenset(_named(target, cycle) for target in targeted.targets))
 
 
-def _named(target: Target, namespaces: Listing[Namespace]) -> Target:
+def _named(target: Target, cycle: Cycle) -> Target:
     if not target.by_labels:
         return target
-    selected = (item.name for item in namespaces if selector_matches(target.namespace_selector, item.labels))
-    return attrs.evolve(target, namespaces=target.namespaces.union(selected), namespace_selector=None)
+    selector = target.namespace_selector
+    selected = (item.name for item in cycle.listings.namespaces if selector_matches(selector, item.labels))
+    # Upstream: a selector that is not emptied is matched once more, for every pod with the labels of no namespace.
+    is_kept = cycle.release.framework.keeps_namespace_selectors and selector_matches(selector, NO_STRINGS)
+    return attrs.evolve(target, namespaces=target.namespaces.union(selected), namespace_selector=EVERYWHERE if is_kept else None)

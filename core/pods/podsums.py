@@ -7,13 +7,13 @@ Upstream: pkg/api/v1/resource/helpers.go PodRequests, pkg/scheduler/framework/ty
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from ...api.meaning.podtotals import add_exactly, requests_of, total_of, uses
 from ...api.objects import NO_QUANTITIES, Map, Pod
 from ...api.objects.quantity import ZERO, Quantity
 from ..release import Gates, Requests
-from .requests import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, DEFAULTS, MEMORY, add_exactly, amount, is_counted, wrapped
-from .resized import is_sidecar
+from .requests import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, DEFAULTS, MEMORY, amount, is_counted, wrapped
 
 Amounts = Mapping[str, Quantity]
 POD_LEVEL = "PodLevelResources"
@@ -23,32 +23,9 @@ POD_LEVEL = "PodLevelResources"
 # --- sums of containers ---------------------------------------------------------------------------------------------
 
 
-def _uses(pod: Pod, defaults: Amounts) -> Iterator[dict[str, Quantity]]:
-    """What runs while each init container does: the container itself, and the sidecars before it."""
-    running: dict[str, Quantity] = {}
-    for container in pod.spec.init_containers:
-        own = {**defaults, **container.requests}
-        if is_sidecar(container):
-            add_exactly(running, own)
-            yield running
-        else:
-            add_exactly(own, running)
-            yield own
-
-
 def _containers(pod: Pod, defaults: Amounts) -> dict[str, Quantity]:
     """The sum over containers and sidecars, or what runs with an init container if that is more."""
-    total: dict[str, Quantity] = {}
-    for container in pod.spec.containers:
-        add_exactly(total, {**defaults, **container.requests} if defaults else container.requests)
-    for container in pod.spec.init_containers:
-        if is_sidecar(container):
-            add_exactly(total, {**defaults, **container.requests})
-    for use in _uses(pod, defaults):
-        for name, quantity in use.items():
-            if name not in total or quantity.nanos > total[name].nanos:
-                total[name] = quantity
-    return total
+    return total_of(pod, (lambda container: {**defaults, **container.requests}) if defaults else requests_of)
 
 
 def _rounded(pod: Pod, total: dict[str, Quantity]) -> Requests:
@@ -79,7 +56,7 @@ def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
     for container in pod.spec.containers:
         more_cpu, more_memory = _nonzero(container.requests)
         cpu, memory = wrapped(cpu + more_cpu), wrapped(memory + more_memory)
-    for use in _uses(pod, NO_QUANTITIES):
+    for use in uses(pod, requests_of):
         used_cpu, used_memory = _nonzero(use)
         cpu, memory = max(cpu, used_cpu), max(memory, used_memory)
     overhead = pod.spec.overhead

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from ...api.meaning.labels import is_valid_label_key
+from ...api.meaning.podtotals import add_exactly
 from ...api.objects import Container, Pod
 from ...api.objects.quantity import ZERO, Quantity
 from ..release import Gates, Requests
@@ -169,11 +170,6 @@ def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
                 total[name] = quantity
     add_exactly(total, pod.spec.overhead)
     return total
-
-
-def add_exactly(total: dict[str, Quantity], quantities: Mapping[str, Quantity]) -> None:
-    for name, quantity in quantities.items():
-        total[name] = total[name] + quantity if name in total else quantity
 
 
 def of_node(quantities: Mapping[str, Quantity]) -> Requests:

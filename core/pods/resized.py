@@ -16,17 +16,11 @@ from ..release import Gates
 
 GATE = "InPlacePodVerticalScaling"
 INFEASIBLE = "Infeasible"
-ALWAYS = "Always"
 Amounts = Map[Quantity]
 _Statuses = Mapping[str, ContainerStatus]
 """Container -> its status."""
 _Rule = Callable[[Container, ContainerStatus, bool], Amounts]
 """(container, its status, whether the node cannot do what is asked) -> the requests that count."""
-
-
-def is_sidecar(container: Container) -> bool:
-    """Whether an init container goes on running beside the others."""
-    return container.restart_policy == ALWAYS
 
 
 def by_allocated(pod: Pod, gates: Gates) -> Pod:
@@ -104,7 +98,7 @@ def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = 
     containers = _counted(spec.containers, known, rule, infeasible)
     init_containers = spec.init_containers
     if sidecars and init_containers:
-        restartable = {name: known[name] for name in (one.name for one in init_containers if is_sidecar(one)) if name in known}
+        restartable = {name: known[name] for name in (one.name for one in init_containers if one.is_sidecar) if name in known}
         init_containers = _counted(init_containers, restartable, rule, infeasible)
     if containers is spec.containers and init_containers is spec.init_containers:
         return pod

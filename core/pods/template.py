@@ -12,7 +12,6 @@ from ..rebuilt import rebuilt_from
 from ..release import Release, Requests
 from .claims import claim_keys
 from .notes import Notes
-from .resized import is_sidecar
 
 Port = tuple[str, str, int]
 """Host IP, protocol, port."""
@@ -125,7 +124,7 @@ class Entry:
 
 def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
     """The host ports that the containers ask for, with *sidecars* these too; other init containers have none."""
-    before = [one for one in pod.spec.init_containers if is_sidecar(one)] if sidecars else ()
+    before = [one for one in pod.spec.init_containers if one.is_sidecar] if sidecars else ()
     for container in (*before, *pod.spec.containers):
         for port in container.ports:
             if port.host_port > 0:

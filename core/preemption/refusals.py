@@ -232,9 +232,11 @@ def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Ite
 
 
 def _check(kept: Refusal, cycle: Cycle) -> None:
-    """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*."""
+    """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*, which last where they did."""
     with verify.afresh(cycle) as fresh:
         found = judge(fresh, Batch.everywhere(cycle.table), kept.check_all)
-    wanted = Verdict(found, found.fits).tally(np.flatnonzero(kept.visited))
-    if (kept.visited & found.fits).any() or dict(kept.tally) != wanted:
-        raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: kept {kept.tally}, worked out {wanted}")
+    verdict = Verdict(found, found.fits)
+    wanted = verdict.tally(np.flatnonzero(kept.visited)), int(np.count_nonzero(verdict.unresolvable() & kept.visited))
+    if (kept.visited & found.fits).any() or (dict(kept.tally), kept.unresolvable) != wanted:
+        told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted[0]}, {wanted[1]} unresolvable"
+        raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")

@@ -16,6 +16,7 @@ from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
+from .backoffheaps import BackoffHeaps
 from .clock import Clock, Timer
 from .heap import Heap
 from .parked import Contents, Parked, Pending, QueuedPod
@@ -44,7 +45,7 @@ class QueueBase(ABC):
     _move_cycle: int = -1
     """The cycle of the last move."""
     _active: Heap[QueuedPod] = attrs.field(init=False)
-    _waiting: Heap[QueuedPod] = attrs.field(init=False)
+    _waiting: Heap[QueuedPod] | BackoffHeaps = attrs.field(init=False)
     """Pods that back off."""
     _parked: Parked = attrs.field(init=False, factory=Parked)
     _backoff_timer: Timer = attrs.field(init=False)
@@ -76,6 +77,18 @@ class QueueBase(ABC):
         """Make a pod active; False if it is held back, which parks it."""
         self._active.put(item.pod.key, item)
         return True
+
+    def _next(self) -> QueuedPod | None:
+        """Take out the pod that is to be tried next."""
+        return self._active.pop() if self._active else None
+
+    @property
+    def can_pop(self) -> bool:
+        return bool(self._active)
+
+    @abstractmethod
+    def done(self, pod: Pod) -> None:
+        """A pod is not tried any more."""
 
     @abstractmethod
     def _count_failure(self, key: str) -> None:
@@ -156,9 +169,9 @@ class QueueBase(ABC):
 
     def pop(self) -> QueuedPod | None:
         self.tick()
-        if not self._active:
+        item = self._next()
+        if item is None:
             return None
-        item = self._active.pop()
         item.attempts += 1
         item.plugins = frozenset()
         self.cycle += 1
@@ -174,7 +187,7 @@ class QueueBase(ABC):
         elif (item := self._waiting.get(key)) is not None:
             self._update_waiting(self._renewed(item, old, new))
         elif (item := self._parked.get(key)) is not None:
-            self._update_parked(self._renewed(item, old, new), is_updated(old, new, self.cells.finalizers_count))
+            self._update_parked(self._renewed(item, old, new), old)
         else:
             self._enter(new)
 
@@ -192,9 +205,9 @@ class QueueBase(ABC):
         else:
             self._waiting.put(key, item)
 
-    def _update_parked(self, item: QueuedPod, is_changed: bool) -> None:
+    def _update_parked(self, item: QueuedPod, old: Pod) -> None:
         self._parked.put(item)
-        if is_changed:
+        if is_updated(old, item.pod, self.cells.finalizers_count):
             if self.cells.update_ends_backoff:
                 self._forget_failures(item.pod.key)
             self._leave_parking(item, self.clock.now)
@@ -227,7 +240,7 @@ class QueueBase(ABC):
     def _leave_parking(self, item: QueuedPod, now: float) -> str | None:
         """The part of the queue that the pod came into; None: it stays."""
         key = item.pod.key
-        if not item.is_gated and self._ends(item) > now:
+        if self._backs_off(item, now):
             self._waiting.put(key, item)
             self._parked.drop(key)
             return BACKOFF
@@ -235,6 +248,9 @@ class QueueBase(ABC):
             return None
         self._parked.drop(key)
         return ACTIVE
+
+    def _backs_off(self, item: QueuedPod, now: float) -> bool:
+        return not item.is_gated and self._ends(item) > now
 
     def _note(self, place: str, event: str) -> None:
         if self.on_incoming is not None:
@@ -250,9 +266,13 @@ class QueueBase(ABC):
             self._flush(due)
         held = self._parked.oldest(held=True)
         if held is not None and self._parked_timer.next(held + self._parked_at_most, after=True) <= now:
-            # Upstream: every flush moves a pod that is held back to where it is, and that counts as a move.
-            self._move_cycle = self.cycle
+            self._flushed_held()
         self._backoff_timer.spent = self._parked_timer.spent = now
+
+    def _flushed_held(self) -> None:
+        """A flush found only pods that are held back."""
+        # Upstream: every flush moves a pod that is held back to where it is, and that counts as a move.
+        self._move_cycle = self.cycle
 
     def next_due(self) -> float | None:
         due = min(self._backoff_due(), self._parked_due())

@@ -75,6 +75,13 @@ class Fifo:
                 return QueuedPod(pod)
         return None
 
+    @property
+    def can_pop(self) -> bool:
+        return bool(self._queued)
+
+    def done(self, pod: Pod) -> None:
+        """Nothing: what happens while a pod is tried does not count."""
+
     def update(self, old: Pod, new: Pod) -> None:
         self.add(new)
 

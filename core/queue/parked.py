@@ -59,10 +59,19 @@ class QueuedPod:
     """Its required pod affinity."""
     entered: float | None = None
     """When it first became active, where the queue notes it."""
+    rejections: int = 0
+    """How many of its attempts plugins rejected, ..."""
+    errors: int = 0
+    """... and how many errors it had since, where the queue counts them."""
+    holder: str = ""
+    """The plugin that keeps it out of the active queue, where the queue notes it."""
 
     def read_again(self, pod: Pod) -> QueuedPod:
         """The same attempt with the object that was read again."""
-        return QueuedPod(pod, self.timestamp, self.attempts, self.plugins, self.is_gated, entered=self.entered)
+        return QueuedPod(
+            pod, self.timestamp, self.attempts, self.plugins, self.is_gated, entered=self.entered, rejections=self.rejections,
+            errors=self.errors,
+        )  # fmt: skip
 
     def become(self, pod: Pod) -> None:
         """Replace the object."""
@@ -71,10 +80,13 @@ class QueuedPod:
             self.terms = affinity_terms(pod)
         self.pod = pod
 
-    def wait(self, initial: float, maximum: float) -> float:
-        """The backoff in seconds: *initial* after the first attempt, doubled by each further one, up to *maximum*."""
+    def wait(self, initial: float, maximum: float, times: int | None = None) -> float:
+        """The backoff in seconds: *initial* after the first of so many *times*, doubled by each further one, up to *maximum*.
+
+        None: the attempts count.
+        """
         seconds = initial
-        for _ in range(1, self.attempts):
+        for _ in range(1, self.attempts if times is None else times):
             if seconds > maximum - seconds:
                 return maximum
             seconds += seconds

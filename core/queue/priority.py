@@ -46,6 +46,9 @@ class PriorityQueue(QueueBase):
     def _forget_failures(self, key: str) -> None:
         self._backoff.clear(key)
 
+    def done(self, pod: Pod) -> None:
+        """Nothing: only the number of the cycle says what happens while a pod is tried."""
+
     def move_all(self) -> None:
         self.tick()
         self._move(self._parked.all(), self.clock.now)

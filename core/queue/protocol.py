@@ -70,6 +70,15 @@ class SchedulingQueue(Protocol):
         """Take out the pod that is to be tried next and begin a cycle; None where no pod is active."""
         ...
 
+    @property
+    def can_pop(self) -> bool:
+        """Whether :meth:`pop` would find a pod."""
+        ...
+
+    def done(self, pod: Pod) -> None:
+        """A pod that was taken out is not tried any more: it is about to be bound, or was passed over."""
+        ...
+
     def update(self, old: Pod, new: Pod) -> None:
         """A pod that has no node changed; one that is not in the queue enters it."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .configuration import ConfigurationCells
 from .devices import DeviceCells
 from .framework import FrameworkCells, words_of
+from .queueing import QueueingCells
 from .release import (
     ClientCells,
     ExtenderCells,
@@ -35,6 +36,7 @@ __all__ = (
     "NominationCells",
     "PreemptionCells",
     "QueueCells",
+    "QueueingCells",
     "Release",
     "Requests",
     "VolumeCells",

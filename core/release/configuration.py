@@ -31,9 +31,8 @@ class ConfigurationCells:
     )
     settled_gates: frozenset[str] = cell("", frozenset())
     """The gates of older releases whose features are always there."""
-    capacity_gate: str = cell("the gate with which VolumeBinding scores the capacity of volumes", "VolumeCapacityPriority")
     capacity_shape: tuple[tuple[int, int], ...] = cell(
-        "the default shape of that score, utilization and score in turn", ((0, 0), (100, 10))
+        "the default shape of the score of VolumeBinding, utilization and score in turn", ((0, 0), (100, 10))
     )
     device_args: bool = cell("plugin DynamicResources has arguments", False)
     delays_cache: bool = cell("the configuration has a field delayCacheUntilActive", False)

@@ -47,6 +47,9 @@ class FrameworkCells:
     one_is_enough: bool = cell("without score plugins and extenders a search ends at the first node that fits", False)
     extender_replaces_reasons: bool = cell("a node that an extender rejects has the extender's reason alone", False)
     post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
+    fit_errors_after: frozenset[str] = cell(
+        "the steps after a decision at which a rejection reads like that of a cluster of one node", frozenset()
+    )
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
     counts_images_late: bool = cell(
@@ -54,7 +57,13 @@ class FrameworkCells:
     )
     init_images_count: bool = cell("images of init containers count, as do those containers where sizes are scaled", False)
     points_lacked: frozenset[tuple[str, str]] = cell(
-        "the extension points at which a plugin does not run, though later it does", frozenset({("VolumeBinding", "preScore")})
+        "the extension points at which a plugin does not run, though later it does",
+        frozenset(
+            [
+                ("VolumeBinding", "preScore"),
+                *((f"{kind}Limits", "preFilter") for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")),
+            ]
+        ),
     )
     # --- requests ---------------------------------------------------------------------------------------------------
     rejects_sidecars: str = cell("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers", "")
@@ -66,6 +75,9 @@ class FrameworkCells:
     fit_scores_containers: bool = cell(
         "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
         False,
+    )
+    keeps_namespace_selectors: bool = cell(
+        "a namespaceSelector of the incoming pod that a namespace without labels matches takes in every namespace", False
     )
     reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
     constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
@@ -79,6 +91,19 @@ class FrameworkCells:
     )
     leaving_victims_keep_nominations: bool = cell(
         "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
+    )
+    # --- volumes ----------------------------------------------------------------------------------------------------
+    narrows_to_local_volumes: bool = cell("VolumeBinding leaves only the nodes that local volumes name (no: it looks at every node)", True)
+    volume_node_text: str = cell(
+        "the reason of a node from which a bound volume cannot be reached", "node(s) had volume node affinity conflict"
+    )
+    zone_labels_match: bool = cell("VolumeZone reads the newer zone label of a node that lacks the beta label of the volume", False)
+    idle_restrictions_skip: bool = cell(
+        "VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim of the pod", False
+    )
+    sole_user_text: str = cell(
+        "the reason of a node while another pod uses the pod's ReadWriteOncePod claim",
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
     )
     # --- texts ------------------------------------------------------------------------------------------------------
     faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)

@@ -14,6 +14,7 @@ import attrs
 from .configuration import ConfigurationCells
 from .devices import DeviceCells
 from .framework import FrameworkCells
+from .queueing import QueueingCells
 
 if TYPE_CHECKING:
     from ...api.meaning.labels import SelectorError
@@ -94,8 +95,14 @@ class VolumeCells:
     """Generic ephemeral volumes have claims, named after pod and volume."""
     missing_claim_errs: bool = False
     """A missing claim of the incoming pod is an error of the count rules; else only a claim without a name is."""
+    missing_claim_is_reason: bool = False
+    """It rejects the nodes instead."""
     limits_gate: str = "AttachVolumeLimit"
     """The gate for limits from the node's allocatable; empty: they always count."""
+    node_limits: bool = True
+    """CSI drivers can have a limit in the node's allocatable; else only in its CSINode."""
+    counts_attachments: bool = False
+    """VolumeAttachments of a node count towards the limits of CSI drivers."""
     instance_type_labels: tuple[str, ...] = ("beta.kubernetes.io/instance-type",)
     """The labels with a node's machine type, in order of precedence."""
     zone_labels: tuple[str, ...] = ("failure-domain.beta.kubernetes.io/zone",)
@@ -114,6 +121,8 @@ class VolumeCells:
     """A claim bound to a missing volume rejects nodes; else it is an error."""
     checks_storage_capacity: bool = False
     """A volume can be provisioned only where a CSIStorageCapacity allows it, if the driver reports capacity."""
+    attributes_class_gate: str = ""
+    """The gate for the VolumeAttributesClass of claims and volumes, which must match; empty: it is not read."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -241,6 +250,8 @@ class ClientCells:
     read whose connection was reset."""
     attempts: int
     """How often a request is sent at most, while the server answers 429 or 5xx and names a time to wait."""
+    device_api: str = ""
+    """With gate DynamicResourceAllocation, the API group and version in which claims, device classes and slices are listed, too."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -347,6 +358,8 @@ class Release:
     framework: FrameworkCells = attrs.field(factory=FrameworkCells)
     configuration: ConfigurationCells = attrs.field(factory=ConfigurationCells)
     """Means nothing where predicates and priorities run."""
+    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    """Its events; means nothing where predicates and priorities run."""
     devices: DeviceCells = attrs.field(factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""
 

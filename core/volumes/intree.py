@@ -5,6 +5,7 @@ Upstream: k8s.io/csi-translation-lib.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from urllib.parse import unquote, urlsplit
@@ -22,6 +23,10 @@ GCE_PD = "kubernetes.io/gce-pd"
 AZURE_DISK = "kubernetes.io/azure-disk"
 CINDER = "kubernetes.io/cinder"
 AZURE_FILE = "kubernetes.io/azure-file"
+PORTWORX = "kubernetes.io/portworx-volume"
+RBD = "kubernetes.io/rbd"
+RBD_HANDLE = "rbd.csi.ceph.com/volume-handle"
+"""The annotation of a volume of Ceph with its handle."""
 UNSPECIFIED = "UNSPECIFIED"
 """The project or zone in the handle of a GCE disk where it is not known."""
 
@@ -98,6 +103,23 @@ def _cinder_inline(source: VolumeSource) -> str | None:
     return source.cinder.volume_id if source.cinder else None
 
 
+def _portworx_inline(source: VolumeSource) -> str | None:
+    return source.portworx_volume.volume_id if source.portworx_volume else None
+
+
+def _rbd_inline(source: VolumeSource) -> str | None:
+    return source.rbd.image if source.rbd else None
+
+
+def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
+    disk, written = volume.spec.source.rbd, volume.annotations.get(RBD_HANDLE)
+    if written or disk is None:
+        return written or ""
+    monitors = hashlib.md5(",".join(disk.monitors).encode(), usedforsecurity=False).hexdigest()
+    image = disk.image.removeprefix("kubernetes-dynamic-pvc-")
+    return f"mig_mons-{monitors}_image-{image}_{disk.pool.encode().hex()}"
+
+
 def _as_inline(inline: Callable[[VolumeSource], str | None]) -> Handle:
     return lambda volume, zone_labels: inline(volume.spec.source) or ""
 
@@ -113,8 +135,10 @@ PLUGINS: Mapping[str, Plugin] = {
         "topology.cinder.csi.openstack.org/zone",
     ),
     AZURE_DISK: Plugin("disk.csi.azure.com", "CSIMigrationAzureDisk", _azure_inline, _as_inline(_azure_inline)),
+    PORTWORX: Plugin("pxd.portworx.com", "CSIMigrationPortworx", _portworx_inline, _as_inline(_portworx_inline)),
+    RBD: Plugin("rbd.csi.ceph.com", "CSIMigrationRBD", _rbd_inline, _rbd_handle),
 }
-MIGRATABLE = frozenset({*PLUGINS, AZURE_FILE})
+MIGRATABLE = frozenset({GCE_PD, AWS_EBS, CINDER, AZURE_DISK, AZURE_FILE})
 """Plugins that can be replaced; azure-file never is, as it has no gate."""
 
 
@@ -125,6 +149,8 @@ def plugin_of(source: VolumeSource) -> str | None:
         AWS_EBS: source.aws_elastic_block_store,
         CINDER: source.cinder,
         AZURE_DISK: source.azure_disk,
+        PORTWORX: source.portworx_volume,
+        RBD: source.rbd,
     }
     return next((name for name, disk in disks.items() if disk is not None), None)
 

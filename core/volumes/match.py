@@ -62,6 +62,8 @@ class VolumeMatcher:
     cells: VolumeCells
     block_volumes: bool
     """Gate BlockVolume."""
+    attributes_classes: bool
+    """Gate VolumeAttributesClass."""
     volumes: list[PersistentVolume] = attrs.field(factory=list)
     """All chosen volumes; arrays hold indexes into this list."""
     _numbers: dict[str, int] = attrs.field(factory=dict)
@@ -93,6 +95,7 @@ class VolumeMatcher:
 
         Raises :class:`VolumeError` where it fails on all nodes.
         """
+        self._check_attributes_class(claim)
         usable = [volume for volume in volumes if self._is_usable(volume, claim)]
         bound = [volume for volume in usable if is_bound_to(volume, claim) and size(volume) >= requested_size(claim)]
         failed = self._unreadable(claim, volumes, bound) if self.cells.volume_mode == "strict" and self.block_volumes else None
@@ -153,12 +156,24 @@ class VolumeMatcher:
         return sorted(free, key=size)
 
     def _is_usable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-        if volume.metadata.deletion_timestamp is not None:
+        if volume.metadata.deletion_timestamp is not None or not self._has_attributes_of(claim, volume):
             return False
         wanted, offered = claim.spec.volume_mode, volume.spec.volume_mode
         if not self.block_volumes and self.cells.volume_mode != "always":
             return self.cells.volume_mode != "reject" or "Block" not in (wanted, offered)
         return (wanted or "Filesystem") == (offered or "Filesystem")
+
+    def _check_attributes_class(self, claim: PersistentVolumeClaim) -> None:
+        if self.cells.attributes_class_gate and not self.attributes_classes and claim.spec.volume_attributes_class_name:
+            off = f"when the feature-gate {self.cells.attributes_class_gate} is disabled"
+            raise VolumeError(f"unsupported volumeAttributesClassName is set on claim {claim.key} {off}")
+
+    def _has_attributes_of(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+        """Whether claim and volume agree in their VolumeAttributesClass."""
+        if not self.cells.attributes_class_gate:
+            return True
+        wanted = claim.spec.volume_attributes_class_name if self.attributes_classes else ""
+        return volume.spec.volume_attributes_class_name == wanted
 
     def _unreadable(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]) -> Mask | None:
         """Where the search comes to a volume without volumeMode before it ends: bool[n].

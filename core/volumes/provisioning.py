@@ -11,7 +11,7 @@ import numpy as np
 from ...api.meaning.labels import SelectorError
 from ...api.objects import CSIStorageCapacity, PersistentVolumeClaim, Requirement, StorageClass, TopologySelectorTerm
 from ..arrays.batch import Batch
-from ..arrays.types import Mask
+from ..arrays.types import Ints, Mask
 from ..cluster.listings import Listings
 from ..matching.nodeselectors import expressions_mask, selector_mask
 
@@ -35,13 +35,26 @@ def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
         return np.zeros(nodes.n, np.bool_)
 
 
-def has_capacity(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings) -> Mask:
-    """The nodes where a CSIStorageCapacity has room for *claim*; all nodes if the driver does not report capacities: bool[n]."""
+def storage_left(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings) -> tuple[Mask, Ints] | None:
+    """Where a CSIStorageCapacity has room for *claim*, and how much the first of them has, in bytes: bool[n] and int64[n].
+
+    None if the driver does not report capacities. Upstream: hasEnoughCapacity, which takes them in no order; here they are sorted by name.
+    """
     size, driver = claim.spec.requests.get("storage"), listings.csi_drivers.get(kind.provisioner)
     if size is None or driver is None or not driver.storage_capacity:
-        return np.ones(nodes.n, np.bool_)
-    fitting = (item for item in listings.csi_capacities if item.storage_class_name == kind.name and _holds(item, size.value()))
-    return _any_of((_access(item, nodes) for item in fitting), nodes)
+        return None
+    found, amount = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.int64)
+    for item in listings.csi_capacities:
+        if item.storage_class_name == kind.name and _holds(item, size.value()):
+            here = _access(item, nodes) & ~found
+            found[here], amount[here] = True, 0 if item.capacity is None else item.capacity.value()
+    return found, amount
+
+
+def has_capacity(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings) -> Mask:
+    """The nodes where a CSIStorageCapacity has room for *claim*; all nodes if the driver does not report capacities: bool[n]."""
+    left = storage_left(kind, claim, nodes, listings)
+    return np.ones(nodes.n, np.bool_) if left is None else left[0]
 
 
 def _holds(item: CSIStorageCapacity, size: int) -> bool:

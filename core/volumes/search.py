@@ -46,7 +46,8 @@ class VolumeSearch:
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
         """What each of *nodes* can do for the claims with these keys."""
         finding = Finding.of(nodes.n)
-        matcher = VolumeMatcher(nodes, self.cells, bool(self.gates.get("BlockVolume", False)))
+        gates, classes = self.gates, self.cells.attributes_class_gate
+        matcher = VolumeMatcher(nodes, self.cells, bool(gates.get("BlockVolume", False)), bool(gates.get(classes, False)))
         try:
             needs = self.needs(claims)
             if needs.immediate:

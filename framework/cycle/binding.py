@@ -5,6 +5,7 @@ Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -17,6 +18,7 @@ from ...core.bindingcycle import UNSCHEDULABLE, Failure
 from ...core.cluster.cache import Cache
 from ...core.decision.parts import SUCCESS, OnPart, Part
 from ...core.engine import Engine
+from ...core.release import Release
 from ...exceptions import CacheError
 from ..extensionpoints import Named, PreBind
 from ..plugins.defaultbinder import DefaultBinder
@@ -25,6 +27,7 @@ from ..plugins.volumebinding import VolumeBinding
 from ..profile import Profile
 from ..status import Status, error
 from ..waitingpods import MAX_TIMEOUT, WaitingPod
+from .diagnosis import fit_error, reasons_text
 from .state import FrameworkCycle
 
 PREEMPTION = "DefaultPreemption"
@@ -44,7 +47,8 @@ class BindingSteps:
         for plugin in profile.points.reserve:
             status = plugin.reserve(pod, host, cycle)
             if _failed(status):
-                return _told(on_part, Part.RESERVE, self._undone(pod, host, profile, cycle, _error(status, "Reserve", plugin)))
+                told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
+                return _told(on_part, Part.RESERVE, self._undone(pod, host, profile, cycle, told))
         _told(on_part, Part.RESERVE, None)
         return _told(on_part, Part.PERMIT, self._permit(pod, host, profile, cycle) if profile.points.permit else None)
 
@@ -55,7 +59,8 @@ class BindingSteps:
             if status is not None and status.is_wait:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
             elif _failed(status):
-                return self._undone(pod, host, profile, cycle, _refusal(status, "Permit", plugin))
+                told = _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin)
+                return self._undone(pod, host, profile, cycle, told)
         if timeouts:
             profile.waiting_pods.add(WaitingPod(pod, timeouts))
         return None
@@ -111,6 +116,13 @@ def _failed(status: Status | None) -> TypeGuard[Status]:
 def _refusal(status: Status, point: str, plugin: Named) -> Status:
     """A rejection as it is; an error with the name of its plugin."""
     return status if status.is_rejection else _error(status, point, plugin)
+
+
+def _fit_error(status: Status, step: str, release: Release) -> Status | None:
+    """A rejection in the words of a FitError over the pod's node alone; None in releases where it is none."""
+    if not status.is_rejection or step not in release.framework.fit_errors_after:
+        return None
+    return attrs.evolve(status, reasons=(fit_error(1, reasons_text(Counter(status.reasons))),))
 
 
 def _error(status: Status, point: str, plugin: Named) -> Status:
@@ -204,7 +216,8 @@ class FrameworkBinding:
         if waited is None or waited.verdict is None or waited.verdict.is_success:
             return None
         self.give_back(pod, host)
-        return Failure(waited.verdict.message, UNSCHEDULABLE)
+        worded = _fit_error(waited.verdict, "Wait", self.engine.algorithm.release) or waited.verdict
+        return Failure(worded.message, UNSCHEDULABLE)
 
     def removed(self, pod: Pod) -> bool:
         return self.profile_of(pod).waiting_pods.reject(pod.uid)

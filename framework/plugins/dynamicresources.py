@@ -13,6 +13,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask
 from ...core.cluster.listing import Listing
 from ...core.cluster.resourceclaims import ResourceClaims, claim_name
+from ...core.devices.accounts import Account, accounts
 from ...core.devices.devices import ERROR, NONE, Devices
 from ...core.devices.judging import AllocationError
 from ...core.failures import Failures, Reason
@@ -143,6 +144,12 @@ class DynamicResources(Plugin):
             found = self._devices = Devices(cycle.table, cycle.listings, self.handle.devices, admin)
         return found
 
+    def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[Account, ...]:
+        """What stands against each device on *row* for the pod's claims; none for claims that cannot be used, or have devices."""
+        found = claims_of(cycle.pod, cycle.listings.resource_claims)
+        wanted = [] if isinstance(found, str) else [claim for claim in found if claim.status.allocation is None]
+        return accounts(self.devices(cycle), wanted, row) if wanted and self.enabled else ()
+
     # --- if it fits nowhere -----------------------------------------------------------------------------------------
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> Status:
@@ -159,7 +166,7 @@ class DynamicResources(Plugin):
         for claim in self._unreachable(state, found, cycle):
             if all(one.uid == cycle.pod.uid for one in claim.status.reserved_for) and len(claim.status.reserved_for) <= 1:
                 status = attrs.evolve(claim.status, allocation=None, reserved_for=())
-                cycle.listings.resource_claims.put(attrs.evolve(claim, status=status))
+                cycle.listings.resource_claims.write(claim, attrs.evolve(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
         return unschedulable("still not schedulable")
 
@@ -184,6 +191,8 @@ class DynamicResources(Plugin):
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Give the pod's claims their devices; they are written with :meth:`pre_bind`."""
         state = cycle.notes.get(_STATE)
+        if state is None and cycle.pod.spec.resource_claims and self.enabled:
+            return error(_NO_STATE)
         if state is None or not state.wanted:
             return None
         try:
@@ -203,7 +212,7 @@ class DynamicResources(Plugin):
             current = claims.get(claim.key)
             if current is not None and current.status.allocation is not None and _is_reserved_for(current, pod):
                 left = tuple(one for one in current.status.reserved_for if one.uid != pod.uid)
-                claims.put(attrs.evolve(current, status=attrs.evolve(current.status, reserved_for=left)))
+                claims.write(current, attrs.evolve(current, status=attrs.evolve(current.status, reserved_for=left)))
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Write the devices to the claims, and that the pod uses them."""
@@ -217,17 +226,17 @@ class DynamicResources(Plugin):
 
     @staticmethod
     def _write(claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
-        allocated, current = claims.take_back(claim.key), claims.get(claim.key)
-        if current is None:
+        allocated, before = claims.take_back(claim.key), claims.get(claim.key)
+        if before is None:
             return f'get updated claim {claim.key} after conflict: resourceclaims.resource.k8s.io "{claim.name}" not found'
-        if current.metadata.deletion_timestamp is not None:
+        if before.metadata.deletion_timestamp is not None:
             return f"claim {claim.key} got deleted in the meantime"
-        if allocated is not None:
-            if current.status.allocation is not None:
-                return f"claim {claim.key} got allocated elsewhere in the meantime"
-            current = _allocated(current, allocated.status.allocation)
+        if allocated is not None and before.status.allocation is not None:
+            return f"claim {claim.key} got allocated elsewhere in the meantime"
+        after = before if allocated is None else _allocated(before, allocated.status.allocation)
         user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-        claims.put(attrs.evolve(current, status=attrs.evolve(current.status, reserved_for=(*current.status.reserved_for, user))))
+        status = attrs.evolve(after.status, reserved_for=(*after.status.reserved_for, user))
+        claims.write(before, attrs.evolve(after, status=status))
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

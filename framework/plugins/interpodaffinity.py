@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +47,7 @@ from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import label_selector_fault
 from ..cycle.state import FrameworkCycle
+from ..hints.pods import affine_node_changes, affine_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
@@ -209,15 +211,18 @@ class InterPodAffinity(Plugin):
         return list(likings(pod, cycle, self.args.hard_pod_affinity_weight)) if self._looks_at_existing(pod) else []
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("Pod", Action.ALL), ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
+        handle, own = self.handle, Action.ADD | Action.UPDATE_NODE_LABEL
+        pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE if handle.queueing.pod_changes else Action.ALL
+        domains = partial(affine_node_changes, compares=handle.compares(self.name))
+        node = handle.node_event(own, handle.labels_and_taints(own), domains)
+        return ClusterEvent("Pod", pods, hint=affine_pod_changes), node
 
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:
     """The required terms of *pod*, namespaces by name."""
     found = cycle.notes.get(_OWN_TERMS)
     if found is None:
-        namespaces = cycle.listings.namespaces
-        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, namespaces), AntiAffinity.of(pod).by_name(namespaces)
+        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, cycle), AntiAffinity.of(pod).by_name(cycle)
     return found
 
 

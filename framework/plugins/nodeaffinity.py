@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 from typing import ClassVar
 
@@ -21,8 +21,9 @@ from ...priorities.reduce import normalize_reduce
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import preferred_faults
 from ..cycle.state import FrameworkCycle, PreFilterResult
+from ..hints.nodes import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin
-from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
+from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
 
 NOT_MATCHING = Reason("node(s) didn't match Pod's node affinity/selector", resolvable=False)
@@ -96,10 +97,12 @@ class NodeAffinity(Plugin):
         return Failures.coded(np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (NOT_MATCHING,)))
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if fault := self._fault(pod) if _preferred(pod) else "":
+        if fault := self._fault(pod):
             return error(fault)
-        skips = NodeAffinity.name in self.handle.cells.skips_scoring and not self.score_concerns(pod)
-        return SKIP if skips else None
+        affinity = pod.affinity.node_affinity
+        # Upstream: an empty list of preferences is not the same as none.
+        is_asked = self.score_concerns(pod) or (affinity is not None and affinity.has_empty_list)
+        return None if is_asked or NodeAffinity.name not in self.handle.cells.skips_scoring else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
@@ -108,11 +111,12 @@ class NodeAffinity(Plugin):
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (NODE_ADD_OR_UPDATE,)
+        matches = partial(node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name))
+        return (self.handle.node_event(Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, matches),)
 
     def _fault(self, pod: Template) -> str:
         """What is wrong with the preferred terms that count; empty where nothing is."""
-        return aggregated(preferred_faults(_preferred(pod), self.handle.cells))
+        return aggregated(preferred_faults(_preferred(pod), self.handle.cells)) if _preferred(pod) else ""
 
 
 def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:

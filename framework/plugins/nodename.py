@@ -11,7 +11,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ..cycle.state import FrameworkCycle
 from ..plugin import Plugin
-from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
+from ..queue.events import Action, ClusterEvent
 
 DIFFERENT_NODE = Reason("node(s) didn't match the requested node name", resolvable=False)
 
@@ -33,4 +33,4 @@ class NodeName(Plugin):
         return Failures.where(DIFFERENT_NODE, ~nodes.named(wanted)) if wanted else None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (NODE_ADD_OR_UPDATE,)
+        return (self.handle.node_event(Action.ADD, Action.ADD | Action.UPDATE),)

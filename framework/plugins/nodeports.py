@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from ...core.arrays.batch import Batch
@@ -11,8 +12,9 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.hostports import pod_fits_host_ports
 from ..cycle.state import FrameworkCycle
+from ..hints.pods import pod_leaves_ports
 from ..plugin import Plugin
-from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
+from ..queue.events import Action, ClusterEvent
 
 
 class NodePorts(Plugin):
@@ -38,4 +40,5 @@ class NodePorts(Plugin):
         return pod_fits_host_ports.check(pod, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("Pod", Action.DELETE), NODE_ADD_OR_UPDATE
+        freed = partial(pod_leaves_ports, nominated=self.handle.queueing.nomination_ends)
+        return ClusterEvent("Pod", Action.DELETE, hint=freed), self.handle.node_event(Action.ADD, Action.ADD | Action.UPDATE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import attrs
@@ -15,7 +16,6 @@ from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures
 from ...core.pods.notes import Slot
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
-from ...core.pods.resized import is_sidecar
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.resources import Sought, checked_resources
@@ -23,8 +23,9 @@ from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
 from ..cycle.state import FrameworkCycle
+from ..hints.nodes import node_has_room, pod_leaves_room
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
-from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
+from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
 
 TOO_MANY_PODS = reason("Too many pods")
@@ -172,7 +173,7 @@ class NodeResourcesFit(Plugin):
         cells = self.handle.cells
         if cells.rejects_sidecars != point or not pod.spec.init_containers or self.handle.enabled("SidecarContainers"):
             return False
-        return any(map(is_sidecar, pod.spec.init_containers))
+        return any(container.is_sidecar for container in pod.spec.init_containers)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         """Reject pods with sidecars where these are off. A profile can disable PreFilter, and then the filter fails."""
@@ -213,8 +214,12 @@ class NodeResourcesFit(Plugin):
         return self._combine(Shares.of(pod, nodes, self._measured, request, _counted_requests))
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        pod = Action.DELETE | Action.UPDATE if self.handle.enabled("InPlacePodVerticalScaling") else Action.DELETE
-        return ClusterEvent("Pod", pod), NODE_ADD_OR_UPDATE
+        handle, resizes = self.handle, self.handle.enabled("InPlacePodVerticalScaling")
+        update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE
+        left = partial(pod_leaves_room, requests=handle.requests if resizes else None, nominated=handle.queueing.nomination_ends)
+        room = partial(node_has_room, requests=handle.requests, compares=handle.compares(self.name))
+        node = handle.node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room)
+        return ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left), node
 
 
 def _by_size(sought: Sought, lacking: Mask, too_small: Mask) -> Failures | None:

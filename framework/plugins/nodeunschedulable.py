@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from ...core.arrays.batch import Batch
@@ -11,6 +12,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.unschedulable import check_node_unschedulable
 from ..cycle.state import FrameworkCycle
+from ..hints.nodes import node_is_schedulable, pod_tolerates_unschedulable
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 
@@ -31,4 +33,9 @@ class NodeUnschedulable(Plugin):
         return check_node_unschedulable.check(pod, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_TAINT),)
+        own, handle = Action.ADD | Action.UPDATE_NODE_TAINT, self.handle
+        before = Action.ADD | Action.UPDATE if handle.queueing.taints_wake else own
+        node = handle.node_event(own, before, partial(node_is_schedulable, compares=handle.compares(self.name)))
+        if not (handle.gives_hints and handle.queueing.narrow_events):
+            return (node,)
+        return node, ClusterEvent("Pod", Action.UPDATE_POD_TOLERATION, hint=pod_tolerates_unschedulable)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
 from ...api.meaning.labels import SelectorError
-from ...api.objects import TopologySpreadConstraint
+from ...api.objects import Pod, TopologySpreadConstraint
 from ...core.arrays.arithmetic import rounded, tabulated, truncated_div
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Scores
@@ -26,6 +26,7 @@ from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
 from ..cycle.state import FrameworkCycle
+from ..hints.pods import Spread, spread_node_changes, spread_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
@@ -235,10 +236,21 @@ class PodTopologySpread(Plugin):
         return scores if soft.judges_all else scores * soft.judged(nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (
-            ClusterEvent("Pod", Action.ALL),
-            ClusterEvent("Node", Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL),
-        )
+        handle, narrow = self.handle, self.handle.queueing.narrow_events
+        pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE if handle.queueing.pod_changes else Action.ALL
+        if narrow and handle.gives_hints:
+            pods |= Action.UPDATE_POD_TOLERATION
+        nodes = handle.labels_and_taints(Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)
+        peers = partial(spread_pod_changes, constraints=self._spreads, sees_itself=narrow)
+        domains = partial(spread_node_changes, constraints=self._spreads, compares=handle.compares(self.name))
+        return ClusterEvent("Pod", pods, hint=peers), ClusterEvent("Node", nodes, hint=domains)
+
+    def _spreads(self, pod: Pod) -> list[Spread] | None:
+        """The pod's hard constraints as hints look at them; None where the profile has some for it."""
+        own = pod.spec.topology_spread_constraints
+        if not own and any(each.when_unsatisfiable == HARD for each in self.defaults):
+            return None
+        return [self.reader.spread(pod, each) for each in own if each.when_unsatisfiable == HARD]
 
 
 @lru_cache(1 << 8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...api.objects import Pod
+from ..hints.nodes import pod_itself
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, unresolvable
@@ -25,4 +26,6 @@ class SchedulingGates(Plugin):
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]")
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (ClusterEvent("Pod", Action.UPDATE),)
+        if self.handle.queueing.skips_gated and not self.handle.hints_see_pods:
+            return ()
+        return (ClusterEvent("Pod", Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, hint=pod_itself),)

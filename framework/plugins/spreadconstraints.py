@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from ...api.meaning.labels import SelectorError, compile_selector, pairs_match
-from ...api.objects import NO_STRINGS, LabelSelector, Map, Taint, TopologySpreadConstraint
+from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, Taint, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.types import Ints, Mask
@@ -24,6 +24,7 @@ from ...core.pods.template import Group, Template
 from ...core.release import FrameworkCells
 from ...predicates.taints import first_untolerated
 from ..config.selectorfaults import label_selector_fault
+from ..hints.pods import Spread
 from ..plugin import Handle
 
 HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
@@ -153,7 +154,12 @@ class ConstraintReader:
             honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
         )
 
-    def _peers(self, pod: Template, constraint: TopologySpreadConstraint) -> Peers:
+    def spread(self, pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
+        """*constraint* of *pod* as hints look at it."""
+        peers = self._peers(pod, constraint)
+        return Spread(constraint.topology_key, peers.matches, self.node_inclusion and constraint.node_taints_policy == "Honor")
+
+    def _peers(self, pod: Template | Pod, constraint: TopologySpreadConstraint) -> Peers:
         fault = label_selector_fault(constraint.label_selector, self.cells)
         if fault:
             raise SelectorError(fault)

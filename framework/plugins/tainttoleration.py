@@ -17,8 +17,9 @@ from ...predicates.taints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce
 from ..cycle.state import FrameworkCycle
+from ..hints.nodes import node_is_tolerated, pod_itself
 from ..plugin import MAX_NODE_SCORE, Plugin
-from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
+from ..queue.events import Action, ClusterEvent
 from ..status import reason
 
 
@@ -59,4 +60,7 @@ class TaintToleration(Plugin):
         return preferred.taint_toleration.score(pod, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (NODE_ADD_OR_UPDATE,)
+        node = self.handle.node_event(Action.ADD | Action.UPDATE_NODE_TAINT, Action.ADD | Action.UPDATE, node_is_tolerated)
+        if not self.handle.hints_see_pods:
+            return (node,)
+        return node, ClusterEvent("Pod", Action.UPDATE_POD_TOLERATION, hint=pod_itself)

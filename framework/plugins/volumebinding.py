@@ -21,10 +21,13 @@ from ...core.pods.claims import claim_name, is_made_for_pod, not_owned
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
+from ...core.volumes.match import claim_class
+from ...core.volumes.provisioning import storage_left
 from ...core.volumes.search import UNBOUND_IMMEDIATE
-from ...predicates.reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
+from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..cycle.state import FrameworkCycle, PreFilterResult
+from ..hints.volumes import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
@@ -33,14 +36,14 @@ from .noderesources import scaled_line, utilization
 HOSTNAME = "kubernetes.io/hostname"
 TOO_LITTLE_STORAGE = Reason("node(s) did not have enough free storage", resolvable=False)
 MISSING_VOLUME = Reason("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", resolvable=False)
-_REASONS = (VOLUME_NODE_CONFLICT, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, MISSING_VOLUME)
 _NO_STATE = "not found"
 
 
 class VolumeBinding(Plugin):
     """Reject nodes that cannot reach a bound volume of the pod's claims, or where an unbound claim can neither be matched nor provisioned.
 
-    With gate VolumeCapacityPriority it prefers nodes by how full the matched volumes would be.
+    With gate VolumeCapacityPriority it prefers nodes by how full the matched volumes would be; with StorageCapacityScoring also by how
+    much of the storage that is left for new ones would be used.
     Upstream: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go.
     """
 
@@ -53,8 +56,11 @@ class VolumeBinding(Plugin):
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self._line: Ints | None = None
-        if handle.enabled("VolumeCapacityPriority"):
+        self._scores_provisioning = handle.enabled("StorageCapacityScoring")
+        if self._scores_provisioning or handle.enabled("VolumeCapacityPriority"):
             self._line = scaled_line((args and args.shape) or WHOLE_RANGE)
+        unreachable = Reason(handle.cells.volume_node_text, resolvable=False)
+        self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, MISSING_VOLUME)
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.claims)
@@ -80,27 +86,31 @@ class VolumeBinding(Plugin):
             return error(str(failure))
         if needs.immediate:
             return unresolvable(UNBOUND_IMMEDIATE)
-        names = _local_nodes(needs.bound, cycle)
+        names = _local_nodes(needs.bound, cycle) if self.handle.cells.narrows_to_local_volumes else None
         return None if names is None else PreFilterResult(names)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         finding = cycle.binder.find(pod.claims, nodes)
         missing = (finding.bound, finding.unbound, finding.enough, finding.exists)
         fine = finding.errors == 0
-        failures = Failures.all_of([(reason, ~mask & fine) for reason, mask in zip(_REASONS, missing, strict=True)])
+        failures = Failures.all_of([(reason, ~mask & fine) for reason, mask in zip(self._reasons, missing, strict=True)])
         errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
         return Failures.joined([failures, *errors])
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        """Skip where no volume is matched to a claim: provisioned ones have no size to score."""
-        skips = VolumeBinding.name in self.handle.cells.skips_scoring
-        return SKIP if skips and not (self.score_concerns(pod) and _uses(cycle.binder.find(pod.claims, nodes))) else None
+        """Skip where no volume is matched to a claim, in releases where provisioned ones are not scored."""
+        if self._scores_provisioning or VolumeBinding.name not in self.handle.cells.skips_scoring:
+            return None
+        return None if self.score_concerns(pod) and _uses(cycle.binder.find(pod.claims, nodes)) else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """How well the matched volumes fit the claims, by storage class: int64[n]; 0 where there are none, or without the gate."""
+        """How well the volumes fit the claims, by storage class: int64[n]; 0 where there are none, or without the gate."""
         if self._line is None or not pod.claims:
             return np.zeros(nodes.n, np.int64)
-        uses = _uses(cycle.binder.find(pod.claims, nodes))
+        finding = cycle.binder.find(pod.claims, nodes)
+        uses = _uses(finding)
+        if self._scores_provisioning:
+            uses += _provisions(finding, nodes, cycle)
         if not uses:
             return np.zeros(nodes.n, np.int64)
         scores = np.stack([self._line[utilization(use.requested, use.capacity)] for use in uses])
@@ -131,9 +141,17 @@ class VolumeBinding(Plugin):
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        kinds = ("StorageClass", "PersistentVolumeClaim", "PersistentVolume", "CSINode", "CSIDriver", "CSIStorageCapacity")
-        node = ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
-        return node, *(ClusterEvent(kind, Action.ADD | Action.UPDATE) for kind in kinds)
+        own, both, narrow = Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, self.handle.queueing.narrow_events
+        drivers = (Action.UPDATE, driver_stops_reporting) if narrow else (both, None)
+        return (
+            self.handle.node_event(own, self.handle.labels_and_taints(own)),
+            ClusterEvent("StorageClass", both, hint=class_changes),
+            ClusterEvent("PersistentVolumeClaim", both, hint=claim_is_used),
+            ClusterEvent("PersistentVolume", both),
+            ClusterEvent("CSINode", both, hint=migration_changes),
+            ClusterEvent("CSIDriver", drivers[0], hint=drivers[1]),
+            ClusterEvent("CSIStorageCapacity", both, hint=capacity_grows),
+        )
 
 
 def _fault(pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
@@ -184,7 +202,10 @@ def _hosts_of_term(term: NodeSelectorTerm) -> frozenset[str]:
 
 @attrs.frozen(eq=False)
 class _Use:
-    """The matched volumes of one storage class on n nodes. ``offered``: bool[n]; ``requested`` and ``capacity`` in bytes: int64[n]."""
+    """The volumes of one storage class on n nodes, matched or to be provisioned.
+
+    ``offered``: bool[n]; ``requested`` and ``capacity`` in bytes: int64[n].
+    """
 
     offered: Mask
     requested: Ints
@@ -202,4 +223,21 @@ def _uses(finding: Finding) -> list[_Use]:
             here = (numbers >= 0) & np.array([other == kind for other in kinds])[numbers]
             use = found.get(kind, _Use(np.zeros_like(here), np.zeros(len(here), np.int64), np.zeros(len(here), np.int64)))
             found[kind] = _Use(use.offered | here, use.requested + size * here, use.capacity + np.where(here, sizes[numbers], 0))
+    return list(found.values())
+
+
+def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_Use]:
+    """What is left, and asked for, where no volume is matched and new ones are provisioned, by storage class."""
+    unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), np.ones(nodes.n, np.bool_))
+    found: dict[str, _Use] = {}
+    for claim, needed in finding.provisions:
+        kind, size = cycle.listings.classes.get(claim_class(claim)), claim.spec.requests.get("storage", ZERO).value()
+        left = None if kind is None else storage_left(kind, claim, nodes, cycle.listings)
+        if left is None:
+            continue
+        present, amount = left
+        here, name, zeros = unmatched & needed & present, claim.spec.storage_class_name or "", np.zeros(nodes.n, np.int64)
+        use = found.get(name, _Use(np.zeros_like(here), zeros, zeros))
+        # Upstream: all claims of a class share one capacity, that of the last.
+        found[name] = _Use(use.offered | here, use.requested + size * here, np.where(here, amount, use.capacity))
     return list(found.values())

@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
+import attrs
+
+from ...api.objects import Volume
 from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
+from ...core.volumes.intree import plugin_of
 from ...predicates.csivolumes import csi_failures
 from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, DiskType, disk_failures
 from ..cycle.state import FrameworkCycle
+from ..hints.volumes import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
+from ..status import SKIP, Status
 
 
 class _VolumeLimits(Plugin):
     """The common part of the plugins for volume limits."""
 
     filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
+    pre_filter_by_class: ClassVar[bool] = True
 
     def concerns(self, pod: Template) -> bool:
-        return bool(pod.spec.volumes)
+        return bool(pod.claims) or any(map(self._counts, pod.spec.volumes))
+
+    def _counts(self, volume: Volume) -> bool:
+        """Whether the plugin can count a *volume* that the pod names without a claim."""
+        raise NotImplementedError
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        """Skip pods without claims and without such volumes; their filter would have no objection."""
+        return None if self.concerns(pod) else SKIP
 
     def filter_key(self, pod: Template) -> Hashable:
         # A claim of an ephemeral volume depends on the pod itself.
         return pod if any(volume.ephemeral is not None for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
+
+
+    def _pods_and_claims(self) -> Iterator[ClusterEvent]:
+        queueing = self.handle.queueing
+        yield ClusterEvent("Pod", Action.DELETE, hint=partial(pod_leaves_attachment, nominated=queueing.nomination_ends))
+        if "new claims" in queueing.limits_wait_for:
+            yield ClusterEvent("PersistentVolumeClaim", Action.ADD, hint=claim_is_used if queueing.narrow_events else None)
 
 
 class _DiskLimits(_VolumeLimits):
@@ -34,11 +57,14 @@ class _DiskLimits(_VolumeLimits):
 
     disk: ClassVar[DiskType]
 
+    def _counts(self, volume: Volume) -> bool:
+        return self.disk.id_of(volume) is not None
+
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return disk_failures(pod, self.disk, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("Node", Action.ADD), ClusterEvent("Pod", Action.DELETE)
+        return ClusterEvent("Node", Action.ADD), *(attrs.evolve(event, hint=None) for event in self._pods_and_claims())
 
 
 class EBSLimits(_DiskLimits):
@@ -77,8 +103,18 @@ class NodeVolumeLimits(_VolumeLimits):
 
     name = "NodeVolumeLimits"
 
+    def _counts(self, volume: Volume) -> bool:
+        return plugin_of(volume) is not None
+
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return csi_failures(pod, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("CSINode", Action.ADD), ClusterEvent("Pod", Action.DELETE)
+        return ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims(), *self._attachments()
+
+    def _attachments(self) -> Iterator[ClusterEvent]:
+        wants, grows = self.handle.queueing.limits_wait_for, "changed CSINodes"
+        if grows in wants:
+            yield ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows)
+        if "VolumeAttachments that go" in wants:
+            yield ClusterEvent("VolumeAttachment", Action.DELETE, hint=attachment_goes if grows in wants else None)

@@ -12,14 +12,14 @@ from ...core.arrays.types import Ints
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...predicates.disks import no_disk_conflict
+from ...predicates.disks import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle
+from ..hints.volumes import claim_is_named, pod_leaves_disk
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import Status, unresolvable
+from ..status import SKIP, Status, unresolvable
 
 SOLE_USER = "ReadWriteOncePod"
-IN_USE = Reason("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode")
 _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
 
@@ -36,12 +36,13 @@ class VolumeRestrictions(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        self._in_use = Reason(handle.cells.sole_user_text)
         self._looks_at_claims = handle.enabled("ReadWriteOncePod")
         if not self._looks_at_claims:
             self.without_pre_filter = self.follows_pods = None
 
     def concerns(self, pod: Template) -> bool:
-        return bool(pod.spec.volumes)
+        return has_disks(pod) or bool(_claims(pod))
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.spec.volumes
@@ -51,7 +52,10 @@ class VolumeRestrictions(Plugin):
             for name in _claims(pod):
                 if cycle.listings.claims.get(f"{pod.namespace}/{name}") is None:
                     return unresolvable(f'persistentvolumeclaim "{name}" not found')
-        return None
+        if not self.handle.cells.idle_restrictions_skip or has_disks(pod):
+            return None
+        sole = self._sole(pod, cycle)
+        return None if sole and _used(sole, pod, cycle) else SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         conflict = no_disk_conflict.check(pod, nodes, cycle)
@@ -59,7 +63,7 @@ class VolumeRestrictions(Plugin):
         if not sole:
             return conflict
         free = np.ones(nodes.n, np.bool_) if conflict is None else conflict.passed
-        return Failures.joined([conflict, Failures.where(IN_USE, free & (_users(sole, pod, nodes, cycle) > 0))])
+        return Failures.joined([conflict, Failures.where(self._in_use, free & (_users(sole, pod, nodes, cycle) > 0))])
 
     def _sole(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
         """The names of *pod*'s claims that only one pod may use."""
@@ -69,8 +73,12 @@ class VolumeRestrictions(Plugin):
         return frozenset(name for name, claim in found.items() if claim is not None and SOLE_USER in claim.spec.access_modes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        claim = ClusterEvent("PersistentVolumeClaim", Action.ADD | Action.UPDATE)
-        return ClusterEvent("Pod", Action.DELETE), ClusterEvent("Node", Action.ADD), claim
+        claims = Action.ADD if self.handle.queueing.narrow_claim_events else Action.ADD | Action.UPDATE
+        return (
+            ClusterEvent("Pod", Action.DELETE, hint=pod_leaves_disk),
+            self.handle.node_event(Action.ADD, Action.ADD),
+            ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
+        )
 
 
 def _claims(pod: Template) -> tuple[str, ...]:
@@ -78,12 +86,16 @@ def _claims(pod: Template) -> tuple[str, ...]:
     return tuple(volume.persistent_volume_claim for volume in pod.spec.volumes if volume.persistent_volume_claim is not None)
 
 
-def _users(sole: frozenset[str], pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Ints:
-    """For each node the number of conflicting claims: those used in the cluster, changed by the edits of the trial: int64[n]."""
+def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str]:
+    """Those of the claims that a pod in the cluster uses."""
     cluster = Batch(cycle.table)
     others = (entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i))
-    used = {name for other in others if other.namespace == pod.namespace for name in sole.intersection(_claims(other))}
-    count = np.full(nodes.n, len(used), np.int64)
+    return {name for other in others if other.namespace == pod.namespace for name in sole.intersection(_claims(other))}
+
+
+def _users(sole: frozenset[str], pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Ints:
+    """For each node the number of conflicting claims: those used in the cluster, changed by the edits of the trial: int64[n]."""
+    count = np.full(nodes.n, len(_used(sole, pod, cycle)), np.int64)
     for edit in nodes.edits:
         # Upstream: for pods added and removed in a trial only the name of the claim is compared, not the namespace.
         count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...api.objects import PersistentVolume
 from ...core.arrays.batch import Batch
+from ...core.arrays.types import Mask
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
@@ -18,11 +19,13 @@ from ...core.volumes.match import claim_class
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
 from ..cycle.state import FrameworkCycle
+from ..hints.volumes import claim_is_named, class_waits, volume_moves
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, failing, unresolvable
 
 LABELS = (ZONE, REGION, TOPOLOGY_ZONE, TOPOLOGY_REGION)
+NEWER_LABELS = {ZONE: TOPOLOGY_ZONE, REGION: TOPOLOGY_REGION}
 Topology = tuple[str, frozenset[str]]
 """A label and the values that a node may have for it."""
 
@@ -61,16 +64,26 @@ class VolumeZone(Plugin):
         for label in LABELS:
             labelled |= nodes.label(label).present
         for label, values in wanted:
-            # Upstream: the older and the newer zone label do not match each other.
-            elsewhere |= nodes.label(label).where(partial(not_among, values))
+            elsewhere |= self._elsewhere(label, values, nodes)
         return Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere)
 
+    def _elsewhere(self, label: str, values: frozenset[str], nodes: Batch) -> Mask:
+        """The nodes that do not have one of *values* for *label*: bool[n]."""
+        there, newer = nodes.label(label), NEWER_LABELS.get(label) if self.handle.cells.zone_labels_match else None
+        elsewhere = there.where(partial(not_among, values))
+        if newer is None:
+            return elsewhere
+        # Upstream: not the other way round, a volume's newer label does not match a node's beta label.
+        return np.where(there.present, elsewhere, nodes.label(newer).where(partial(not_among, values)))
+
     def events_to_register(self) -> Sequence[ClusterEvent]:
+        own = Action.ADD | Action.UPDATE_NODE_LABEL
+        claims = Action.ADD | Action.UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
         return (
-            ClusterEvent("StorageClass", Action.ADD),
-            ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL),
-            ClusterEvent("PersistentVolumeClaim", Action.ADD),
-            ClusterEvent("PersistentVolume", Action.ADD | Action.UPDATE),
+            ClusterEvent("StorageClass", Action.ADD, hint=class_waits),
+            self.handle.node_event(own, self.handle.labels_and_taints(own)),
+            ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
+            ClusterEvent("PersistentVolume", Action.ADD | Action.UPDATE, hint=partial(volume_moves, labels=LABELS)),
         )
 
 

@@ -14,14 +14,21 @@ from ...api.objects import KubeObject, Node, Pod, StorageClass
 from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
 from ...core.queue.clock import Clock
+from ...core.release import QueueingCells
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
-from ..cycle.diagnosis import EXTENDER
 from .admission import Admission
-from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, NODE_CHANGES, Action, ClusterEvent, object_event
-from .queue import FrameworkQueue, registrations
+from .changes import node_changes
+from .events import ASSIGNED_POD_DELETE, NODE_ADD, NODE_DELETE, Action, ClusterEvent, object_event
+from .queue import FrameworkQueue
+from .registrations import Registrations
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
+KINDS = frozenset({
+    "CSINode", "CSIDriver", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment",
+    "ResourceClaim", "ResourceSlice", "DeviceClass",
+})  # fmt: skip
+"""The kinds beside nodes and pods whose events plugins may wait for."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -31,33 +38,46 @@ class FrameworkEvents(EventRouter):
     if TYPE_CHECKING:
         queue: FrameworkQueue
 
-    def _maybe_move(self, verb: str, item: KubeObject) -> None:
+    @property
+    def _cells(self) -> QueueingCells:
+        return self.engine.algorithm.release.queueing
+
+    def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
         action = ACTIONS.get(verb, Action.DELETE)
         # Upstream: there are handlers only for what some plugin registered.
-        if self._handled(item.kind) & action and not _is_passed_over(item, action):
-            self.queue.move_all(object_event(item.kind, action))
+        if item.kind in KINDS and self.queue.registrations.actions(item.kind) & action and not self._is_passed_over(item, action):
+            new = None if action is Action.DELETE else item
+            self.queue.move_all(object_event(item.kind, action), old=old or item if new is None else old, new=new)
 
-    def _handled(self, kind: str) -> Action:
-        found = Action(0)
-        if kind in ("CSINode", "CSIDriver", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass"):
-            for _, event in self.queue.registrations:
-                if event.resource == kind:
-                    found |= event.action
-        return found
+    def _is_passed_over(self, item: KubeObject, action: Action) -> bool:
+        """For a class that comes and does not wait for its first consumer, or goes; hints decide themselves."""
+        if not isinstance(item, StorageClass) or action is Action.UPDATE or (self.queue.gives_hints and self._cells.hints_replace_checks):
+            return False
+        return action is Action.DELETE or item.volume_binding_mode != "WaitForFirstConsumer"
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
 
     def _put_node(self, node: Node) -> None:
         old = self.engine.cache.node(node.name)
         self.feed.put(node)
-        event = NODE_ADD if old is None else node_change(old, node)
-        if event is not None:
-            self.queue.move_all(event, Admission.of(self.engine, node.name))
+        for event in [NODE_ADD] if old is None else node_changes(old, node, self._cells):
+            self._move_for_node(event, old, node)
+
+    def _move_for_node(self, event: ClusterEvent, old: Node | None, node: Node) -> None:
+        asks_hints = self.queue.gives_hints and self._cells.hints_replace_checks
+        self.queue.move_all(event, None if asks_hints else Admission.of(self.engine, node.name), old, node)
 
     def delete(self, item: KubeObject) -> None:
-        if isinstance(item, Node):
-            # Upstream: a node that goes lets nobody be tried again.
-            self.feed.delete(item)
-        else:
+        if not isinstance(item, Node):
             super().delete(item)
+            return
+        old = self.engine.cache.node(item.name)
+        # Upstream: up to 1.31 a node that goes lets nobody be tried again.
+        if old is not None and self._cells.node_delete:
+            self.queue.move_all(NODE_DELETE, old=old)
+        self.feed.delete(item)
+
+    # --- pods -------------------------------------------------------------------------------------------------------
 
     def _is_queued(self, pod: Pod | None) -> bool:
         return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.flow.profiles
@@ -65,13 +85,18 @@ class FrameworkEvents(EventRouter):
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is None and old is not None:
             self.feed.delete(old)
-            self.queue.move_all(ASSIGNED_POD_DELETE)
+            self.queue.move_all(ASSIGNED_POD_DELETE, old=old)
+        elif new is not None and old is not None:
+            self.feed.put(new)
+            self.queue.assigned_pod_updated(new, old)
         else:
             super()._tell_cache(old, new)
 
     def _tell_queue(self, old: Pod | None, new: Pod | None) -> None:
         if new is not None or old is None:
             super()._tell_queue(old, new)
+            if new is not None and old is not None and not self._is_echo(new):
+                self._nomination_ended(old, new.status.nominated_node_name)
             return
         was_waiting = self.engine.flow.binding.removed(old)
         if was_waiting or self.engine.cache.is_assumed(old):
@@ -80,21 +105,22 @@ class FrameworkEvents(EventRouter):
         else:
             super()._tell_queue(old, new)
         if was_waiting:
-            self.queue.move_all(ASSIGNED_POD_DELETE)
+            self.queue.move_all(ASSIGNED_POD_DELETE, old=old)
+        else:
+            self._nomination_ended(old, "")
+
+    def _nomination_ended(self, old: Pod, now: str) -> None:
+        """A pod was nominated to another node than *now*: pods of no higher priority, for which it counted there, may fit."""
+        was = old.status.nominated_node_name
+        if was and was != now and self._cells.nomination_ends:
+            self.queue.move_all(ASSIGNED_POD_DELETE, lambda pod: pod.priority <= old.priority, old)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
         # Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go, as if a pod on a node had gone.
-        self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None)
+        self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod)
 
     def _is_echo(self, pod: Pod) -> bool:
         return self.engine.cache.is_assumed(pod)
-
-
-def _is_passed_over(item: KubeObject, action: Action) -> bool:
-    """For a class that goes, or that comes and does not wait for its first consumer."""
-    if not isinstance(item, StorageClass) or action is Action.UPDATE:
-        return False
-    return action is Action.DELETE or item.volume_binding_mode != "WaitForFirstConsumer"
 
 
 def queue_for(
@@ -102,31 +128,12 @@ def queue_for(
     held_by: Callable[[Pod], str | None],
 ) -> FrameworkQueue:  # fmt: skip
     """The queue of *engine*, which keeps *nominations* and uses *clock*; *held_by*: the PreEnqueue plugin that holds a pod back."""
-    profiles = list(engine.flow.profiles.values())
-    plugins = {name: plugin for profile in profiles for name, plugin in profile.plugins().items()}
-    waits = registrations(plugins, ALL_EVENTS)
-    if engine.extenders:
-        waits += [(EXTENDER, event) for event in ALL_EVENTS]
+    release, enabled = engine.algorithm.release, engine.algorithm.enabled
+    gives_hints = enabled("SchedulerQueueingHints")
+    profiles = engine.flow.profiles
     return FrameworkQueue(
-        cells=engine.algorithm.release.queue, nominations=nominations, clock=clock, less=profiles[0].points.less[0].less,
-        held_by=held_by, registrations=waits, namespaces=engine.listings.namespaces,
-        initial_backoff=float(config.initial_backoff), max_backoff=float(config.max_backoff),
+        cells=release.queue, nominations=nominations, clock=clock, less=next(iter(profiles.values())).points.less[0].less,
+        held_by=held_by, registrations=Registrations(profiles, release.queueing, gives_hints, bool(engine.extenders)),
+        templates=engine.templates, queueing=release.queueing, gives_hints=gives_hints, pops_early=enabled("SchedulerPopFromBackoffQ"),
+        namespaces=engine.listings.namespaces, initial_backoff=float(config.initial_backoff), max_backoff=float(config.max_backoff),
     )  # fmt: skip
-
-
-def node_change(old: Node, new: Node) -> ClusterEvent | None:
-    """What happened to a node that may let a pod fit: the first that applies, None where nothing did.
-
-    Upstream: nodeSchedulingPropertiesChange
-    """
-    # Upstream: quantities are compared as they are kept, so 1 is another amount than 1000m.
-    amounts = [{name: amount.form for name, amount in node.status.allocatable.items()} for node in (old, new)]
-    statuses = [{condition.type: condition.status for condition in node.status.conditions} for node in (old, new)]
-    changes = (
-        old.spec.unschedulable and not new.spec.unschedulable,
-        amounts[0] != amounts[1],
-        old.labels != new.labels,
-        old.spec.taints != new.spec.taints,
-        statuses[0] != statuses[1],
-    )
-    return next((event for event, applies in zip(NODE_CHANGES, changes, strict=True) if applies), None)

@@ -6,12 +6,15 @@ Upstream: pkg/scheduler/framework/types.go ClusterEvent.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 
 import attrs
 
+from ...api.objects import KubeObject, Pod
+
 
 class Action(enum.Flag):
-    """What happened to an object. For nodes an update says which part changed; ``UPDATE`` is any of them."""
+    """What happened to an object. An update of a node or a pod says which part changed; ``UPDATE`` is any of them."""
 
     ADD = enum.auto()
     DELETE = enum.auto()
@@ -19,20 +22,40 @@ class Action(enum.Flag):
     UPDATE_NODE_LABEL = enum.auto()
     UPDATE_NODE_TAINT = enum.auto()
     UPDATE_NODE_CONDITION = enum.auto()
-    UPDATE = UPDATE_NODE_ALLOCATABLE | UPDATE_NODE_LABEL | UPDATE_NODE_TAINT | UPDATE_NODE_CONDITION
+    UPDATE_NODE_ANNOTATION = enum.auto()
+    UPDATE_POD_LABEL = enum.auto()
+    UPDATE_POD_SCALE_DOWN = enum.auto()
+    UPDATE_POD_TOLERATION = enum.auto()
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = enum.auto()
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = enum.auto()
+    UPDATE_POD_OTHER = enum.auto()
+    UPDATE = (
+        UPDATE_NODE_ALLOCATABLE | UPDATE_NODE_LABEL | UPDATE_NODE_TAINT | UPDATE_NODE_CONDITION | UPDATE_NODE_ANNOTATION
+        | UPDATE_POD_LABEL | UPDATE_POD_SCALE_DOWN | UPDATE_POD_TOLERATION | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        | UPDATE_POD_GENERATED_RESOURCE_CLAIM | UPDATE_POD_OTHER
+    )  # fmt: skip
     ALL = ADD | DELETE | UPDATE
 
 
+Hint = Callable[[Pod, KubeObject | None, KubeObject | None], bool]
+"""(a pod that the plugin rejected, the object before and after the event) -> whether the pod may fit now.
+
+The object before is None for one that is new, that after is None for one that is gone. An error counts as yes.
+"""
 ANYTHING = "*"
 
 
 @attrs.frozen
 class ClusterEvent:
-    """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and what happened to one, or what may."""
+    """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and what happened to one, or what may.
+
+    What a plugin registers may have a *hint*, which counts with gate SchedulerQueueingHints; without one every such event may help.
+    """
 
     resource: str
     action: Action
     label: str = ""
+    hint: Hint | None = attrs.field(default=None, eq=False, repr=False)
 
     def matches(self, happened: ClusterEvent) -> bool:
         """Whether what *happened* is what this registration waits for."""
@@ -45,20 +68,22 @@ class ClusterEvent:
         return self.resource == ANYTHING and self.action is Action.ALL
 
 
-NODE_ADD_OR_UPDATE = ClusterEvent("Node", Action.ADD | Action.UPDATE)
 NODE_ADD = ClusterEvent("Node", Action.ADD, "NodeAdd")
+NODE_DELETE = ClusterEvent("Node", Action.DELETE, "NodeDelete")
 ASSIGNED_POD_ADD = ClusterEvent("Pod", Action.ADD, "AssignedPodAdd")
 ASSIGNED_POD_UPDATE = ClusterEvent("Pod", Action.UPDATE, "AssignedPodUpdate")
 ASSIGNED_POD_DELETE = ClusterEvent("Pod", Action.DELETE, "AssignedPodDelete")
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(ANYTHING, Action.ALL, "UnschedulableTimeout")
+FORCE_ACTIVATE = ClusterEvent(ANYTHING, Action.ALL, "ForceActivate")
 NODE_CHANGES = (
     ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeSpecUnschedulableChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_ALLOCATABLE, "NodeAllocatableChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_LABEL, "NodeLabelChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
+    ClusterEvent("Node", Action.UPDATE_NODE_ANNOTATION, "NodeAnnotationChange"),
 )
-"""The changes of a node; an update with several is the first of them."""
+"""The changes of a node, in the order in which they are told."""
 _SHORT = {"PersistentVolume": "Pv", "PersistentVolumeClaim": "Pvc"}
 _VERBS = {Action.ADD: "Add", Action.UPDATE: "Update", Action.DELETE: "Delete"}
 
@@ -85,7 +110,21 @@ EVENTS = {
     )
 }
 """Label -> event that moves pods. Upstream: pkg/scheduler/internal/queue/events.go."""
-ALL_EVENTS = tuple(
-    ClusterEvent(kind, Action.ALL) for kind in ("Pod", "Node", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass")
-)
-"""What a plugin waits for that does not say what it waits for, and so do extenders."""
+_GROUPED = {
+    **dict.fromkeys(("CSINode", "CSIDriver", "CSIStorageCapacity", "StorageClass", "VolumeAttachment"), "storage.k8s.io/"),
+    **dict.fromkeys(("ResourceClaim", "ResourceSlice", "DeviceClass"), "resource.k8s.io/"),
+}
+_CHANGES = {action: "".join(word.capitalize() for word in str(action.name).split("_")) for action in Action}
+
+
+def full_label(event: ClusterEvent) -> str:
+    """The label of *event* in releases that name its kind and change in full.
+
+    >>> full_label(NODE_CHANGES[0]), full_label(ASSIGNED_POD_DELETE), full_label(UNSCHEDULABLE_TIMEOUT)
+    ('NodeUpdateNodeTaint', 'AssignedPodDelete', 'UnschedulableTimeout')
+    """
+    if event.is_wildcard:
+        return event.label
+    kind = "AssignedPod" if event.label.startswith("AssignedPod") else _GROUPED.get(event.resource, "") + event.resource
+    change = {Action.UPDATE: "Update", Action.UPDATE_POD_OTHER: "Update"}.get(event.action) or _CHANGES.get(event.action, "")
+    return kind + change

@@ -1,23 +1,36 @@
 """The scheduling queue of the framework: a pod that plugins rejected waits for an event that may let it fit.
 
-Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go.
+Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.32: pkg/scheduler/backend/queue).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable
+from math import inf
 
 import attrs
 
 from ...api.meaning.labels import SelectorError, compile_selector
-from ...api.objects import Namespace, Pod, PodAffinityTerm
+from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
 from ...core.cluster.listings import Listing
-from ...core.queue.base import ACTIVE, QueueBase
+from ...core.pods.template import Templates
+from ...core.queue.backoffheaps import BackoffHeaps
+from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
+from ...core.queue.clock import Timer
 from ...core.queue.parked import QueuedPod
-from .events import ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, UNSCHEDULABLE_TIMEOUT, ClusterEvent
+from ...core.release import QueueingCells
+from ..config.configuration import DEFAULT_SCHEDULER
+from .changes import pod_changes
+from .events import ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT, Action, ClusterEvent, full_label
+from .flights import Flights, Happening
+from .registrations import Registrations
 
-Registrations = Sequence[tuple[str, ClusterEvent]]
-"""(plugin, an event that may let the pods fit that it rejected)."""
+FAILURE, BACKOFF_COMPLETE, POP_EARLY = "ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ"
+PREEMPTION, GATES, SPREAD = "DefaultPreemption", "SchedulingGates", "PodTopologySpread"
+WINDOW = BACKOFF_FLUSH
+"""Where pods may be popped while they back off, backoffs end at whole multiples of so many seconds, and are flushed together."""
+FULL_NAMES = {"PodAdd": "UnschedulablePodAdd", "PodUpdate": "UnschedulablePodUpdate"}
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
@@ -30,17 +43,68 @@ class FrameworkQueue(QueueBase):
     held_by: Callable[[Pod], str | None]
     """The PreEnqueue plugin that holds a pod back; None if it may be tried."""
     registrations: Registrations
+    templates: Templates
+    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    gives_hints: bool = False
+    """With gate SchedulerQueueingHints."""
+    pops_early: bool = False
+    """With gate SchedulerPopFromBackoffQ: a pod that backs off is tried if no pod is active."""
     namespaces: Listing[Namespace] = attrs.field(factory=Listing)
     initial_backoff: float = 1.0
     max_backoff: float = 10.0
-    _helped: dict[ClusterEvent, frozenset[str]] = attrs.field(init=False, factory=dict)
-    """Event -> the plugins that wait for it."""
+    preempting: set[str] = attrs.field(init=False, factory=set)
+    """The UIDs of pods whose victims are being deleted in the background: they are held back."""
+    _flights: Flights = attrs.field(init=False, factory=Flights)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.queueing.backs_off_to_the_end:
+            self._waiting = BackoffHeaps(self._waits_before, self._ends_before)
+        if self.pops_early:
+            self._backoff_timer = Timer(self._aligned(self.clock.now), WINDOW, self.clock.now)
+
+    # --- backoff ----------------------------------------------------------------------------------------------------
 
     def _time_of(self, pod: Pod) -> float:
         return self.clock.now
 
     def _ends(self, item: QueuedPod) -> float:
-        return item.timestamp + item.wait(self.initial_backoff, self.max_backoff)
+        times = item.attempts
+        if self.queueing.counts_rejections:
+            times = 0 if self.max_backoff == 0 else item.errors or item.rejections
+        if times == 0 and self.queueing.gated_back_off:
+            return -inf
+        return self._aligned(item.timestamp + item.wait(self.initial_backoff, self.max_backoff, times))
+
+    def _aligned(self, time: float) -> float:
+        """The beginning of the window that *time* is in, where backoffs end with windows."""
+        origin = self.clock.origin
+        return math.floor((origin + time) / WINDOW) * WINDOW - origin if self.pops_early else time
+
+    def _backs_off(self, item: QueuedPod, now: float) -> bool:
+        if item.is_gated and not self.queueing.gated_back_off:
+            return False
+        ends = self._ends(item)
+        return ends >= self._aligned(now) if self.queueing.backs_off_to_the_end else ends > now
+
+    def _waits_before(self, one: QueuedPod, other: QueuedPod) -> bool:
+        first, second = self._ends(one), self._ends(other)
+        return first < second or (first == second and self.pops_early and self.less(one, other))
+
+    def _backoff_due(self) -> float:
+        head = self._waiting.peek()
+        return inf if head is None else self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
+
+    def _flush_waiting(self, now: float) -> None:
+        heaps = (self._waiting.rejected, self._waiting.errors) if isinstance(self._waiting, BackoffHeaps) else (self._waiting,)
+        for heap in heaps:
+            while (head := heap.peek()) is not None and not self._backs_off(head, now):
+                item = heap.pop()
+                # Where pods are popped early, their plugins were asked as they came into the backoff queue.
+                if self._activate(item, asks=not self.pops_early):
+                    self._note(ACTIVE, BACKOFF_COMPLETE)
+
+    # --- in and out -------------------------------------------------------------------------------------------------
 
     def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
         # Upstream: in place, so a nomination that shares the entry changes too.
@@ -53,54 +117,200 @@ class FrameworkQueue(QueueBase):
     def _forget_failures(self, key: str) -> None:
         """Nothing: a new entry starts with none."""
 
-    def _activate(self, item: QueuedPod) -> bool:
-        holder = self.held_by(item.pod)
-        item.is_gated = holder is not None
-        if holder is None:
-            if item.entered is None:
-                item.entered = self.clock.now
-            return super()._activate(item)
-        # Upstream: if the key is in another part too, it stays there.
-        item.plugins |= {holder}
-        self._parked.put(item)
-        return False
+    def _activate(self, item: QueuedPod, *, asks: bool = True) -> bool:
+        if asks and self._is_held(item):
+            # Upstream: if the key is in another part too, it stays there.
+            self._parked.put(item)
+            return False
+        if item.entered is None:
+            item.entered = self.clock.now
+        return super()._activate(item)
+
+    def _is_held(self, item: QueuedPod) -> bool:
+        """Ask the PreEnqueue plugins; the one that holds the pod back counts as one that rejected it."""
+        holder = self.held_by(item.pod) or (PREEMPTION if item.pod.uid in self.preempting else None)
+        item.is_gated, item.holder = holder is not None, holder or ""
+        if holder is not None:
+            item.plugins |= {holder}
+        return item.is_gated
+
+    def _back_off(self, item: QueuedPod) -> bool:
+        """Put a pod into the backoff queue; False if it is held back, which parks it."""
+        if self.pops_early and self._is_held(item):
+            self._parked.put(item)
+            return False
+        self._waiting.put(item.pod.key, item)
+        return True
+
+    def _leave_parking(self, item: QueuedPod, now: float) -> str | None:
+        key, backs_off = item.pod.key, self._backs_off(item, now)
+        if not (self._back_off(item) if backs_off else self._activate(item)):
+            return None
+        self._parked.drop(key)
+        return BACKOFF if backs_off else ACTIVE
+
+    def _next(self) -> QueuedPod | None:
+        item = super()._next()
+        if item is None and self.pops_early and isinstance(self._waiting, BackoffHeaps) and self._waiting.rejected:
+            item = self._waiting.rejected.pop()
+            self._note(ACTIVE, POP_EARLY)
+        if item is not None:
+            item.is_gated, item.holder = False, ""
+            if self.gives_hints:
+                self._flights.begin(item.pod.uid)
+        return item
+
+    @property
+    def can_pop(self) -> bool:
+        early = self.pops_early and isinstance(self._waiting, BackoffHeaps) and bool(self._waiting.rejected)
+        return early or bool(self._active)
+
+    def done(self, pod: Pod) -> None:
+        self._flights.end(pod.uid)
+
+    def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
+        self.tick()
+        try:
+            self._refuse_known(item.pod.key)
+            self._count(item)
+            item.timestamp = self.clock.now
+            self._queue_failed(item, cycle)
+        finally:
+            self.done(item.pod)
+        self.nominations.add(item.pod, holder=item)
+
+    def _count(self, item: QueuedPod) -> None:
+        item.rejections += bool(item.plugins)
+        item.errors = 0 if item.plugins else item.errors + 1
+
+    def _queue_failed(self, item: QueuedPod, cycle: int) -> None:
+        if not item.plugins and self.queueing.errors_back_off:
+            is_moved = True
+        elif self.gives_hints:
+            happened = self._flights.since(item.pod.uid)
+            is_moved = happened is None or any(self._is_helped(item, *happening) for happening in happened)
+        else:
+            is_moved = self._move_cycle >= cycle
+        if not is_moved:
+            self._parked.put(item)
+            self._note(PARKED, FAILURE)
+        elif self.gives_hints:
+            self._note(self._leave_parking(item, self.clock.now) or PARKED, FAILURE)
+        else:
+            self._note(BACKOFF if self._back_off(item) else PARKED, FAILURE)
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Let parked pods and those that back off be tried next. A pod that is not in the queue, or held back, stays as it is."""
         self.tick()
-        for key in (pod.key for pod in pods):
-            item = self._parked.get(key) or self._waiting.get(key)
-            if item is not None and self._active.get(key) is None and self._activate(item):
-                self._parked.drop(key)
-                self._waiting.remove(key)
-                self._note(ACTIVE, "ForceActivate")
-                self.nominations.add(item.pod, holder=item)
+        for pod in pods:
+            item = self._parked.get(pod.key) or self._waiting.get(pod.key)
+            if item is not None and self._active.get(pod.key) is None and self._activate(item):
+                self._parked.drop(pod.key)
+                self._waiting.remove(pod.key)
+                self._note(ACTIVE, FORCE_ACTIVATE.label)
+                if not self.queueing.keeps_nominations:
+                    self.nominations.add(item.pod, holder=item)
+            elif self.queueing.activates_tried_pods:
+                if pod.uid in self._flights:
+                    self._flights.note(Happening(FORCE_ACTIVATE, None, pod))
+                self._move_cycle = self.cycle
 
-    def move_all(self, event: ClusterEvent = UNSCHEDULABLE_TIMEOUT, passes: Callable[[Pod], bool] | None = None) -> None:
-        """An event: it moves the parked pods that *passes* accepts and whose plugins wait for such an event."""
+    # --- updates ----------------------------------------------------------------------------------------------------
+
+    def update(self, old: Pod, new: Pod) -> None:
         self.tick()
-        self._move_for(event, (item for item in self._parked.all() if passes is None or passes(item.pod)))
+        if self._asks_hints_of_pods and new.uid in self._flights:
+            for event in self.changes(old, new):
+                self._flights.note(Happening(event, old, new))
+            return
+        super().update(old, new)
+
+    def _update_parked(self, item: QueuedPod, old: Pod) -> None:
+        new = item.pod
+        if not self._asks_hints_of_pods:
+            super()._update_parked(item, old)
+        else:
+            self._parked.put(item)
+            events = (event for event in self.changes(old, new) if self._is_helped(item, event, old, new))
+            any(self._leave_parking(item, self.clock.now) is not None for event in events)
+
+    @property
+    def _asks_hints_of_pods(self) -> bool:
+        return self.gives_hints and self.queueing.hints_for_pods
+
+    def changes(self, old: Pod, new: Pod) -> list[ClusterEvent]:
+        """The events that the update of a pod is."""
+        return pod_changes(old, new, self.queueing, self.templates)
+
+    # --- moves ------------------------------------------------------------------------------------------------------
+
+    def move_all(
+        self, event: ClusterEvent = UNSCHEDULABLE_TIMEOUT, passes: Callable[[Pod], bool] | None = None,
+        old: KubeObject | None = None, new: KubeObject | None = None,
+    ) -> None:  # fmt: skip
+        """An event changed *old* to *new*: it moves the parked pods that *passes* accepts and whom it may help."""
+        self.tick()
+        self._move_for(event, (item for item in self._parked.all() if passes is None or passes(item.pod)), old, new)
 
     def assigned_pod_added(self, pod: Pod) -> None:
         self.tick()
-        self._move_for(ASSIGNED_POD_ADD, self._that_want(pod))
+        self._move_for(ASSIGNED_POD_ADD, self._parked.all() if self._asks_hints_of_pods else self._that_want(pod), None, pod)
 
-    def assigned_pod_updated(self, pod: Pod) -> None:
+    def assigned_pod_updated(self, pod: Pod, old: Pod | None = None) -> None:
         self.tick()
-        self._move_for(ASSIGNED_POD_UPDATE, self._that_want(pod))
+        events = self.changes(old, pod) if old is not None and self.queueing.pod_changes else [ASSIGNED_POD_UPDATE]
+        for event in events:
+            asks_all = self._asks_hints_of_pods or event.action is Action.UPDATE_POD_SCALE_DOWN
+            self._move_for(event, self._parked.all() if asks_all else self._that_want(pod), old, pod)
 
     def _that_want(self, pod: Pod) -> list[QueuedPod]:
-        return self._parked.that_want(lambda item: wants(item, pod, self.namespaces))
+        found = self._parked.that_want(lambda item: wants(item, pod, self.namespaces))
+        if not self.queueing.spread_is_woken:
+            return found
+        beside = {item.pod.key for item in found}
+        spread = (item for item in self._parked.all() if SPREAD in item.plugins and item.pod.namespace == pod.namespace)
+        return sorted([*found, *(item for item in spread if item.pod.key not in beside)], key=lambda item: item.pod.key)
 
-    def _move_for(self, event: ClusterEvent, items: Iterable[QueuedPod]) -> None:
-        self._move([item for item in items if not item.plugins or self._may_help(item.plugins, event)], self.clock.now, event.label)
+    def _move_for(self, event: ClusterEvent, items: Iterable[QueuedPod], old: KubeObject | None, new: KubeObject | None) -> None:
+        if self.queueing.drops_unwanted and not self.registrations.is_wanted(event):
+            return
+        moved = [item for item in items if not self._is_passed_over(item, event) and self._is_helped(item, event, old, new)]
+        self._move(moved, self.clock.now, event.label if not self.queueing.full_labels else full_label(event))
+        if self.gives_hints:
+            self._flights.note(Happening(event, old, new))
 
-    def _may_help(self, plugins: frozenset[str], event: ClusterEvent) -> bool:
-        if event.is_wildcard:
+    def _is_passed_over(self, item: QueuedPod, event: ClusterEvent) -> bool:
+        if not item.is_gated:
+            return False
+        if self.queueing.holder_decides:
+            return not self.registrations.waits_for(_profile_of(item), item.holder, event)
+        # Upstream: only an update of the pod itself can end its scheduling gates.
+        return self.queueing.skips_gated and GATES in item.plugins
+
+    def _is_helped(self, item: QueuedPod, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None) -> bool:
+        if not item.plugins:
             return True
-        if event not in self._helped:
-            self._helped[event] = frozenset(name for name, registered in self.registrations if registered.matches(event))
-        return not plugins.isdisjoint(self._helped[event])
+        if event.is_wildcard:
+            return not isinstance(new, Pod) or new.uid == item.pod.uid
+        return self.registrations.helps(_profile_of(item), item.pod, item.plugins, event, old, new)
+
+    def _flush_parked(self, now: float) -> None:
+        items = self._parked.older_than(now - self._parked_at_most)
+        if items:
+            self._move((item for item in items if not self._is_passed_over(item, UNSCHEDULABLE_TIMEOUT)), now, UNSCHEDULABLE_TIMEOUT.label)
+            self._flushed_held()
+
+    def _flushed_held(self) -> None:
+        super()._flushed_held()
+        if self.gives_hints:
+            self._flights.note(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
+
+    def _note(self, place: str, event: str) -> None:
+        super()._note(place, FULL_NAMES.get(event, event) if self.queueing.full_labels else event)
+
+
+def _profile_of(item: QueuedPod) -> str:
+    return item.pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
 
 def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
@@ -119,12 +329,3 @@ def _matches(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Listing[
     found = namespaces.get(other.namespace)
     reached = other.namespace in term.namespaces or by_labels({} if found is None else found.labels)
     return reached and by_name(other.labels)
-
-
-def registrations(plugins: Mapping[str, object], defaults: Sequence[ClusterEvent]) -> list[tuple[str, ClusterEvent]]:
-    """What each plugin waits for; one that does not say so waits for *defaults*."""
-    found: list[tuple[str, ClusterEvent]] = []
-    for name, plugin in plugins.items():
-        ask = getattr(plugin, "events_to_register", None)
-        found += [(name, event) for event in (defaults if ask is None else ask())]
-    return found

@@ -32,6 +32,7 @@ class Resource:
         return "/".join([root, *(quote(word, safe="") for word in words)])
 
 
+_DEVICES = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")
 VERSIONS: Mapping[str, tuple[str, ...]] = {
     "Node": ("v1",),
     "Namespace": ("v1",),
@@ -42,6 +43,10 @@ VERSIONS: Mapping[str, tuple[str, ...]] = {
     "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "VolumeAttachment": ("storage.k8s.io/v1",),
+    "ResourceClaim": _DEVICES,
+    "ResourceSlice": _DEVICES,
+    "DeviceClass": _DEVICES,
     "Service": ("v1",),
     "ReplicationController": ("v1",),
     "ReplicaSet": ("apps/v1",),
@@ -69,6 +74,10 @@ _NAMES: Mapping[str, str] = {
     "CSINode": "csinodes",
     "CSIDriver": "csidrivers",
     "CSIStorageCapacity": "csistoragecapacities",
+    "VolumeAttachment": "volumeattachments",
+    "ResourceClaim": "resourceclaims",
+    "ResourceSlice": "resourceslices",
+    "DeviceClass": "deviceclasses",
     "PriorityClass": "priorityclasses",
     "ResourceQuota": "resourcequotas",
     "LimitRange": "limitranges",
@@ -77,7 +86,12 @@ _NAMES: Mapping[str, str] = {
     "Event": "events",
     "Lease": "leases",
 }
-_WITHOUT_NAMESPACE = frozenset({"Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass"})
+_WITHOUT_NAMESPACE = frozenset({
+    "Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass", "VolumeAttachment", "ResourceSlice",
+    "DeviceClass",
+})  # fmt: skip
+DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
+"""What gate DynamicResourceAllocation adds to what is listed."""
 
 KINDS = tuple(_NAMES)
 """The kinds that :func:`resource` knows."""

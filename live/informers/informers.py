@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from ...core.release import ClientCells, Release
+from ...core.release import ClientCells
+from ...core.rule import Algorithm
 from ..client.api import Api
-from ..client.resources import resource
+from ..client.resources import DEVICE_KINDS, resource
 from ..client.retries import Retries
 from ..client.transport import Transport
 from .reflector import Reflector
@@ -25,9 +26,16 @@ def retries_of(cells: ClientCells) -> Retries:
     return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_reads)
 
 
-def informers_of(release: Release, transport: Transport, handler: Handler, report: Callable[[str], None]) -> Informers:
-    """What a scheduler of *release* lists and watches; see :class:`Informers`."""
-    return Informers(transport, release.client, handler, report)
+def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
+    """Kind -> the version of the API in which a scheduler with *gates* lists and watches it."""
+    has_devices = cells.device_api and gates.get("DynamicResourceAllocation", False)
+    return {**cells.resources, **(dict.fromkeys(DEVICE_KINDS, cells.device_api) if has_devices else {})}
+
+
+def informers_of(algorithm: Algorithm, transport: Transport, handler: Handler, report: Callable[[str], None]) -> Informers:
+    """What a scheduler of the release and gates of *algorithm* lists and watches; see :class:`Informers`."""
+    cells = algorithm.release.client
+    return Informers(transport, attrs.evolve(cells, resources=listed(cells, algorithm.gates)), handler, report)
 
 
 @attrs.define(eq=False)

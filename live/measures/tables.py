@@ -145,6 +145,13 @@ def _stable(*metrics: Metric) -> tuple[Metric, ...]:
     return tuple(attrs.evolve(metric, stability=STABLE) for metric in metrics)
 
 
+def _cache_size(name: str) -> Metric:
+    return Metric(
+        name, GAUGE, "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.", Feed.CACHE, ("type",),
+        starts=_singly(("assumed_pods", "nodes", "pods")),
+    )  # fmt: skip
+
+
 _BY_OPERATION = ("operation",)
 _VOLUME_COUNTERS = (
     _scheduler(
@@ -218,13 +225,25 @@ GROUPS: Mapping[str, tuple[Metric, ...]] = {
             Feed.REQUEST, ("code", "host", "method"),
         ),
     ),
+    "duration with all attempts": _stable(
+        _scheduler(
+            "pod_scheduling_duration_seconds", HISTOGRAM,
+            "E2e latency for a pod being scheduled which may include multiple scheduling attempts.",
+            Feed.SCHEDULED_TIME, ("attempts",), powers(0.01, 2, 20),
+        ),
+    ),
+    "duration since the first attempt": (
+        Metric(
+            "scheduler_pod_scheduling_sli_duration_seconds", HISTOGRAM,
+            "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might involve multiple "
+            "scheduling attempts.",
+            Feed.SCHEDULED_TIME, ("attempts",), powers(0.01, 2, 20), stability="BETA",
+        ),
+    ),
+    "cache size, first name": (_cache_size("scheduler_scheduler_cache_size"),),
+    "cache size": (_cache_size("scheduler_cache_size"),),
     "framework": (
         *_stable(
-            _scheduler(
-                "pod_scheduling_duration_seconds", HISTOGRAM,
-                "E2e latency for a pod being scheduled which may include multiple scheduling attempts.",
-                Feed.SCHEDULED_TIME, ("attempts",), powers(0.01, 2, 20),
-            ),
             _scheduler(
                 "pod_scheduling_attempts", HISTOGRAM, "Number of attempts to successfully schedule a pod.",
                 Feed.SCHEDULED_TRIES, (), powers(1, 2, 5),
@@ -246,10 +265,6 @@ GROUPS: Mapping[str, tuple[Metric, ...]] = {
             "goroutines", GAUGE, "Number of running goroutines split by the work they do such as binding.", Feed.TASKS, _BY_OPERATION,
         ),
         _scheduler("permit_wait_duration_seconds", HISTOGRAM, "Duration of waiting on permit.", Feed.PERMIT, ("result",), SECONDS),
-        Metric(
-            "scheduler_scheduler_cache_size", GAUGE, "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.",
-            Feed.CACHE, ("type",), starts=_singly(("assumed_pods", "nodes", "pods")),
-        ),
         _scheduler("unschedulable_pods", GAUGE, _REASONS, Feed.REASON, ("plugin", "profile")),
         _scheduler(
             "plugin_evaluation_total", COUNTER,

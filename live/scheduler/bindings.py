@@ -88,6 +88,7 @@ class Bindings:
         if failure is not None:
             await self._undone(attempt, failure)
             return
+        self.state.queue.done(pod)
         began = self.state.times.now()
         if (failure := binding.begin(pod, host)) is not None:
             self._tell_end(attempt, "PreBind", began, failure)
@@ -216,9 +217,9 @@ class Bindings:
         state.awake.set()
         state.onlooker.not_bound(attempt.pod, state.times.now() - attempt.began, is_rejected=failure.is_rejection)
         if moves and not failure.is_rejection:
-            state.router.pod_given_up(attempt.pod, but_itself=False)
+            state.router.pod_given_up(attempt.pod.bound_to(attempt.host), but_itself=False)
         await self.consequences.not_bound(attempt.item, attempt.host, failure, said)
         await state.free()
         if moves and failure.is_rejection:
-            state.router.pod_given_up(attempt.pod, but_itself=True)
+            state.router.pod_given_up(attempt.pod.bound_to(attempt.host), but_itself=True)
             state.awake.set()

@@ -133,7 +133,9 @@ class FrameworkConsequences:
     async def not_placed(self, item: QueuedPod, decision: Decision) -> None:
         text, nominated, plan = decision.error or "", decision.nominated, decision.preemption
         item.plugins = self.state.engine.flow.blame(item.pod)
-        if plan is not None and plan.node is not None:
+        if plan is not None and plan.node is not None and self.state.engine.algorithm.enabled("SchedulerAsyncPreemption"):
+            self.preemption.start(item.pod, plan)
+        elif plan is not None and plan.node is not None:
             error = await self.preemption.run(item.pod, plan)
             if error is not None:
                 text, nominated = f"{text} preemption: {error}.", None
@@ -167,6 +169,8 @@ class FrameworkConsequences:
             again = item.read_again(current)
             with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
                 state.queue.add_unschedulable(again, state.queue.cycle)
+        else:
+            state.queue.done(item.pod)
         state.engine.nominations.add(again.pod, nominated, holder=again)
         state.awake.set()
 

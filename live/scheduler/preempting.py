@@ -8,7 +8,7 @@ Upstream: preempt in pkg/scheduler/scheduler.go; prepareCandidate in pkg/schedul
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import attrs
@@ -16,6 +16,7 @@ import attrs
 from ...api.objects import Pod
 from ...core.decision.plan import Preemption
 from ...exceptions import ExtenderError
+from ...framework.queue.queue import FrameworkQueue
 from .state import LiveState
 from .writes.api import ApiError, status_of
 from .writes.status import NewCondition, patch_status, status_patch, with_condition, with_nomination
@@ -102,13 +103,56 @@ class FrameworkPreemption:
 
     async def run(self, pod: Pod, plan: Preemption) -> str | None:
         """Carry out *plan* for *pod*, which the caller nominates; answers the first error."""
-        node_name = plan.node or ""
-        outcomes = await asyncio.gather(*(self._evict(victim, pod, node_name) for victim in plan.victims))
-        error = next((outcome for outcome in outcomes if outcome is not None), None)
+        error = await self._evict_all(self._to_evict(plan), pod, plan.node or "")
         if error is None:
             for other in plan.clear_nominations:
                 await self._end_nomination(other)
         return error
+
+    def start(self, pod: Pod, plan: Preemption) -> None:
+        """Carry out *plan* in the background; meanwhile *pod* is held back.
+
+        Upstream: prepareCandidateAsync in pkg/scheduler/framework/preemption/preemption.go.
+        """
+        victims = self._to_evict(plan)
+        if victims:
+            self._preempting.add(pod.uid)
+            self.state.spawn(self._in_background(pod, plan, victims))
+
+    def _to_evict(self, plan: Preemption) -> Sequence[Pod]:
+        """The victims; where the release says so, without those that are being deleted already."""
+        spares = self.state.release.framework.leaving_victims_keep_nominations
+        return [victim for victim in plan.victims if not (spares and victim.is_terminating)]
+
+    @property
+    def _preempting(self) -> set[str]:
+        queue = self.state.queue
+        assert isinstance(queue, FrameworkQueue)
+        return queue.preempting
+
+    async def _in_background(self, pod: Pod, plan: Preemption, victims: Sequence[Pod]) -> None:
+        for other in plan.clear_nominations:
+            await self._end_nomination(other)
+        *others, last = victims
+        error = await self._evict_all(others, pod, plan.node or "")
+        # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
+        self._preempting.discard(pod.uid)
+        error = await self._evict(last, pod, plan.node or "") or error
+        if error is not None:
+            self.state.report(f"pod {pod.key}: preemption: {error}")
+            await self.state.free()
+            self._activate(pod)
+
+    def _activate(self, pod: Pod) -> None:
+        queue = self.state.queue
+        assert isinstance(queue, FrameworkQueue)
+        self.state.touch()
+        queue.activate([pod])
+        self.state.awake.set()
+
+    async def _evict_all(self, victims: Sequence[Pod], preemptor: Pod, node_name: str) -> str | None:
+        outcomes = await asyncio.gather(*(self._evict(victim, preemptor, node_name) for victim in victims))
+        return next((outcome for outcome in outcomes if outcome is not None), None)
 
     async def _evict(self, victim: Pod, preemptor: Pod, node_name: str) -> str | None:
         if self.state.binding.preempt(victim, preemptor):

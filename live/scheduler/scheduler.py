@@ -132,8 +132,10 @@ class LiveScheduler:
         pod, state = item.pod, self.state
         if pod.is_terminating:
             state.recorder.event(pod, "Warning", "FailedScheduling", "Scheduling", f"skip schedule deleting pod: {pod.key}")
+            state.queue.done(pod)
             return
         if state.engine.flow.profiles and state.engine.cache.is_assumed(pod):
+            state.queue.done(pod)
             return
         began = state.times.now()
         state.onlooker.began(item)

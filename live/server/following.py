@@ -14,7 +14,7 @@ from ...exceptions import KubeclassicError
 from ..client.api import Api, ApiError
 from ..client.resources import VERSIONS, resource
 from ..client.transport import Transport, TransportError
-from ..informers.informers import Informers
+from ..informers.informers import Informers, listed
 from .reading import BindingArgs
 from .served import ServedCluster
 from .worker import Worker
@@ -94,7 +94,7 @@ class Following:
     async def _resources(self) -> Mapping[str, str]:
         """Kind -> the newest version that the API server has; without kinds that it has not."""
         found: dict[str, str] = {}
-        for kind in self.release.client.resources:
+        for kind in listed(self.release.client, self.cluster.engine.algorithm.gates):
             version = await self._version(kind)
             if version is None:
                 self.report(f"{kind}: the API server has none, so there are none")

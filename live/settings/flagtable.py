@@ -93,6 +93,7 @@ _NOTED = (
     )),
     *(Flag(name, kind, "", _LOGS) for name, kind in (
         ("logging-format", TEXT), ("log-json-info-buffer-size", TEXT), ("log-json-split-stream", BOOL),
+        ("log-text-info-buffer-size", TEXT), ("log-text-split-stream", BOOL),
     )),
     *(Flag(name, TEXT, "", "every metric of the release is shown") for name in (
         "show-hidden-metrics-for-version", "disabled-metrics", "allow-metric-labels",
@@ -102,6 +103,7 @@ _REFUSED = (
     Flag("client-ca-file", TEXT, "", "client certificates are not checked: put a proxy before the port", is_refused=True),
     Flag("tls-cipher-suites", TEXT, "", _CIPHERS, is_refused=True),
     Flag("tls-min-version", TEXT, "", _CIPHERS, is_refused=True),
+    Flag("emulated-version", TEXT, "", "name the release that is meant by --release", is_refused=True),
     Flag("tls-sni-cert-key", TEXT, "", "one certificate is served: --tls-cert-file", is_refused=True),
 )
 
@@ -112,7 +114,7 @@ FLAGS: Mapping[str, Flag] = {flag.name: flag for flag in (*_SERVED, *_NOTED, *_R
 
 EVERY = (
     *(flag.name for flag in _SERVED[:14] if flag.name != "scheduler-name"), "kube-api-content-type", "contention-profiling",
-    *(flag.name for flag in _NOTED if flag.word == _LOGS and "json" not in flag.name and flag.name != "logging-format"),
+    *(flag.name for flag in _NOTED if flag.word == _LOGS and not any(word in flag.name for word in ("stream", "buffer", "format"))),
 )
 """Flags of every release."""
 CLASSIC = (
@@ -125,8 +127,10 @@ INSECURE = ("address", "port")
 SECURE = (
     "bind-address", "secure-port", "tls-cert-file", "tls-private-key-file",
     "cert-dir", "http2-max-streams-per-connection", *(flag.name for flag in _NOTED if flag.word == _CALLERS),
-    *(flag.name for flag in _REFUSED),
+    *(flag.name for flag in _REFUSED if flag.name != "emulated-version"),
 )
+TEXT_STREAMS = ("log-text-info-buffer-size", "log-text-split-stream")
+EMULATION = ("emulated-version",)
 RESOURCE_NAME = ("leader-elect-resource-name", "leader-elect-resource-namespace")
 FRAMEWORK = (
     "pod-max-in-unschedulable-pods-duration", "logging-format", "log-json-info-buffer-size", "log-json-split-stream",

@@ -11,6 +11,7 @@ from . import flagtable
 from .cells import EventCells, LeaderCells, LiveRelease, ServingCells, half, whole
 
 _GROUP = "kubescheduler.config.k8s.io"
+_CACHE_NAMES = {"cache size, first name": "cache size"}
 
 V1_12 = LiveRelease(
     version="1.12",
@@ -89,13 +90,46 @@ V1_27 = attrs.evolve(
     ),
     events=EventCells(group="events.k8s.io/v1", names_reporter=True),
     serving=ServingCells(port=10259, port_flag="secure-port", caching_header=True),
-    metrics=("framework", "attempts by profile", "preemption, framework", "pending, framework", "volumes, framework", "leader"),
+    metrics=(
+        *("duration with all attempts", "framework", "cache size, first name", "attempts by profile", "preemption, framework"),
+        *("pending, framework", "volumes, framework", "leader"),
+    ),
     flags=(*flagtable.EVERY, *flagtable.SECURE, *flagtable.LOCK_OBJECT, *flagtable.RESOURCE_NAME, *flagtable.FRAMEWORK),
     config_versions=(f"{_GROUP}/v1", f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"),
     config_flags=True,
 )
+V1_28 = attrs.evolve(
+    V1_27,
+    version="1.28",
+    leader=attrs.evolve(
+        V1_27.leader,
+        locks=("leases",),
+        removed_locks={
+            "endpoints": "endpoints lock is removed, migrate to leases",
+            "configmaps": "configmaps lock is removed, migrate to leases",
+            "endpointsleases": "endpointsleases lock is removed, migrate to leases",
+            "configmapsleases": "configmapsleases lock is removed, migrated to leases",
+        },
+    ),
+    config_versions=(f"{_GROUP}/v1", f"{_GROUP}/v1beta3"),
+)
+V1_29 = attrs.evolve(
+    V1_28,
+    version="1.29",
+    metrics=(*V1_28.metrics, "duration since the first attempt"),
+    flags=tuple(flag for flag in V1_28.flags if flag not in flagtable.LOCK_OBJECT),
+    config_versions=(f"{_GROUP}/v1",),
+)
+V1_30 = attrs.evolve(V1_29, version="1.30")
+V1_31 = attrs.evolve(V1_30, version="1.31", flags=(*V1_30.flags, *flagtable.TEXT_STREAMS, *flagtable.EMULATION))
+V1_32 = attrs.evolve(V1_31, version="1.32")
+V1_33 = attrs.evolve(V1_32, version="1.33", metrics=tuple(group for group in V1_32.metrics if group != "duration with all attempts"))
+V1_34 = attrs.evolve(V1_33, version="1.34", metrics=tuple(_CACHE_NAMES.get(group, group) for group in V1_33.metrics))
 
 LIVE_RELEASES: Mapping[str, LiveRelease] = MappingProxyType(
-    {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16, V1_27)}
+    {
+        release.version: release
+        for release in (V1_12, V1_13, V1_14, V1_15, V1_16, V1_27, V1_28, V1_29, V1_30, V1_31, V1_32, V1_33, V1_34)
+    }
 )
 """Version -> release, oldest first: as many as there are schedulers."""

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import attrs
 
+from ...api.controlplane.deviceclaims import claims_made_for, templates_in
 from ...api.garbage import no_garbage_collection
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
@@ -187,10 +188,12 @@ class Counting:
         taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
         numbers = [numbers_for(template, taken) for template in self.templates]
         ratio = self.ratio or [1] * len(self.templates)
+        made_from = templates_in((*self.scenario.objects, *(item for template in self.templates for item in template.objects)))
         while True:
             for at in (at for at, times in enumerate(ratio) for _ in range(times)):
-                pod, claims = self.templates[at].copy(next(numbers[at]))
-                for claim in claims:
+                copied, volumes = self.templates[at].copy(next(numbers[at]))
+                pod, devices = claims_made_for(copied, made_from)
+                for claim in (*volumes, *devices):
                     self._run.put(claim)
                 yield at, pod
 

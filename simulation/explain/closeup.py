@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from ...core.devices.accounts import Account
 from .choice import Lead
 from .eviction import Victim
 from .values import Score, scores_record
@@ -62,6 +63,8 @@ class CloseUp:
     """Of every predicate or filter plugin, in running order."""
     room: tuple[Room, ...] = ()
     """Of each resource that the pod requests, and of places for pods."""
+    devices: tuple[Account, ...] = ()
+    """What stands against each device, where claims to devices cannot be served."""
     scores: Mapping[str, Score] = attrs.field(factory=dict)
     total: int | None = None
     would_score: bool = False
@@ -87,6 +90,7 @@ class CloseUp:
             "wholePod": list(self.whole_pod),
             "verdicts": [verdict.record() for verdict in self.verdicts],
             "room": [room.record() for room in self.room],
+            **({"devices": [account.record() for account in self.devices]} if self.devices else {}),
             "scores": scores_record(self.scores),
             "total": self.total,
             "wouldScore": self.would_score,

@@ -13,9 +13,12 @@ from ...core.arrays.types import Rows
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details
 from ...core.decision.score import Ranking, ScoreError
+from ...core.devices.accounts import Account
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
+from ...framework.config.configuration import DEFAULT_SCHEDULER
+from ...framework.plugins.dynamicresources import DynamicResources
 from ..simulate import Simulation
 from .choice import choice_among, leads
 from .closeup import FAILS, NOT_ASKED, PASSES, CloseUp, Room, Verdict
@@ -84,7 +87,7 @@ def _check_node(engine: Engine, name: str) -> None:
 class _Explaining:
     def __init__(self, engine: Engine, cycle: Cycle, decision: Decision, details: Details) -> None:
         self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, details
-        self.judged = JudgedNodes(cycle, details)
+        self.judged = JudgedNodes(cycle, details, self._accounts)
 
     def explanation(self, node: str | None) -> Explanation:
         details, ranking = self.details, self.details.ranking
@@ -106,6 +109,12 @@ class _Explaining:
             return {}
         concerned = {predicate.name for predicate in search.verdict.plain.predicates}
         return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
+
+    def _accounts(self, row: int) -> tuple[Account, ...]:
+        """What stands against each device on *row*."""
+        profile = self.engine.flow.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+        plugin = profile.plugins().get(DynamicResources.name) if profile is not None else None
+        return plugin.accounts(self.cycle, row) if isinstance(plugin, DynamicResources) else ()
 
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""
@@ -131,7 +140,7 @@ class _Explaining:
             name, report.fits, whole_pod=self._whole_pod(report), verdicts=self._verdicts(row, report), room=self._room(row),
             victims=tuple(map(Victim.of, candidates[name].pods)) if name in candidates else None,
             no_room="" if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
-            **self._scoring(row, report, explanation),
+            devices=report.devices, **self._scoring(row, report, explanation),
         )  # fmt: skip
 
     def _whole_pod(self, report: NodeReport) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -12,7 +12,9 @@ from ...core.cycle import Cycle
 from ...core.decision.decision import Details, Refusal
 from ...core.decision.score import Ranking
 from ...core.decision.verdict import Judgement
+from ...core.devices.accounts import Account
 from ...core.rule import Predicate
+from ...framework.plugins.dynamicresources import DynamicResources
 from .values import NodeReport, Objection, Score, Shortage, shortage_of
 
 
@@ -22,6 +24,8 @@ class JudgedNodes:
 
     cycle: Cycle
     details: Details
+    accounts: Callable[[int], tuple[Account, ...]]
+    """Row -> what stands against each device there."""
     visited: frozenset[int] = attrs.field(init=False)
     weights: dict[str, int] = attrs.field(init=False)
     _known: dict[tuple[int, int, bool], Objection] = attrs.field(factory=dict)
@@ -65,6 +69,7 @@ class JudgedNodes:
         return NodeReport(
             name, False, visited, rules=refusal.rules, reasons=refusal.reasons, code=refusal.code,
             objections=objections, shortages=tuple(self._shortages(row, list(reasons))),
+            devices=self.accounts(row) if any(objection.rule == DynamicResources.name for objection in objections) else (),
         )  # fmt: skip
 
     # --- one row ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from ...core.devices.accounts import Account
+
 Json = dict[str, Any]
 
 
@@ -76,6 +78,8 @@ class NodeReport:
     total: int | None = None
     code: str | None = None
     """The code of the plugin's status; None if the node fits, and for a release without plugins."""
+    devices: tuple[Account, ...] = ()
+    """Of a node where claims to devices cannot be served: what stands against each device."""
     objections: tuple[Objection, ...] = ()
     """Of every predicate or plugin, also of those that the scheduler did not come to."""
 
@@ -103,6 +107,7 @@ class NodeReport:
             "scores": scores_record(self.scores),
             "total": self.total,
             **({"code": self.code} if by_plugins else {}),
+            **({"devices": [account.record() for account in self.devices]} if self.devices else {}),
         }
 
 

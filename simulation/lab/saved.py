@@ -21,7 +21,7 @@ from .state import State
 POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"
 GROUPS = {
     "apps/v1": ("ReplicaSet", "StatefulSet"),
-    "storage.k8s.io/v1": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity"),
+    "storage.k8s.io/v1": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment"),
     "policy/v1": ("PodDisruptionBudget",),
     "scheduling.k8s.io/v1": ("PriorityClass",),
 }

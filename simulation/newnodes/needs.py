@@ -100,7 +100,7 @@ class Needs:
     def _one_each(self, shape: Shape) -> Mask:
         """The nodes that take one at most of a shape whose pods keep apart: for its host ports, or its own anti-affinity."""
         pod, names = shape.pod, self._room.names
-        if any(port.host_port for container in pod.spec.containers for port in container.ports):
+        if shape.has_ports:
             return np.ones(len(names), np.bool_)
         affinity = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity is not None else None
         keys = {term.topology_key for term in affinity.required} if affinity is not None else set()

@@ -32,6 +32,8 @@ class Shape:
     """For each kind why an empty new node does not take one; empty if it does."""
     keeps_apart: bool = False
     """Two of them do not go on one node, for their host ports or their anti-affinity."""
+    has_ports: bool = False
+    """They ask for host ports."""
 
     @property
     def count(self) -> int:
@@ -67,12 +69,13 @@ class Shapes:
         return found
 
     def _shape(self, pods: Sequence[Pod]) -> Shape:
-        requests = {**self._alone[0].engine.templates.of(pods[0]).requests, PODS: 1}
+        template = self._alone[0].engine.templates.of(pods[0])
+        requests = {**template.requests, PODS: 1}
         answers = [_ask(run, kind, pods) for run, kind in zip(self._alone, self.trials.kinds, strict=True)]
         return Shape(
             pod=pods[0], keys=tuple(pod.key for pod in pods), requests={name: number for name, number in requests.items() if number > 0},
             most=tuple(found.most for found in answers), refusals=tuple(found.refusal for found in answers),
-            keeps_apart=any(found.keeps_apart for found in answers),
+            keeps_apart=any(found.keeps_apart for found in answers), has_ports=bool(template.ports),
         )  # fmt: skip
 
     # --- one new node -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
+from ...framework.queue.queue import FrameworkQueue
 from .cluster.churnprogram import ChurnProgram
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
@@ -156,7 +157,7 @@ class Replay:
             coming.append(task)
         if self.position < len(events):
             coming.append(events[self.position].time)
-        if cluster.queue.pending.active:
+        if cluster.queue.can_pop:
             coming.append(self._free_at)
         if self.program.deadline is not None:
             coming.append(self.program.deadline)
@@ -176,6 +177,7 @@ class Replay:
             life = self.pods.all.get(item.pod.key)
             # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
             if life is None or not life.waits or item.pod.is_terminating:
+                self.cluster.queue.done(item.pod)
                 continue
             if self._is_at_its_end and self.pods.permits.is_futile(life):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.
@@ -233,7 +235,11 @@ class Replay:
         details: dict[str, Any] = {"pod": pod.key, "node": node_name, "victims": [victim.key for victim in plan.victims]}
         cluster.journal.note("Preempting", **details)
         cluster.tally.preemptions += 1
-        for victim in plan.victims:
+        queue, holds = cluster.queue, len(plan.victims) > 1 and self.engine.algorithm.enabled("SchedulerAsyncPreemption")
+        for number, victim in enumerate(plan.victims, 1):
+            if holds and isinstance(queue, FrameworkQueue):
+                # Upstream: the pod is held back until the last victim is about to be deleted.
+                (queue.preempting.add if number < len(plan.victims) else queue.preempting.discard)(pod.uid)
             life = self.pods.all.get(victim.key)
             if life is not None and not cluster.binding.preempt(victim, pod):
                 self.pods.mark_disrupted(life, pod)

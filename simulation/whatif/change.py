@@ -7,13 +7,13 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Node, Pod
+from ...api.objects import KubeObject, Node, Pod
 from ...framework.recipe import Recipe
 
 DISTURBS: Mapping[str, int] = {
     "schedulingGates": 10, "request": 11, "toleration": 12, "preference": 13, "nodeSelector": 14, "nodeAffinity": 15, "spread": 16,
     "podAffinity": 17, "podAntiAffinity": 18, "hostPort": 19,
-    "uncordon": 20, "taint": 21, "label": 22, "allocatable": 23,
+    "uncordon": 20, "taint": 21, "label": 22, "allocatable": 23, "device": 24,
     "move": 30, "otherAntiAffinity": 31, "priority": 32, "delete": 33,
     "addNode": 40,
     "weight": 50, "preemption": 51, "gate": 52, "rule": 53,
@@ -36,6 +36,8 @@ class Change:
     """Nodes, as they would be, and new ones."""
     pods: tuple[Pod, ...] = ()
     """Other pods on nodes, as they would be, and new ones."""
+    objects: tuple[KubeObject, ...] = ()
+    """New objects of other kinds."""
     gone: tuple[Pod, ...] = ()
     """Pods that are deleted."""
     size: float = 0.0

@@ -13,7 +13,7 @@ from .change import Change
 def changed_scenario(scenario: Scenario, pod: Pod, change: Change) -> Scenario:
     """*scenario* with *change* made before anything runs; *pod* is the one that is asked about."""
     gone = {one.key for one in change.gone}
-    new: dict[tuple[str, str], KubeObject] = {(one.kind, one.key): one for one in (*change.nodes, *change.pods)}
+    new: dict[tuple[str, str], KubeObject] = {(one.kind, one.key): one for one in (*change.nodes, *change.objects, *change.pods)}
     objects: list[KubeObject] = [new.pop((one.kind, one.key), one) for one in scenario.objects if not _is_gone(one, gone)]
     bound = {key for kind, key in new if kind == Pod.kind}
     pending = [one for one in scenario.pending if one.key not in gone and one.key not in bound]

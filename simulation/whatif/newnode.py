@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 
 import attrs
 
+from ...api.controlplane.deviceslices import slices_like
 from ...api.objects import Node, Pod
 from .change import Change
 from .stage import HOSTNAME, Stage
@@ -21,7 +22,9 @@ def one_more(stage: Stage) -> Iterator[Change]:
         new = _copy(like, names)
         pods = tuple(_daemon_pods(stage, like, new.name))
         told = f"add a node like {like.name}"
-        yield Change(kind="addNode", words=told, patch=(f"adds: node like {like.name}",), nodes=(new,), pods=pods, size=number)
+        slices = slices_like(stage.engine.listings.slices, like.name, new.name)
+        patch = (f"adds: node like {like.name}",)
+        yield Change(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
 
 
 def _kind(node: Node) -> Hashable:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ...api.objects import Container, Map, Pod
+import attrs
+
+from ...api.objects import Container, Map, Pod, PodSpec
 from ...api.objects.quantity import Quantity
+from ...core.pods.requests import CPU
 from ..explain.values import NodeReport, Shortage, shortage_of
 from .change import Change
 from .editor import amount
 from .stage import Stage
 
+_PROBE = Container(requests=Map({CPU: Quantity.of(1)}))
 MOST = 200
 """How many nodes are looked at, the nearest to fitting first."""
 
@@ -44,7 +48,7 @@ def is_short_only(report: NodeReport) -> bool:
 def _lowered(stage: Stage, report: NodeReport) -> Change | None:
     edits: list[str] = []
     for short in report.shortages:
-        more = _edits(stage.pod, short)
+        more = _edits(stage, short)
         if more is None:
             return None
         edits += more
@@ -62,23 +66,60 @@ def _in_words(short: Shortage) -> str:
     return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
 
 
-def _edits(pod: Pod, short: Shortage) -> list[str] | None:
-    """What makes the pod ask for exactly what is free of a resource; None if that cannot be."""
-    name, containers, first = short.resource, pod.spec.containers, pod.spec.init_containers
-    asked = [_units(name, container.requests) for container in containers]
-    around = short.asked - max([sum(asked), *(_units(name, container.requests) for container in first)])
+def _edits(stage: Stage, short: Shortage) -> list[str] | None:
+    """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
+    name, spec = short.resource, stage.pod.spec
+    if name in spec.requests and _counted(stage, name, PodSpec(requests=spec.requests)):
+        return _edits_of_whole(spec, short)
+    first, running = _before(stage, name, spec.init_containers)
+    asked = [_units(name, container.requests) for container in spec.containers]
+    around = short.asked - max([running + sum(asked), *(before + _units(name, container.requests) for container, before in first)])
     # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
     target = max(short.free, 0) - around
-    if name == "pods" or target < 0 or around < 0:
+    if name == "pods" or target < running or around < 0:
         return None
-    edits = [edit for one in first if _units(name, one.requests) > target for edit in _set("initContainers", one, name, target)]
-    excess = sum(asked) - target
+    edits = [
+        edit for one, before in first if _units(name, one.requests) > target - before
+        for edit in _set("initContainers", one, name, target - before)
+    ]  # fmt: skip
+    return edits + _lowered_containers(name, spec.containers, asked, sum(asked) + running - target)
+
+
+def _lowered_containers(name: str, containers: Sequence[Container], asked: Sequence[int], excess: int) -> list[str]:
+    """The edits that take *excess* from *containers*, which have *asked* for so much each: from the largest first."""
+    edits: list[str] = []
     for at in sorted(range(len(containers)), key=lambda at: -asked[at]):
         if excess > 0 and asked[at]:
             left = max(asked[at] - excess, 0)
             excess -= asked[at] - left
             edits += _set("containers", containers[at], name, left, alone=len(containers) == 1)
     return edits
+
+
+def _edits_of_whole(spec: PodSpec, short: Shortage) -> list[str] | None:
+    """The same where the pod as a whole asks for the resource, whatever its containers ask for."""
+    target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
+    return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
+
+
+def _before(stage: Stage, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
+    """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
+    pair = PodSpec(init_containers=(attrs.evolve(_PROBE, restart_policy="Always"), _PROBE))
+    knows_sidecars = _counted(stage, CPU, pair) > _counted(stage, CPU, PodSpec(init_containers=(_PROBE,)))
+    first: list[tuple[Container, int]] = []
+    running = 0
+    for container in init_containers:
+        if knows_sidecars and container.is_sidecar:
+            running += _units(name, container.requests)
+        else:
+            first.append((container, running))
+    return first, running
+
+
+def _counted(stage: Stage, name: str, spec: PodSpec) -> int:
+    """How much of a resource a pod with *spec* asks for, as the release counts it."""
+    templates = stage.engine.templates
+    return templates.release.incoming(Pod(spec=spec), templates.gates).get(name, 0)
 
 
 def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
@@ -93,4 +134,4 @@ def _units(name: str, amounts: Map[Quantity]) -> int:
     found = amounts.get(name)
     if found is None:
         return 0
-    return found.milli_value() if name == "cpu" else found.value()
+    return found.milli_value() if name == CPU else found.value()

@@ -80,11 +80,13 @@ def dropped_pod_affinity(stage: Stage) -> Iterator[Change]:
 
 def dropped_ports(stage: Stage) -> Iterator[Change]:
     """One host port removed."""
-    for container in stage.pod.spec.containers:
+    spec = stage.pod.spec
+    sidecars = [container for container in spec.init_containers if container.is_sidecar]
+    for place, container in [*(("containers", one) for one in spec.containers), *(("initContainers", one) for one in sidecars)]:
         for at, port in enumerate(container.ports):
             if port.host_port:
                 told = f"remove the host port {port.host_port} of container {container.name}"
-                yield from edit_of_pod(stage, "hostPort", told, f"spec.containers[{container.name}].ports[{at}].hostPort-")
+                yield from edit_of_pod(stage, "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
 
 
 def looser_spread(stage: Stage) -> Iterator[Change]:

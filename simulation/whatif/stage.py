@@ -130,7 +130,7 @@ class Stage:
     def changed(self, change: Change) -> Iterator[None]:
         """A context in which the cluster is as *change* says."""
         with ExitStack() as back:
-            for item in (*change.nodes, *change.pods):
+            for item in (*change.nodes, *change.objects, *change.pods):
                 self.put(item, back)
             for pod in change.gone:
                 self._delete(pod, back)
@@ -152,7 +152,10 @@ class Stage:
             back.callback(self.run.feed.put, old)
 
     def _known(self, item: KubeObject) -> KubeObject | None:
-        if not isinstance(item, Pod):
+        if isinstance(item, Node):
             return self.engine.cache.node(item.name)
+        if not isinstance(item, Pod):
+            listing = self.engine.listings.of(item)
+            return None if listing is None else listing.get(item.key)
         state = self.engine.cache.state(item)
         return None if state is None else state.pod

@@ -17,7 +17,7 @@ from ..explain.explain import explain, freed, run_up_to, run_without
 from ..explain.explanation import Explanation, Question
 from ..scenario import Scenario
 from ..simulate import Simulation
-from . import newnode, nodechanges, otherpods, podresources, podrules, wanted
+from . import devices, newnode, nodechanges, otherpods, podresources, podrules, wanted
 from .change import Change, Suggestion
 from .configurations import Configurations
 from .editor import Editor
@@ -34,7 +34,7 @@ FAMILIES: tuple[tuple[str, Family], ...] = (
     ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
     ("spread", podrules.looser_spread), ("affinity", podrules.dropped_pod_affinity), ("host ports", podrules.dropped_ports),
     ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
-    ("allocatable", nodechanges.raised), ("affinity of others", otherpods.without_anti_affinity),
+    ("allocatable", nodechanges.raised), ("devices", devices.more_devices), ("affinity of others", otherpods.without_anti_affinity),
 )  # fmt: skip
 """The families of changes that are tried on the cluster as it is, in words."""
 LAST_FAMILIES: tuple[tuple[str, Family], ...] = (("labels", nodechanges.labelled), ("new nodes", newnode.one_more))

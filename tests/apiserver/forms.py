@@ -38,6 +38,7 @@ BLANKS: Mapping[str, Object] = {
     "Service": {"spec": {}, "status": {"loadBalancer": {}}},
     "StatefulSet": {"spec": {**NO_PODS, "serviceName": "", "updateStrategy": {}}, "status": {"replicas": 0, "availableReplicas": 0}},
     "StorageClass": {"provisioner": ""},
+    "VolumeAttachment": {"spec": {"attacher": "", "source": {}, "nodeName": ""}, "status": {"attached": False}},
 }
 """Kind -> what is always written of its objects, for those that are not typed here."""
 EVENT_BLANKS: Object = {

@@ -76,6 +76,7 @@ CORE = (
     Resource("rbac.authorization.k8s.io", "v1", "roles", "Role", creates_on_update=True),
     Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", is_namespaced=False),
+    Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
 )
 OLD = (
     *CORE,
@@ -91,6 +92,12 @@ NEW = (
     Resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "csinodes", "CSINode", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"),
+    Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
+)
+DEVICES = (
+    Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True),
+    Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", is_namespaced=False),
+    Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", is_namespaced=False),
 )
 
 
@@ -133,4 +140,5 @@ class Flavour:
 
 OLD_SERVER = Flavour("1.15.5", OLD, "1.15", True, False, "Gone", False, False, {})
 NEW_SERVER = Flavour("1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"})
-FLAVOURS = {flavour.version: flavour for flavour in (OLD_SERVER, NEW_SERVER)}
+NEWEST_SERVER = attrs.evolve(NEW_SERVER, version="1.34.1", resources=(*NEW, *DEVICES))
+FLAVOURS = {flavour.version: flavour for flavour in (OLD_SERVER, NEW_SERVER, NEWEST_SERVER)}

@@ -19,6 +19,7 @@ from kubeclassic.core.release import (
     NominationCells,
     PreemptionCells,
     QueueCells,
+    QueueingCells,
     Release,
     VolumeCells,
 )
@@ -35,12 +36,14 @@ HOLDERS: dict[type, set[str]] = {
     ExtenderCells: {"cells", "extenders"},
     LiveCells: {"cells", "live"},
     FrameworkCells: {"cells", "framework"},
+    QueueingCells: {"_cells", "queueing", "cells"},
     ConfigurationCells: {"cells", "configuration"},
     DeviceCells: {"cells", "devices"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = (
     *("core/release/release.py", "core/release/framework.py", "core/release/devices.py", "core/release/configuration.py"),
+    "core/release/queueing.py",
     *("algorithmprovider/description/describe.py", *TABLES),
 )
 """Where cells are declared, filled in and shown."""

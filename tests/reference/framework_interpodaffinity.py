@@ -20,9 +20,14 @@ def is_about(term: PodAffinityTerm, owner: Pod, other: Pod, labels: Mapping[str,
     return reached and selector_matches(term.label_selector, other.labels)
 
 
-def incoming_is_about(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Namespaces) -> bool:
-    """The same where *owner* is the incoming pod: namespaces without an object are reached by an empty selector alone."""
+def incoming_is_about(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Namespaces, keeps: bool = False) -> bool:
+    """The same where *owner* is the incoming pod: namespaces without an object are reached by an empty selector alone.
+
+    Where selectors are *kept*, one that no labels satisfy reaches every namespace.
+    """
     selector = term.namespace_selector
+    if keeps and selector is not None and selector_matches(selector, {}):
+        return selector_matches(term.label_selector, other.labels)
     if selector is not None and not selector.is_empty and other.namespace not in namespaces:
         return other.namespace in term.namespaces and selector_matches(term.label_selector, other.labels)
     return is_about(term, owner, other, namespaces.get(other.namespace))
@@ -31,8 +36,8 @@ def incoming_is_about(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces:
 class Books:
     """The counts that the filter reads for one incoming pod, followed through removals and additions."""
 
-    def __init__(self, incoming: Pod, cluster: Cluster, namespaces: Namespaces) -> None:
-        self.incoming, self.namespaces = incoming, namespaces
+    def __init__(self, incoming: Pod, cluster: Cluster, namespaces: Namespaces, keeps: bool = False) -> None:
+        self.incoming, self.namespaces, self.keeps = incoming, namespaces, keeps
         self.wanted, self.refused = required(incoming, anti=False), required(incoming, anti=True)
         self.refusing: Counts = {}
         self.company: Counts = {}
@@ -48,10 +53,13 @@ class Books:
         _count(self.refusing, node, sign, (t for t in required(pod, anti=True) if is_about(t, pod, self.incoming, labels)))
         if self._is_wanted(pod):
             _count(self.company, node, sign, self.wanted)
-        _count(self.avoided, node, sign, (t for t in self.refused if incoming_is_about(t, self.incoming, pod, self.namespaces)))
+        _count(self.avoided, node, sign, (term for term in self.refused if self._is_about(term, pod)))
+
+    def _is_about(self, term: PodAffinityTerm, pod: Pod) -> bool:
+        return incoming_is_about(term, self.incoming, pod, self.namespaces, self.keeps)
 
     def _is_wanted(self, pod: Pod) -> bool:
-        return bool(self.wanted) and all(incoming_is_about(term, self.incoming, pod, self.namespaces) for term in self.wanted)
+        return bool(self.wanted) and all(self._is_about(term, pod) for term in self.wanted)
 
     def objection(self, node: Node) -> str | None:
         """``affinity``, ``anti-affinity`` or ``existing``: why *node* is turned down; None where it fits."""
@@ -74,7 +82,7 @@ def _count(counts: Counts, node: Node, sign: int, terms: Iterable[PodAffinityTer
                 del counts[pair]
 
 
-def liking(incoming: Pod, node: Node, cluster: Cluster, namespaces: Namespaces, hard_weight: int) -> int:
+def liking(incoming: Pod, node: Node, cluster: Cluster, namespaces: Namespaces, hard_weight: int, keeps: bool = False) -> int:
     """The sum of weights that speaks for *node*."""
     total = 0
     labels = namespaces.get(incoming.namespace)
@@ -82,7 +90,7 @@ def liking(incoming: Pod, node: Node, cluster: Cluster, namespaces: Namespaces, 
         for pod in pods:
             for sign, anti in ((1, False), (-1, True)):
                 own, theirs = preferred(incoming, anti=anti), preferred(pod, anti=anti)
-                found = [item for item in own if incoming_is_about(item.pod_affinity_term, incoming, pod, namespaces)]
+                found = [item for item in own if incoming_is_about(item.pod_affinity_term, incoming, pod, namespaces, keeps)]
                 found += [item for item in theirs if is_about(item.pod_affinity_term, pod, incoming, labels)]
                 total += sign * sum(item.weight for item in found if _shared(node, home, item.pod_affinity_term))
             terms = [term for term in required(pod, anti=False) if is_about(term, pod, incoming, labels)]

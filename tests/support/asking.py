@@ -10,6 +10,7 @@ import numpy as np
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import Feed
+from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
@@ -21,12 +22,12 @@ from kubeclassic.framework.status import Status
 def handle(release: str = "1.27", /, **gates: bool) -> Handle:
     """What a plugin of *release* is constructed with; *gates*: those that differ from the defaults."""
     found = FRAMEWORK_RELEASES[release]
-    return Handle(gates=resolved_gates(gates, found.gates), cells=found.framework)
+    return Handle(gates=resolved_gates(gates, found), cells=found.framework)
 
 
-def cycle_of(new: Pod, *objects: KubeObject) -> FrameworkCycle:
-    """A cycle for *new* in a cluster of *objects*."""
-    engine = framework_engine()
+def cycle_of(new: Pod, *objects: KubeObject, release: str = "1.27") -> FrameworkCycle:
+    """A cycle of *release* for *new* in a cluster of *objects*."""
+    engine = framework_engine(read_configuration(release=FRAMEWORK_RELEASES[release]))
     feed = Feed(engine)
     for item in objects:
         feed.put(item)
@@ -48,13 +49,15 @@ def refusals(plugin: Any, new: Pod, *objects: KubeObject) -> dict[str, str | Non
     return found_by(plugin, cycle, Batch(cycle.table))
 
 
-def scores(plugin: Any, new: Pod, *objects: KubeObject, nodes: Mapping[str, Any] | None = None, raw: bool = False) -> dict[str, int]:
-    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given)."""
-    cycle = cycle_of(new, *objects)
+def scores(
+    plugin: Any, new: Pod, *objects: KubeObject, nodes: Mapping[str, Any] | None = None, raw: bool = False, release: str = "1.27"
+) -> dict[str, int]:
+    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin ever skipped."""
+    cycle = cycle_of(new, *objects, release=release)
     rows = [cycle.table.row_of[name] for name in nodes] if nodes is not None else np.flatnonzero(cycle.table.has_node).tolist()
     batch = Batch(cycle.table, np.array(rows, np.intp))
     status = plugin.pre_score(cycle.template, batch, cycle)
-    assert status is None, status
+    assert status is None or status.is_skip, status
     found = plugin.score(cycle.template, batch, cycle)
     if not raw:
         found = plugin.normalize_score(cycle.template, found, batch, cycle)

@@ -141,10 +141,11 @@ class Process:
         """One life. It is over when the lease is lost."""
         self.lives += 1
         transport = StoreTransport(self.world.store, self.world.faults)
-        release = engine_for(self.world.release, {}).algorithm.release
+        algorithm = engine_for(self.world.release, {}).algorithm
+        release = algorithm.release
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
         scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
-        informers = informers_of(release, transport, scheduler, self.world.reports.append)
+        informers = informers_of(algorithm, transport, scheduler, self.world.reports.append)
         self.elector = self._elector(transport) if self.elects else None
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())

@@ -14,7 +14,7 @@ import pytest
 from kubeclassic.live.client.transport import Request, Response, TransportError
 from tests.conftest import SHARED
 
-VERSIONS = {"1.15": "1.15.5", "1.27": "1.28.7"}
+VERSIONS = {"1.15": "1.15.5", "1.27": "1.28.7", "1.28": "1.28.7"}
 """Release -> the version whose recordings stand for it."""
 
 

@@ -74,11 +74,12 @@ TABLE = _needing(
 CENSUS = _needing(free="labels", counted="counter", domain="terms_about", wide="counters")
 COUNTER = _needing(free="query of", counted="rows", wide="total revision", domain="domains domains_without by")
 LISTINGS = _needing(
-    free="volumes claims classes csi_nodes csi_drivers csi_capacities services controllers replica_sets stateful_sets namespaces",
+    free="volumes claims classes csi_nodes csi_drivers csi_capacities attachments services controllers replica_sets stateful_sets "
+    "namespaces",
     volumes="volumes_version volume_tick",
     listings="owners_version owner_tick",
 )
-VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities")
+VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities", "attachments")
 CACHE = _needing(free="node_count", node="node", cluster="infos")
 CYCLE = _needing(
     free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache as_described"
@@ -89,7 +90,7 @@ class WatchedListing(Watched):
     """A listing that may be looked into only with one flag."""
 
     def __init__(self, real: Any, watch: Watch, flag: Reads) -> None:
-        names = ("version", "get", "within", "put", "drop")
+        names = ("version", "get", "within", "groups", "put", "drop")
         super().__init__(real, watch, dict.fromkeys((*names, "__len__", "__iter__"), flag))
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ from ..prose import listed, wrapped
 from ..tables import Table
 from ..units import rounded
 from ..words import count_of
+from .devices import device_lines
 from .explanation import lead_told, rule_name
 
 
@@ -18,7 +19,11 @@ def close_up_lines(found: Explanation, close: CloseUp, width: int | None) -> Ite
     """All about the node of *close*, in lines of at most *width* characters."""
     yield from wrapped([f"{found.decision.pod.key} on {close.node}: {_verdict(found, close)}"], width)
     yield from wrapped((f"Decided before any node was looked at: {reason}" for reason in close.whole_pod), width)
-    for part in (_rules(found, close, width), _room(close, width), _scores(close, width), wrapped(_evictions(found, close), width)):
+    parts = (
+        _rules(found, close, width), _room(close, width), device_lines(close.node, close.devices, width), _scores(close, width),
+        wrapped(_evictions(found, close), width),
+    )  # fmt: skip
+    for part in parts:
         lines = list(part)
         if lines:
             yield ""

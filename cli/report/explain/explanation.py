@@ -13,6 +13,7 @@ from ..tables import Table
 from ..text import NO_HOST
 from ..units import amount, rounded
 from ..words import count_of
+from .devices import device_lines
 
 NEAREST, BEST = 5, 5
 """How many nodes are shown that do not fit, and that do, unless all are asked for."""
@@ -38,6 +39,7 @@ def _parts(found: Explanation, width: int | None, wide: bool, every: bool) -> It
     yield _fitting(found, width, wide, every)
     yield _groups(found, width)
     yield _nearest(found, width, wide, every)
+    yield _devices(found, width)
     yield wrapped(eviction_sentences(found.eviction), width)
 
 
@@ -242,6 +244,13 @@ def _reasons(node: NodeReport) -> str:
     hidden = [reason for objection in node.objections for reason in objection.reasons if not objection.counted]
     told = "; ".join(node.reasons) + (f" (and, not checked any more: {'; '.join(hidden)})" if hidden else "")
     return told if node.visited else f"{told} (not reached by the search)"
+
+
+def _devices(found: Explanation, width: int | None) -> Iterator[str]:
+    """The devices of the node that is nearest to serving the pod's claims; of a pod that gets a node, nothing."""
+    nearest = next((node for node in found.nodes if node.devices), None)
+    if nearest is not None and found.decision.host is None:
+        yield from device_lines(nearest.name, nearest.devices, width)
 
 
 # --- cells ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from ....api.objects import Condition, Pod, PodStatus
+from ....api.objects import Condition, Pod
 from ....core.bindingcycle import Failure
 from ....core.queue.base import scheduled_condition
 from ....core.volumes.assumecache import VolumeError
@@ -96,6 +96,7 @@ class PodLifecycles:
     def _scheduled(self, life: PodLifecycle) -> None:
         """Nothing keeps a pod from being bound."""
         cluster = self.cluster
+        cluster.queue.done(life.tried.pod)
         life.scheduled = cluster.now
         cluster.tally.scheduled += 1
         cluster.tally.waits.append(cluster.now - life.arrived)
@@ -202,18 +203,18 @@ class PodLifecycles:
     def _unbind(self, life: PodLifecycle, pod: Pod, failure: Failure) -> None:
         """A binding failed and is undone: the pod waits again."""
         cluster = self.cluster
-        life.node = ""
+        given_up, life.node = pod.bound_to(life.node), ""
         cluster.changes += 1
         cluster.ledger.wait(life.key, life.asked)
         fails_again = failure.text == life.message
         # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs off.
         if not failure.is_rejection:
-            cluster.router.pod_given_up(pod, but_itself=False)
+            cluster.router.pod_given_up(given_up, but_itself=False)
         self.fail(pod, cluster.queue.cycle, failure.text, failure.reason)
         if cluster.binding.ends_nominations:
             self.drop_nomination(pod)
         if failure.is_rejection:
-            cluster.router.pod_given_up(pod, but_itself=True)
+            cluster.router.pod_given_up(given_up, but_itself=True)
         if fails_again:
             # Otherwise a binding that fails every time would keep the replay going for ever.
             life.tried_at = cluster.changes
@@ -234,10 +235,8 @@ class PodLifecycles:
     def _as_started(self, pod: Pod) -> Pod:
         if pod.status.phase == "Running" and pod.status.start_time:
             return pod
-        status, start = pod.status, pod.status.start_time or self.cluster.timestamp
-        return pod.with_status(
-            PodStatus(phase="Running", nominated_node_name=status.nominated_node_name, start_time=start, conditions=status.conditions)
-        )
+        start = pod.status.start_time or self.cluster.timestamp
+        return pod.with_status(attrs.evolve(pod.status, phase="Running", start_time=start))
 
     def _finish(self, life: PodLifecycle) -> None:
         if self._is_there(life):
@@ -303,7 +302,7 @@ class PodLifecycles:
         self.cluster.delete(pod)
         self.volumes.drop_claims(pod)
         if is_reserved:
-            self.cluster.router.pod_given_up(pod, but_itself=False)
+            self.cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
 
     def _replace(self, life: PodLifecycle) -> None:
         root = life.original
@@ -319,8 +318,4 @@ class PodLifecycles:
 def _with_condition(pod: Pod, condition: Condition) -> Pod:
     """*pod* with *condition* in the place of one of its type."""
     others = tuple(other for other in pod.status.conditions if other.type != condition.type)
-    old, conditions = pod.status, (*others, condition)
-    # Runs once a failed attempt; attrs.evolve takes longer.
-    return pod.with_status(
-        PodStatus(phase=old.phase, nominated_node_name=old.nominated_node_name, start_time=old.start_time, conditions=conditions)
-    )
+    return pod.with_status(pod.status.with_conditions((*others, condition)))

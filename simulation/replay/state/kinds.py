@@ -35,6 +35,7 @@ from ....core.volumes.match import volume_class
 from ....exceptions import KubeclassicError
 from ....framework.flow import held_by
 from ....framework.plugin import Plugin
+from ....framework.queue.registrations import Registrations
 
 PACKAGE = __name__.partition(".simulation.")[0]
 ROOMS = (
@@ -61,6 +62,7 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
     DryRuns: ("layout", "limit"),
     Refusals: ("quick_path",),
     Outlines: ("quick_path",),
+    Registrations: ("profiles", "cells", "gives_hints", "has_extenders"),
 }
 """Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
 MAPPINGS = (Map, Notes)
@@ -86,6 +88,7 @@ METHODS = frozenset({
     "framework.flow.FrameworkFlow._profile",
     "framework.flow.FrameworkFlow._refused_again",
     "framework.queue.queue.FrameworkQueue._ends_before",
+    "framework.queue.queue.FrameworkQueue._waits_before",
     *(f"simulation.replay.cluster.churnprogram.ChurnProgram.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
     *(f"simulation.replay.cluster.nodefailures.NodeFailures.{name}" for name in ("_evict_if_deleted", "_evict_if_failed")),
     *(

@@ -70,7 +70,7 @@ class TestTheWholePod:
         assert podsums.of_pod_with_huge_pages(new, ON) == {"example.com/x": 1, "hugepages-2Mi": 4 << 20}
 
     def test_defaults_where_nothing_is_asked_for(self) -> None:
-        """A pod that asks as a whole counts with the default of memory only if no container asks for memory."""
+        """A pod that asks as a whole counts with the default of memory if no container asks for memory, else with what these ask for."""
         assert podsums.nonzero_of_pod(made({}, {}, whole={"cpu": "1"}), ON) == {"cpu": 1000, "memory": 2 * MEBI200}
         assert podsums.nonzero_of_pod(made({"memory": "1Mi"}, {}, whole={"cpu": "1"}), ON) == {"cpu": 1000, "memory": 1 << 20}
         assert podsums.nonzero_of_pod(made({"memory": "1Mi"}, {}), ON) == {"cpu": 200, "memory": MEBI200 + (1 << 20)}

@@ -78,7 +78,7 @@ class TestTemplates:
         assert templates.entry(plain).template is templates.entry(same).template
 
     def test_a_resized_pod_counts_its_status_on_a_node_alone(self) -> None:
-        """On a node and for balance it counts what it has; where room is checked and in NodeResourcesFit's score the spec."""
+        """It counts what it has on a node and for the balance of resources; for room and in NodeResourcesFit's score its spec counts."""
         templates = Templates(V1_33, ON)
         found = templates.entry(running("1", reported("3"))).template
         assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)

@@ -12,7 +12,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import SKIP, Status, wait
+from kubeclassic.framework.status import SKIP, Status, unschedulable, wait
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, disabled, enabled, placed, scheduler
 from tests.support.permitbuild import Doorman, Second, doorman, names, the_one, waiting_scheduler, waits_of
@@ -77,6 +77,49 @@ class TestPermit:
         assert {name: names(profile.waiting_pods) for name, profile in engine.flow.profiles.items()} == {
             "default-scheduler": [], "other": ["p"],
         }  # fmt: skip
+
+
+class Closed(Plugin):
+    """Rejects every pod in Reserve."""
+
+    name = "Closed"
+
+    def reserve(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+        """Say why, twice."""
+        return unschedulable("closed", "closed")
+
+    def unreserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """Nothing to do."""
+
+
+class TestWordsOfRejections:
+    @pytest.mark.parametrize(
+        ("release", "failure"),
+        [
+            ("1.27", Failure('running Reserve plugin "Closed": closed, closed', "SchedulerError")),
+            ("1.28", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
+            ("1.34", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
+        ],
+    )
+    def test_reserve(self, release: str, failure: Failure) -> None:
+        """In 1.27 Reserve only has errors; from 1.28 on its rejections read like those of a cluster of one node."""
+        engine = scheduler(node("a"), node("b"), plugins=(Closed,), profile={"plugins": {"multiPoint": enabled("Closed")}}, release=release)
+        assert reserved(engine, pod("p")) == failure
+
+    @pytest.mark.parametrize(
+        ("release", "text"), [("1.27", "no"), ("1.28", "0/1 nodes are available: 1 no."), ("1.32", "0/1 nodes are available: 1 no.")]
+    )
+    def test_permit(self, release: str, text: str) -> None:
+        """So do those of Permit from 1.28 on."""
+        assert reserved(waiting_scheduler(node("a"), release=release), asking(Doorman="no")) == Failure(text, "Unschedulable")
+
+    @pytest.mark.parametrize(("release", "text"), [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")])
+    def test_a_wait_that_ends(self, release: str, text: str) -> None:
+        """And those that end a wait from 1.29 on."""
+        engine, new = waiting_scheduler(node("a"), release=release), asking(Doorman="10")
+        reserved(engine, new)
+        the_one(engine).reject("Doorman", "late")
+        assert engine.flow.binding.permitted(new, "a") == Failure(text, "Unschedulable")
 
 
 class TestTheEndOfAWait:
@@ -172,7 +215,6 @@ class TestDeletion:
         assert engine.cache.is_assumed(new)
         assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
         assert not engine.cache.is_assumed(new)
-
 
     def test_a_waiting_pod_that_somebody_else_binds(self) -> None:
         """Such an event ends the wait too, and what was reserved for the pod is given back; the pod itself stays where it is."""

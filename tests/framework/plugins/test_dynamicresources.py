@@ -13,8 +13,9 @@ from kubeclassic.core.run import Run
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.simulation.explain.explain import explain
 from tests.support.build import node, pod
-from tests.support.devicebuild import DRIVER, a_slice, claiming, device_claim, device_class, either, exactly
+from tests.support.devicebuild import DRIVER, a_slice, claiming, device, device_claim, device_class, either, exactly, same
 
 GPU = device_class()
 NODES = (node("a", cpu="4"), node("b", cpu="4"))
@@ -104,6 +105,23 @@ class TestFilter:
         decision = scheduler(*NODES, *SLICES, GPU, claim).schedule(claiming("p", "c"))
         told = "claim default/c: selector #0: CEL runtime error: no such key: model"
         assert decision.error == f'running "DynamicResources" filter plugin: {told}'
+
+
+class TestAccounts:
+    def test_each_device(self) -> None:
+        """Of each device that a node reaches it is said what stands against it first, request by request."""
+        own = f'device.attributes["{DRIVER}"]'
+        pool = a_slice("a", *(device(name, model=model, numa=0) for name, model in (("g0", "t4"), ("g1", "a100"), ("g2", "a100"))), "g3")
+        claim = device_claim("c", exactly(2, f'{own}.?model.orValue("a100") == "a100"'), constraints=[same("numa")])
+        engine = scheduler(*NODES, pool, GPU, claim, allocated("other", "a", device_name="g1"))
+        (found,) = explain(engine, claiming("p", "c")).nodes[0].devices
+        assert (found.claim, found.request, found.device_class, found.wanted, found.takes_all) == ("c", "r0", "gpu", 2, False)
+        assert found.usable == (f"{DRIVER}/a/g2",)
+        assert found.refused == {
+            f'selector of request: {own}.?model.orValue("a100") == "a100"': (f"{DRIVER}/a/g0",),
+            "used by claim default/other": (f"{DRIVER}/a/g1",),
+            f"it has no attribute {DRIVER}/numa, which a constraint compares": (f"{DRIVER}/a/g3",),
+        }
 
 
 class TestPostFilter:

@@ -294,6 +294,8 @@ POD_LABELS = st.sampled_from([{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier
 SPACES = st.sampled_from(["default", "far", "lost"])
 KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS))
 LIKING_KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS, WEIGHED, WEIGHED))
+HARD_WEIGHTS = st.sampled_from([0, 1, 7])
+RELEASES = st.sampled_from(["1.27", "1.34"])
 NAMESPACES = st.dictionaries(st.sampled_from(["default", "far"]), st.sampled_from([{}, {"team": "red"}, {"team": "blue"}]))
 EDITS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["remove", "put back", "nominate"]), KINDS), max_size=8)
 
@@ -309,15 +311,15 @@ def bound_to(nodes: dict[str, Node], pods: Any) -> list[Pod]:
     return [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
 
 
-@given(NODES, st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, EDITS, NAMESPACES)
+@given(NODES, st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, EDITS, NAMESPACES, RELEASES)
 @examples(2)
-def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any, spaces: Any) -> None:
+def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any, spaces: Any, release: str) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
     bound, incoming = bound_to(nodes, pods), made("new", kind)
-    cycle = cycle_of(incoming, *nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()))
+    cycle = cycle_of(incoming, *nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()), release=release)
     placed = [(n, [p for p in bound if p.spec.node_name == name]) for name, n in nodes.items()]
-    books = {name: Books(incoming, placed, spaces) for name in nodes}
+    books = {name: Books(incoming, placed, spaces, keeps=release == "1.34") for name in nodes}
     judge = plugin()
     assert (judge.pre_filter(cycle.template, cycle) is SKIP) is books["n0"].skips
     assert named(found_by(judge, cycle, Batch(cycle.table))) == {name: books[name].objection(n) for name, n in nodes.items()}
@@ -343,14 +345,14 @@ def _edit(cycle: FrameworkCycle, trial: Overlay, at: int, what: str, extra: Pod,
         books[name].change(extra, nodes[name], 1)
 
 
-@given(NODES, st.lists(st.tuples(st.integers(0, 4), LIKING_KINDS), max_size=8), LIKING_KINDS, NAMESPACES, st.sampled_from([0, 1, 7]))
+@given(NODES, st.lists(st.tuples(st.integers(0, 4), LIKING_KINDS), max_size=8), LIKING_KINDS, NAMESPACES, HARD_WEIGHTS, RELEASES)
 @examples(2)
-def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, kind: Any, spaces: Any, weight: int) -> None:
+def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, kind: Any, spaces: Any, weight: int, release: str) -> None:
     """Raw and normalised scores are those of upstream's loops."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
     bound, incoming = bound_to(nodes, pods), made("new", kind)
     objects = (*nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()))
     placed = [(n, [p for p in bound if p.spec.node_name == name]) for name, n in nodes.items()]
-    expected = [liking(incoming, n, placed, spaces, weight) for n in nodes.values()]
-    assert list(scores(plugin(weight), incoming, *objects, raw=True).values()) == expected
-    assert list(scores(plugin(weight), incoming, *objects).values()) == scaled(expected)
+    expected = [liking(incoming, n, placed, spaces, weight, keeps=release == "1.34") for n in nodes.values()]
+    assert list(scores(plugin(weight), incoming, *objects, raw=True, release=release).values()) == expected
+    assert list(scores(plugin(weight), incoming, *objects, release=release).values()) == scaled(expected)

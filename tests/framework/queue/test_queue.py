@@ -10,8 +10,10 @@ from kubeclassic.api.objects import Node
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.core.release import QueueingCells
 from kubeclassic.exceptions import CacheError
-from kubeclassic.framework.queue.eventhandlers import FrameworkEvents, node_change
+from kubeclassic.framework.queue.changes import node_changes
+from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.events import Action
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from tests.support.build import node, obj, pod
@@ -233,11 +235,9 @@ class TestNodeChanges:
     )
     def test_the_first_that_applies(self, new: Node, action: Action | None) -> None:
         """An update is one event: allocatable hides labels, labels hide taints."""
-        event = node_change(node("a"), new)
-        assert (event.action if event else None) == action
+        assert [event.action for event in node_changes(node("a"), new, QueueingCells())] == ([action] if action else [])
 
     def test_a_node_made_schedulable(self) -> None:
         """That comes before everything else and counts as a change of taints."""
-        event = node_change(node("a", unschedulable=True), node("a", cpu="8"))
-        assert event is not None
+        (event,) = node_changes(node("a", unschedulable=True), node("a", cpu="8"), QueueingCells())
         assert event.label == "NodeSpecUnschedulableChange"

@@ -11,13 +11,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
+from kubeclassic.core.pods.template import Templates
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.core.release import Release
 from kubeclassic.exceptions import CacheError
 from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.plugins.prioritysort import PrioritySort
 from kubeclassic.framework.queue.events import Action, ClusterEvent
 from kubeclassic.framework.queue.queue import FrameworkQueue
+from kubeclassic.framework.queue.registrations import Registrations
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
 from tests.reference.framework_queue import EVERYTHING, WAITS, Item, NaiveFrameworkQueue, fresh
 from tests.support.build import pod
@@ -57,9 +60,32 @@ def made(number: int, look: Look) -> Pod:
     )  # fmt: skip
 
 
-def registered() -> list[tuple[str, ClusterEvent]]:
+@attrs.frozen
+class Waiting:
+    """A plugin that waits for *events*."""
+
+    events: tuple[ClusterEvent, ...]
+
+    def events_to_register(self) -> tuple[ClusterEvent, ...]:
+        """What it waits for."""
+        return self.events
+
+
+@attrs.frozen
+class Waiters:
+    """A profile of such plugins."""
+
+    waiting: dict[str, Waiting]
+
+    def plugins(self) -> dict[str, Waiting]:
+        """Its plugins by name."""
+        return self.waiting
+
+
+def registered(release: Release) -> Registrations:
     """What the plugins wait for, as the queue is told of it."""
-    return [(name, ClusterEvent(kind, ACTIONS[verb])) for name, events in WAITS.items() for kind, verb in sorted(events)]
+    found = {name: Waiting(tuple(ClusterEvent(kind, ACTIONS[verb]) for kind, verb in sorted(events))) for name, events in WAITS.items()}
+    return Registrations({"default-scheduler": Waiters(found)}, release.queueing)
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -72,7 +98,8 @@ class QueueMachine(RuleBasedStateMachine):
         self.clock, self.nominations = Clock(start), Nominations(release.nominations, self.listed)
         self.real = FrameworkQueue(
             cells=release.queue, nominations=self.nominations, clock=self.clock, less=PrioritySort(None, Handle()).less,
-            held_by=lambda item: "SchedulingGates" if item.spec.scheduling_gates else None, registrations=registered(),
+            held_by=lambda item: "SchedulingGates" if item.spec.scheduling_gates else None,
+            registrations=registered(release), templates=Templates(release, {}),
         )  # fmt: skip
         self.naive = NaiveFrameworkQueue(start, self.listed)
         self.known: dict[int, Pod] = {}

@@ -17,8 +17,8 @@ from tests.support.virtualtime import run_virtually
 pytestmark = pytest.mark.usefixtures("shared")
 
 SCENARIOS = ("a1-startup", "a3-rewatch", "a4-restart", "a5-long", "a6-watch-410")
-PAIRS = (("1.15", "1.15.5"), ("1.27", "1.28.7"))
-STRANGERS = (("1.15", "1.28.7", "i-scheduler-of-1.15.5"), ("1.27", "1.15.5", "i-scheduler-of-1.28.7"))
+PAIRS = (("1.15", "1.15.5"), ("1.28", "1.28.7"))
+STRANGERS = (("1.15", "1.28.7", "i-scheduler-of-1.15.5"), ("1.28", "1.15.5", "i-scheduler-of-1.28.7"))
 """A scheduler and the server of another release: some of its lists are refused for ever."""
 PLAYED = [(release, version, scenario) for release, version in PAIRS for scenario in SCENARIOS] + [*STRANGERS]
 OF_INFORMERS = "/api/v1/", "/apis/apps/", "/apis/policy/", "/apis/storage.k8s.io/"

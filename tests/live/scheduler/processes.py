@@ -12,6 +12,7 @@ import attrs
 from kubeclassic.cli.engines.setup import Setup
 from kubeclassic.cli.running.live.runsettings import settings_of
 from kubeclassic.live.process.process import Process
+from kubeclassic.live.settings.releases import LIVE_RELEASES
 from tests.apiserver.resources import Flavour
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH
@@ -56,7 +57,7 @@ class Site(World):
     def start(self, name: str = "a", *, is_dry: bool = False, faults: Decide = lambda request: NO_FAULT, **flags: str) -> Replica:
         """Start a process with flags, underscores for hyphens; it does not listen unless they say where."""
         loop = asyncio.get_running_loop()
-        given = {"port" if self.release != "1.27" else "secure_port": "0"} | flags
+        given = {LIVE_RELEASES[self.release].serving.port_flag.replace("-", "_"): "0"} | flags
         if self.release not in ("1.12", "1.13"):
             given = dict([LOCK]) | given
         setup = Setup(release=self.release)

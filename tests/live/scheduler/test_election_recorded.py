@@ -56,7 +56,7 @@ def holders(life: list[Exchange]) -> list[str]:
     return [record["holderIdentity"] for record in records if record and record["holderIdentity"]]
 
 
-SCENARIOS = (("1.15", "a1-startup"), ("1.15", "a2-leader"), ("1.15", "a7-locks"), ("1.27", "a1-startup"), ("1.27", "a2-leader"))
+SCENARIOS = (("1.15", "a1-startup"), ("1.15", "a2-leader"), ("1.15", "a7-locks"), ("1.28", "a1-startup"), ("1.28", "a2-leader"))
 LIVES = [
     pytest.param(release, life, id=f"{release}-{scenario}-{i}")
     for release, scenario in SCENARIOS

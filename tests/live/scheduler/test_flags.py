@@ -56,7 +56,7 @@ class TestFlags:
         lock = found.election.kind, found.election.namespace, found.election.name
         assert lock == (cells.leader.default_lock, "kube-system", "kube-scheduler")
         assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
-        assert [(each.address, each.port) for each in found.listeners] == [("127.0.0.1", 10259 if release == NEW else 10251)]
+        assert [(each.address, each.port) for each in found.listeners] == [("127.0.0.1", cells.serving.port)]
         assert (found.client.qps, found.client.burst, found.profiling, found.notes) == (50.0, 100, False, ())
 
     def test_what_a_common_manifest_has(self) -> None:
@@ -110,7 +110,7 @@ class TestFlags:
         [
             (NEW, "--policy-config-file=x", "--policy-config-file: release 1.27 does not have it, 1.12, 1.13, 1.14, 1.15, 1.16 do"),
             (NEW, "--scheduler-name=x", "--scheduler-name: release 1.27 does not have it, 1.12, 1.13, 1.14, 1.15, 1.16 do"),
-            (OLD, "--pod-max-in-unschedulable-pods-duration=9s", "release 1.15 does not have it, 1.27 does"),
+            (OLD, "--pod-max-in-unschedulable-pods-duration=9s", "release 1.15 does not have it, 1.27, 1.28"),
             (NEW, "--pod-max-in-unschedulable-pods-duration=9", 'got "9", wanted a duration such as 15s'),
             (NEW, "--leader-elekt=x", 'unknown flag: --leader-elekt: release 1.27 has no flag of that name; did you mean "'),
             ("1.12", "--secure-port=1", "release 1.12 does not have it"),

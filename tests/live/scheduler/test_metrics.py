@@ -143,10 +143,13 @@ class TestReleases:
     @pytest.mark.parametrize(
         ("name", "first", "last"),
         [
-            ("scheduler_schedule_attempts_total", "1.13", "1.27"),
-            ("scheduler_pending_pods", "1.15", "1.27"),
+            ("scheduler_schedule_attempts_total", "1.13", "1.34"),
+            ("scheduler_pending_pods", "1.15", "1.34"),
             ("scheduler_equiv_cache_lookups_total", "1.12", "1.13"),
-            ("leader_election_master_status", "1.14", "1.27"),
+            ("leader_election_master_status", "1.14", "1.34"),
+            ("scheduler_pod_scheduling_sli_duration_seconds", "1.29", "1.34"),
+            ("scheduler_pod_scheduling_duration_seconds", "1.27", "1.32"),
+            ("scheduler_scheduler_cache_size", "1.27", "1.33"),
             ("scheduler_e2e_scheduling_duration_seconds", "1.14", "1.16"),
         ],
     )

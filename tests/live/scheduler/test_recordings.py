@@ -18,7 +18,7 @@ from kubeclassic.simulation.engines import engine_for
 from tests.live.scheduler.comparing import asked_by, events, is_mark, reads, recorded_asked, texts, writes
 from tests.live.scheduler.recorded import MakeEngine, Played, play
 
-PAIRS = (("1.15", "1.15.5"), ("1.27", "1.28.7"))
+PAIRS = (("1.15", "1.15.5"), ("1.28", "1.28.7"))
 """Our release, and the original whose recordings stand for it."""
 SCENARIOS = ("a4-restart", "b-schedule", "b2-burst", "c-unschedulable", "c2-retries", "d-preemption", "e-volumes", "e-volumes-kcm")
 BY_CHANCE = {("1.28.7", "b2-burst"): r"node-\d+", ("1.28.7", "e-volumes-kcm"): r"claim2-[ab]"}
@@ -91,7 +91,7 @@ def test_our_reads_and_events_are_the_originals(release: str, version: str, scen
 
 def test_a_victim_keeps_its_status(shared: Path) -> None:
     """The patch that marks a victim adds one condition, and removes nothing: there we differ from the original."""
-    asked = asked_by(played(scenario_file(shared, "1.28.7", "d-preemption"), "1.27"))
+    asked = asked_by(played(scenario_file(shared, "1.28.7", "d-preemption"), "1.28"))
     marks = [body for method, _, body in asked if is_mark(method, body)]
     assert len(marks) > 4
     assert all(set(body["status"]) == {"$setElementOrder/conditions", "conditions"} for body in marks)

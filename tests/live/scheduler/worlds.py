@@ -115,8 +115,8 @@ class World:
 
     def follow(self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Let informers tell *handler*, and *run* once all lists are there."""
-        release = engine_for(self.release, {}).algorithm.release
-        informers = informers_of(release, transport, handler, self.reports.append)
+        algorithm = engine_for(self.release, {}).algorithm
+        informers = informers_of(algorithm, transport, handler, self.reports.append)
 
         async def work() -> None:
             async with asyncio.TaskGroup() as group:

@@ -65,6 +65,21 @@ class TestThePod:
         assert told.patch == (f"pod {ASKED} {edits}",)
         assert told.change == "lower the request of cpu from 2 to 1"
 
+    def test_sidecars_stay_as_they_are(self) -> None:
+        """Beside a sidecar less is free for the containers, and for an init container that runs with it."""
+        asked = pod("asked", 1500)
+        sidecar = {"name": "mesh", "restartPolicy": "Always", "resources": {"requests": {"cpu": "300m"}}}
+        asked["spec"]["initContainers"] = [sidecar, {"name": "load", "resources": {"requests": {"cpu": "2"}}}]
+        edits = "spec.initContainers[load].resources.requests.cpu=700m requests.cpu=700m"
+        assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} {edits}",)
+
+    def test_the_pod_as_a_whole_gives(self) -> None:
+        """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it looks at the containers."""
+        asked = pod("asked", 1500)
+        asked["spec"]["resources"] = {"requests": {"cpu": "2"}}
+        assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} spec.resources.requests.cpu=1",)
+        assert one(found(node("a"), asked, release="1.27"), "request").patch == (f"pod {ASKED} requests.cpu=1",)
+
     def test_several_resources_go_together(self) -> None:
         """Where a node lacks two resources, both are lowered at once; a node where more of both has to go is not told."""
         result = found(node("a", 500, 8), node("b", 1000, 2), node("c", 400, 2), pod("asked", 2000, 4))

@@ -1,0 +1,68 @@
+"""The claims that are made for pods from ResourceClaimTemplates, as the controller manager makes them.
+
+Upstream: pkg/controller/resourceclaim/controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from ..objects import (
+    KubeObject,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    PodResourceClaim,
+    PodResourceClaimStatus,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
+
+Templates = Mapping[str, ResourceClaimTemplate]
+"""By key."""
+
+
+def templates_in(objects: Iterable[KubeObject]) -> Templates:
+    """The templates of claims among *objects*."""
+    return {item.key: item for item in objects if isinstance(item, ResourceClaimTemplate)}
+
+
+def with_device_claims(objects: Sequence[KubeObject], known: Iterable[KubeObject] = ()) -> tuple[KubeObject, ...]:
+    """*objects* with the claims of pods that have no node yet, each before its pod; *known*: what the cluster has already."""
+    templates = templates_in((*known, *objects))
+    return tuple(_with_claims(objects, templates)) if templates else tuple(objects)
+
+
+def _with_claims(objects: Iterable[KubeObject], templates: Templates) -> Iterator[KubeObject]:
+    for item in objects:
+        if isinstance(item, Pod) and item.spec.resource_claims and not item.spec.node_name:
+            pod, claims = claims_made_for(item, templates)
+            yield from claims
+            yield pod
+        else:
+            yield item
+
+
+def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceClaim]]:
+    """*pod* with the names of its claims in its status, and the claims that are made; of templates that are not there none is."""
+    there = {status.name for status in pod.status.resource_claim_statuses}
+    found = [
+        (claim, template) for claim in pod.spec.resource_claims if claim.name not in there
+        if (template := templates.get(f"{pod.namespace}/{claim.resource_claim_template_name}")) is not None
+    ]  # fmt: skip
+    if not found:
+        return pod, []
+    claims = [_claim(pod, claim, template) for claim, template in found]
+    made = (PodResourceClaimStatus(name=claim.name, resource_claim_name=one.name) for (claim, _), one in zip(found, claims, strict=True))
+    statuses = (*pod.status.resource_claim_statuses, *made)
+    return pod.with_status(attrs.evolve(pod.status, resource_claim_statuses=statuses)), claims
+
+
+def _claim(pod: Pod, claim: PodResourceClaim, template: ResourceClaimTemplate) -> ResourceClaim:
+    name = f"{pod.name}-{claim.name}"
+    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
+    spec = template.spec
+    metadata = ObjectMeta(name=name, namespace=pod.namespace, labels=spec.labels, annotations=spec.annotations, owner_references=(owner,))
+    return ResourceClaim(metadata=metadata, spec=spec.spec)

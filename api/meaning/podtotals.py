@@ -1,0 +1,60 @@
+"""What the containers of a pod need together: its containers and sidecars in the end, and what runs with each init container before.
+
+A sidecar is an init container with restart policy Always. It goes on running, so it counts beside the containers, and beside each init
+container that comes after it. Upstream: component-helpers/resource/helpers.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from ..objects import Container, Pod
+from ..objects.quantity import Quantity
+
+Amounts = Mapping[str, Quantity]
+AmountsOf = Callable[[Container], Amounts]
+
+
+def requests_of(container: Container) -> Amounts:
+    """What *container* requests."""
+    return container.requests
+
+
+def limits_of(container: Container) -> Amounts:
+    """The limits of *container*."""
+    return container.limits
+
+
+def add_exactly(total: dict[str, Quantity], amounts: Amounts) -> None:
+    """Add *amounts* to *total*, without rounding."""
+    for name, quantity in amounts.items():
+        total[name] = total[name] + quantity if name in total else quantity
+
+
+def uses(pod: Pod, amounts_of: AmountsOf) -> Iterator[dict[str, Quantity]]:
+    """What runs while each init container does: the container itself, and the sidecars before it."""
+    running: dict[str, Quantity] = {}
+    for container in pod.spec.init_containers:
+        own = dict(amounts_of(container))
+        add_exactly(own, running)
+        if container.is_sidecar:
+            running = own
+        yield own
+
+
+def total_of(pod: Pod, amounts_of: AmountsOf) -> dict[str, Quantity]:
+    """The sum over containers and sidecars, or what runs with an init container if that is more."""
+    total: dict[str, Quantity] = {}
+    spec = pod.spec
+    for container in spec.containers:
+        add_exactly(total, amounts_of(container))
+    if not spec.init_containers:
+        return total
+    for container in spec.init_containers:
+        if container.is_sidecar:
+            add_exactly(total, amounts_of(container))
+    for use in uses(pod, amounts_of):
+        for name, quantity in use.items():
+            if name not in total or quantity.nanos > total[name].nanos:
+                total[name] = quantity
+    return total

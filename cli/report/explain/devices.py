@@ -1,0 +1,39 @@
+"""The devices of a node, and what stands against each, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ....core.devices.accounts import Account
+from ..prose import wrapped
+from ..tables import Table
+from ..words import count_of
+
+MOST_NAMED = 4
+"""Devices that are named before the others are only counted."""
+USABLE = "can be had"
+
+
+def device_lines(node: str, accounts: Sequence[Account], width: int | None) -> Iterator[str]:
+    """A line for each thing that stands against devices of *node*, request by request."""
+    if not accounts:
+        return
+    yield from wrapped([f"Devices on {node}:"], width)
+    rows = [
+        [f"{account.claim}, {account.request}", _wanted(account), len(devices), _named(devices), why]
+        for account in accounts for why, devices in ((USABLE, account.usable), *account.refused.items()) if devices
+    ]  # fmt: skip
+    yield from Table(["claim, request", "wants", "devices", "which", "why"], rows).lines(width)
+
+
+def _wanted(account: Account) -> str:
+    return f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
+
+
+def _named(devices: Sequence[str]) -> str:
+    """The devices without their driver and pool, where all are of one."""
+    pools = {device.rpartition("/")[0] for device in devices}
+    names = [device.rpartition("/")[2] for device in devices] if len(pools) == 1 else list(devices)
+    if len(names) <= MOST_NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[: MOST_NAMED - 1])} and {count_of(len(names) - MOST_NAMED + 1, 'other')}"

@@ -1,0 +1,109 @@
+"""What the plugins wait for: which event may help a pod that they rejected.
+
+Upstream: buildQueueingHintMap in pkg/scheduler/scheduler.go, isPodWorthRequeuing in the queue, and fillEnqueueExtensions in
+pkg/scheduler/framework/runtime/framework.go (1.27: clusterEventMap).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from ...api.objects import KubeObject, Pod
+from ...core.release import QueueingCells
+from ..cycle.diagnosis import EXTENDER
+from .events import Action, ClusterEvent
+
+REJECTING = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
+"""The methods by which a plugin can reject a pod."""
+
+
+class _Profile(Protocol):
+    def plugins(self) -> Mapping[str, Any]: ...
+
+
+@attrs.define(eq=False, repr=False)
+class Registrations:
+    """The events that plugins of all *profiles* registered, by schedulerName and plugin."""
+
+    profiles: Mapping[str, _Profile]
+    cells: QueueingCells
+    gives_hints: bool = False
+    has_extenders: bool = False
+    _by_profile: dict[str, dict[str, tuple[ClusterEvent, ...]]] = attrs.field(init=False)
+    _wanted: dict[ClusterEvent, bool] = attrs.field(init=False, factory=dict)
+    _matching: dict[tuple[str, ClusterEvent], dict[str, tuple[ClusterEvent, ...]]] = attrs.field(init=False, factory=dict)
+    """(schedulerName, event) -> plugin -> what it registered that is such an event."""
+
+    def __attrs_post_init__(self) -> None:
+        self._by_profile = {name: dict(self._of(profile)) for name, profile in self.profiles.items()}
+
+    def _of(self, profile: _Profile) -> Iterator[tuple[str, tuple[ClusterEvent, ...]]]:
+        for name, plugin in profile.plugins().items():
+            ask = getattr(plugin, "events_to_register", None)
+            yield name, self._completed(name, self._default(plugin) if ask is None else ask())
+        if self.has_extenders:
+            yield EXTENDER, self._defaults
+
+    @property
+    def _defaults(self) -> tuple[ClusterEvent, ...]:
+        return tuple(ClusterEvent(kind, Action.ALL) for kind in self.cells.default_kinds)
+
+    def _default(self, plugin: Any) -> tuple[ClusterEvent, ...]:
+        rejects = not self.cells.only_rejecting_plugins or any(hasattr(plugin, method) for method in REJECTING)
+        return self._defaults if rejects else ()
+
+    def _completed(self, plugin: str, events: Sequence[ClusterEvent]) -> tuple[ClusterEvent, ...]:
+        """*events* with the hints that count, and with changed taints where the release adds them."""
+        has_hints = self.gives_hints and plugin not in self.cells.without_hints
+        found = tuple(events) if has_hints else tuple(attrs.evolve(event, hint=None) for event in events)
+        nodes = [event.action for event in found if event.resource == "Node"]
+        if not self.cells.taints_wake or not any(Action.ADD in action for action in nodes):
+            return found
+        has_taints = any(Action.UPDATE_NODE_TAINT in action for action in nodes)
+        return found if has_taints else (*found, ClusterEvent("Node", Action.UPDATE_NODE_TAINT))
+
+    # --- questions --------------------------------------------------------------------------------------------------
+
+    def is_wanted(self, event: ClusterEvent) -> bool:
+        """Whether any plugin waits for such an event."""
+        if event not in self._wanted:
+            registered = (one for plugins in self._by_profile.values() for found in plugins.values() for one in found)
+            self._wanted[event] = event.is_wildcard or any(one.matches(event) for one in registered)
+        return self._wanted[event]
+
+    def actions(self, kind: str) -> Action:
+        """What plugins wait for to happen to objects of *kind*."""
+        found = Action(0)
+        for plugins in self._by_profile.values():
+            for event in (event for events in plugins.values() for event in events):
+                found |= event.action if event.resource == kind else Action(0)
+        return found
+
+    def waits_for(self, scheduler_name: str, plugin: str, event: ClusterEvent) -> bool:
+        """Whether *plugin* waits for such an *event*. For one that stands for all only a plugin does that registered such a one."""
+        registered = self._by_profile.get(scheduler_name, {}).get(plugin, ())
+        return any(one.is_wildcard or (not event.is_wildcard and one.matches(event)) for one in registered)
+
+    def helps(
+        self, scheduler_name: str, pod: Pod, plugins: Collection[str], event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
+    ) -> bool:
+        """Whether *event*, which changed the object *old* to *new*, may help *pod* of a profile, which *plugins* rejected."""
+        found = self._matching.get((scheduler_name, event))
+        if found is None:
+            registered = self._by_profile.get(scheduler_name, {})
+            kept = {name: tuple(one for one in events if one.matches(event)) for name, events in registered.items()}
+            found = self._matching[scheduler_name, event] = {name: events for name, events in kept.items() if events}
+        return any(_helps(one, pod, old, new) for name in plugins if name in found for one in found[name])
+
+
+def _helps(registered: ClusterEvent, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> bool:
+    if registered.hint is None:
+        return True
+    try:
+        return bool(registered.hint(pod, old, new))
+    except Exception:
+        # Upstream: the pod is moved, so that an error does not leave it parked.
+        return True

@@ -1,0 +1,144 @@
+"""Each gate that decides changes an answer: a small cluster for each, asked with the gate on and off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.framework.config.decisive import DECIDING
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.build import node, pod
+from tests.support.releasewalk import answer, bound, claim, claims, csi_node, made, sidecar, volume
+
+Json = dict[str, Any]
+A, B = node("a", cpu="4", labels={"zone": "a", "kubernetes.io/hostname": "a"}), node("b", cpu="4", labels={"zone": "b"})
+TAINTED = node("b", labels={"zone": "b"}, taints=[{"key": "k", "effect": "NoSchedule"}])
+SPREAD = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "x"}}}
+IN_THE_QUEUE = ("SchedulerAsyncPreemption", "SchedulerPopFromBackoffQ", "SchedulerQueueingHints")
+"""Gates that change when a pod is tried, never what is decided: the tests of the queue have them."""
+LOCKED = ("CSIMigrationGCE",)
+"""Gates that are locked wherever they are known: what they decide follows from the release."""
+
+
+@attrs.frozen
+class Case:
+    """A cluster and pods that are tried one after the other, asked of a release."""
+
+    release: str
+    objects: Sequence[KubeObject]
+    pending: Sequence[Pod]
+    options: Json = attrs.field(factory=dict)
+
+
+PORTWORX = [pod(name, volumes=[{"name": "disk", "portworxVolume": {"volumeID": name}}]) for name in ("one", "two")]
+MOVED = csi_node("a", migrated="kubernetes.io/portworx-volume", pxd__portworx__com=1)
+
+
+def devices(requests: Json, *, used: bool = False) -> list[KubeObject]:
+    """A device of a class on node a, a claim with *requests*, and, if it is *used*, a claim that has the device."""
+    kinds = {"apiVersion": "resource.k8s.io/v1"}
+    slices = {"driver": "gpu.example.com", "nodeName": "a", "devices": [{"name": "gpu-0"}]}
+    pool = {"pool": {"name": "a", "generation": 1, "resourceSliceCount": 1}}
+    found = [
+        made("DeviceClass", "gpu", **kinds, spec={}),
+        made("ResourceSlice", "slice", **kinds, spec={**slices, **pool}),
+        made("ResourceClaim", "claim", **kinds, spec={"devices": {"requests": [{"name": "r0", **requests}]}}),
+    ]
+    if used:
+        result = {"request": "r0", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}
+        exactly = {"requests": [{"name": "r0", "exactly": {"deviceClassName": "gpu"}}]}
+        status = {"allocation": {"devices": {"results": [result]}}}
+        found.append(made("ResourceClaim", "other", **kinds, spec={"devices": exactly}, status=status))
+    return found
+
+
+WANTS_DEVICE = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "claim"}])
+EXACTLY = {"exactly": {"deviceClassName": "gpu"}}
+RESIZED = {
+    "containerStatuses": [
+        {"name": "c", "image": "img", "imageID": "", "ready": True, "restartCount": 0, "resources": {"requests": {"cpu": "3"}}}
+    ]
+}
+LEAVING = {"deletionTimestamp": "2024-01-01T00:00:00Z"}
+LATE = made("StorageClass", "late", provisioner="kubernetes.io/no-provisioner", volumeBindingMode="WaitForFirstConsumer")
+
+
+def loose(name: str, size: str, on: str) -> KubeObject:
+    """An available volume on a node."""
+    terms = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [on]}]}]
+    spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size}, "storageClassName": "late"}
+    return made(
+        "PersistentVolume", name, spec={**spec, "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}, status={"phase": "Available"}
+    )
+
+
+UNLIKE_VOLUMES = [A, B, LATE, loose("small", "1Gi", "a"), loose("large", "9Gi", "b"), claim("c", storageClassName="late")]
+CASES = {
+    "CSIMigrationPortworx": Case("1.30", [A, MOVED], PORTWORX),
+    "DRAAdminAccess": Case(
+        "1.34", [A, *devices({"exactly": {"deviceClassName": "gpu", "adminAccess": True}}, used=True)], [WANTS_DEVICE]
+    ),
+    "DRAPrioritizedList": Case(
+        "1.34", [A, *devices({"firstAvailable": [{"name": "s0", "deviceClassName": "gpu"}]})], [WANTS_DEVICE]
+    ),
+    "DynamicResourceAllocation": Case("1.34", [B, *devices(EXACTLY)], [WANTS_DEVICE]),
+    "InPlacePodVerticalScaling": Case(
+        "1.33", [A, bound("there", "a", requests={"cpu": "1"}, status=RESIZED)], [pod("p", requests={"cpu": "2"})]
+    ),
+    "MatchLabelKeysInPodTopologySpread": Case(
+        "1.34", [A, B, bound("there", "a", labels={"app": "x", "hash": "1"})],
+        [pod("p", labels={"app": "x", "hash": "2"}, topologySpreadConstraints=[{**SPREAD, "maxSkew": 1, "matchLabelKeys": ["hash"]}])],
+    ),
+    "MinDomainsInPodTopologySpread": Case(
+        "1.29", [A, bound("there", "a", labels={"app": "x"})],
+        [pod("p", labels={"app": "x"}, topologySpreadConstraints=[{**SPREAD, "maxSkew": 1, "minDomains": 2}])],
+    ),
+    "NodeInclusionPolicyInPodTopologySpread": Case(
+        "1.32", [A, TAINTED, bound("there", "a", labels={"app": "x"})],
+        [pod("p", labels={"app": "x"}, topologySpreadConstraints=[{**SPREAD, "maxSkew": 1, "nodeTaintsPolicy": "Honor"}])],
+    ),
+    "PodDisruptionConditions": Case(
+        "1.30",
+        [A, bound("low", "a", requests={"cpu": "2"}, metadata=LEAVING), bound("lower", "a", requests={"cpu": "2"})],
+        [pod("p", requests={"cpu": "4"}, priority=10, status={"nominatedNodeName": "a"})],
+    ),
+    "PodLevelResources": Case("1.34", [A], [pod("p", resources={"requests": {"cpu": "5"}})]),
+    "PodSchedulingReadiness": Case("1.29", [A], [pod("p", schedulingGates=[{"name": "wait"}])]),
+    "ReadWriteOncePod": Case(
+        "1.28",
+        [A, volume("v", "c"), claim("c", "v", accessModes=["ReadWriteOncePod"]), bound("there", "a", volumes=claims("c"))],
+        [pod("p", volumes=claims("c"))],
+    ),
+    "SidecarContainers": Case("1.28", [A], [pod("p", initContainers=[sidecar("1")])]),
+    "StorageCapacityScoring": Case("1.33", UNLIKE_VOLUMES, [pod("p", volumes=claims("c"))]),
+    "VolumeAttributesClass": Case(
+        "1.33", [A, LATE, loose("v", "1Gi", "a"), claim("c", storageClassName="late", volumeAttributesClassName="fast")],
+        [pod("p", volumes=claims("c"))],
+    ),
+    "VolumeCapacityPriority": Case("1.32", UNLIKE_VOLUMES, [pod("p", volumes=claims("c"))]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("gate", CASES)
+def test_it_changes_an_answer(gate: str) -> None:
+    """With the gate on a release answers otherwise than with it off."""
+    case = CASES[gate]
+    on, off = (answer(case.release, case.objects, case.pending, gates={gate: value}, **case.options) for value in (True, False))
+    assert "refused" not in on
+    assert "refused" not in off
+    assert on != off
+
+
+def test_each_gate_has_a_case() -> None:
+    """Every gate that decides is tried above, decides in the queue alone, or is locked wherever it is known."""
+    assert {*CASES, *IN_THE_QUEUE, *LOCKED} == set(DECIDING)
+
+
+@pytest.mark.parametrize("gate", LOCKED)
+def test_locked_gates(gate: str) -> None:
+    """A gate that cannot be tried is locked in each release that knows it."""
+    assert all(release.gates[gate].locked for release in FRAMEWORK_RELEASES.values() if gate in release.gates)

@@ -1,0 +1,76 @@
+"""Each release of the framework as a whole process beside an API server of the tests, and the same cluster simulated."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kubeclassic.core.queue.clock import Clock
+from kubeclassic.framework.queue.queue import FrameworkQueue
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.simulation.engines import engine_for
+from tests.apiserver.resources import NEWEST_SERVER
+from tests.live.scheduler.processes import Site, at
+
+RELEASES = [release for release in LIVE_RELEASES if engine_for(release, {}).flow.profiles]
+
+
+def reasons(site: Site) -> set[str]:
+    """The reasons of all events."""
+    return {event["reason"] for event in site.store.storage.of("events").values()}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_node_comes_and_room_is_made(release: str) -> None:
+    """A pod that fits nowhere gets the node that comes later, and an urgent one the place of two others, which it was nominated to."""
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0", cpu="2")
+        site.start(leader_elect="false")
+        for name in ("low-a", "low-b"):
+            site.add_pod(name, cpu="1")
+        site.add_pod("special", cpu="1", nodeSelector={"disk": "fast"})
+        await asyncio.sleep(10.0)
+        site.add_node("node-1", cpu="1", disk="fast")
+        await asyncio.sleep(20.0)
+        site.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 10})
+        site.add_pod("urgent", cpu="2", priorityClassName="high")
+        await asyncio.sleep(10.0)
+        status = site.store.storage.of("pods")["default", "urgent"]["status"]
+        assert status["nominatedNodeName"] == "node-0"
+        for name in ("low-a", "low-b"):
+            assert "deletionTimestamp" in site.store.storage.of("pods")["default", name]["metadata"]
+            site.drop_pod(name)
+        await asyncio.sleep(30.0)
+
+    site = at(release, play, NEWEST_SERVER)
+    assert site.hosts == {"special": "node-1", "urgent": "node-0"}
+    assert {"Scheduled", "FailedScheduling", "Preempted"} <= reasons(site)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_pod_is_moved_by_its_own_update(release: str) -> None:
+    """A pod that gets a toleration is tried again."""
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0")
+        taints = [{"key": "a", "effect": "NoSchedule"}]
+        site.send("PATCH", "/api/v1/nodes/node-0", {"spec": {"taints": taints}}, "application/merge-patch+json")
+        site.start(leader_elect="false")
+        site.add_pod("p")
+        await asyncio.sleep(10.0)
+        tolerations = [{"key": "a", "operator": "Exists"}]
+        site.send("PATCH", "/api/v1/namespaces/default/pods/p", {"spec": {"tolerations": tolerations}}, "application/merge-patch+json")
+        await asyncio.sleep(20.0)
+
+    assert at(release, play, NEWEST_SERVER).hosts == {"p": "node-0"}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_hints_are_on_by_default(release: str) -> None:
+    """From 1.32 on hints count, and from 1.33 on pods are popped early."""
+    found = engine_for(release, {})
+    queue = found.flow.queue(Clock())
+    assert isinstance(queue, FrameworkQueue)
+    assert (queue.gives_hints, queue.pops_early) == (RELEASES.index(release) >= 5, RELEASES.index(release) >= 6)
