@@ -70,7 +70,7 @@ class Scheduler:
     :param equivalence_cache: 1.12 and 1.13: use the equivalence cache, with the original's gaps.
     :param scheduler_name: whose pods wait for this scheduler; by default ``default-scheduler``.
 
-    Releases with the framework, from 1.27 on, also take:
+    Releases with the framework, 1.27 to 1.34, also take:
 
     :param profile: a KubeSchedulerConfiguration, whose profiles say which pods wait: a file, its JSON form or the object.
     :param plugins: classes of your own plugins beside upstream's; without a profile these run at all of their extension points.

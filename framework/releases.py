@@ -199,7 +199,6 @@ V1_30 = attrs.evolve(
         skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
         points_lacked=frozenset(),
         init_images_count=True,
-        reads_min_domains=True,
         constraints_text="get constraints from pod: ",
         sorts_victims_again=True,
         narrows_to_local_volumes=False,
@@ -278,6 +277,7 @@ V1_33 = attrs.evolve(
         V1_32.configuration,
         settled_gates=settled_by("1.33"),
         not_modelled=MappingProxyType(_DEVICE_TAINTS),
+        capacity_gate="StorageCapacityScoring",
         capacity_shape=((0, 10), (100, 0)),
     ),
     incoming=podsums.of_pod_with_huge_pages,
@@ -382,7 +382,7 @@ def _minor(version: str) -> int:
 
 def is_newest(release: Release) -> bool:
     """Whether no later release than *release* is known."""
-    return release.version == next(reversed(FRAMEWORK_RELEASES))
+    return release.version == list(FRAMEWORK_RELEASES)[-1]
 
 
 def minor_of(kubelet_version: str) -> str:

@@ -184,24 +184,24 @@ INCLUSION = NewerField(
 
 FEATURES = (
     NewerFeature(
-        "spec.devices[].taints", "device taints", _never, "DRADeviceTaints", ResourceSlice,
-        lambda found: any(device.taints for device in found.spec.devices),
+        "spec.devices[].taints", "device taints", _never, "DRADeviceTaints", kind=ResourceSlice,
+        has=lambda found: any(device.taints for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.devices[].consumesCounters", "counters", _never, "DRAPartitionableDevices", ResourceSlice,
-        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
+        "spec.devices[].consumesCounters", "counters", _never, "DRAPartitionableDevices", kind=ResourceSlice,
+        has=lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.devices[].allowMultipleAllocations", "shared devices", _never, "DRAConsumableCapacity", ResourceSlice,
-        lambda found: any(device.allow_multiple_allocations for device in found.spec.devices),
+        "spec.devices[].allowMultipleAllocations", "shared devices", _never, "DRAConsumableCapacity", kind=ResourceSlice,
+        has=lambda found: any(device.allow_multiple_allocations for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.devices[].bindingConditions", "binding conditions", _never, "DRADeviceBindingConditions", ResourceSlice,
-        lambda found: any(device.binding_conditions for device in found.spec.devices),
+        "spec.devices[].bindingConditions", "binding conditions", _never, "DRADeviceBindingConditions", kind=ResourceSlice,
+        has=lambda found: any(device.binding_conditions for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.extendedResourceName", "extended resource", _never, "DRAExtendedResource", DeviceClass,
-        lambda found: bool(found.spec.extended_resource_name),
+        "spec.extendedResourceName", "extended resource", _never, "DRAExtendedResource", kind=DeviceClass,
+        has=lambda found: bool(found.spec.extended_resource_name),
     ),
 )  # fmt: skip
 """What no release here reads of devices."""

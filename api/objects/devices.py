@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
+from .metadata import NO_QUANTITIES, NO_STRINGS, UNREAD, KubeObject, Map
 from .quantity import Quantity
 from .selectors import NodeSelector
 
@@ -53,9 +53,10 @@ class ExactDeviceRequest:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class DeviceSubRequest(ExactDeviceRequest):
-    """One of several alternatives."""
+    """One of several alternatives, which never have admin access."""
 
     name: str = ""
+    admin_access: bool | None = attrs.field(default=None, metadata=UNREAD)
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)
@@ -179,8 +180,8 @@ class DeviceClass(KubeObject):
 class DeviceAttribute:
     """The value of an attribute with its type: ``int``, ``bool``, ``string`` or ``version``; "" for a type that is not known."""
 
-    type: str = ""
-    value: int | bool | str = ""
+    type: str = attrs.field(default="", metadata=UNREAD)
+    value: int | bool | str = attrs.field(default="", metadata=UNREAD)
 
 
 NO_ATTRIBUTES: Map[DeviceAttribute] = Map()

@@ -186,7 +186,7 @@ class CSINode(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIDriver(KubeObject):
-    """A CSI driver; releases before 1.27 do not read it."""
+    """A CSI driver; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIDriver"
     namespaced: ClassVar[bool] = False
@@ -196,7 +196,7 @@ class CSIDriver(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIStorageCapacity(KubeObject):
-    """How much storage of a class is left in a part of the cluster; releases before 1.27 do not read it."""
+    """How much storage of a class is left in a part of the cluster; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import objects as o
-from .derive import UNREAD, Field, Overrides, Wrapper, over
+from .derive import Field, Overrides, Wrapper, over
 from .fields import Mismatch, Reader, entries, flag, member, quantity, remembered, shared, text, whole
 
 _ATTRIBUTE_TYPES: Mapping[str, Reader[Any]] = {"int": whole, "bool": flag, "string": text, "version": text}
@@ -50,7 +50,6 @@ def _is_there(value: Any) -> bool:
 
 DEVICE_PLACES: Overrides = {
     o.DeviceSelector: {"expression": Field(inside="cel")},
-    o.DeviceSubRequest: {"admin_access": UNREAD},
     o.AllocationResult: {"results": Field(inside="devices")},
     o.ResourceClaimTemplateSpec: {"labels": Field(inside="metadata"), "annotations": Field(inside="metadata")},
     o.Device: {

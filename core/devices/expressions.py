@@ -47,7 +47,7 @@ class Expression:
     def _with_domains(self, device: Values) -> Values:
         # Upstream: a domain of which the device has nothing is an empty object.
         for part in ("attributes", "capacity"):
-            absent = {domain: {} for domain in self._domains if domain not in device[part]}
+            absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
             if absent:
                 device = {**device, part: {**device[part], **absent}}
         return device

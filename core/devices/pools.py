@@ -124,7 +124,7 @@ class Pools:
         self.epoch += 1
         for known in (self._by_device, self._pools, self._known):
             known.clear()
-        reach = Reach.of(self.listings.slices, self.table, self.cells)
+        reach = Reach.of(list(self.listings.slices), self.table, self.cells)
         self._nodes = self._named()
         self.of_row = [() if node is None else self._gather(row, reach.slices(row, node[0])) for row, node in enumerate(self._nodes)]
         for pool in self._pools.values():

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import attrs
 
+from ..cluster.resourceclaims import DeviceId
 from ..release import DeviceCells
 from .constraints import Together
 from .judging import AllocationError, Judge
 from .plan import MOST_DEVICES, Option, Plan
-from .pools import DeviceId, Pool, PoolDevice
+from .pools import Pool, PoolDevice
 
 
 class Taken(NamedTuple):

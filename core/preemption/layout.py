@@ -179,8 +179,8 @@ class PotentialVictims:
         rank = np.pad(is_less.cumsum(axis=0), ((1, 0), (0, 0)))
         # Upstream: of equal importance the protected ones stay first.
         again = np.argsort(np.take_along_axis(rank, self.order, axis=0), axis=0, kind="stable")
-        there, protected, order, victim = (np.take_along_axis(a, again, axis=0) for a in (self.there, self.protected, self.order, victim))
-        return attrs.evolve(self, there=there, protected=protected, order=order), victim
+        there, protected, victim = (np.take_along_axis(mask, again, axis=0) for mask in (self.there, self.protected, victim))
+        return attrs.evolve(self, there=there, protected=protected, order=np.take_along_axis(self.order, again, axis=0)), victim
 
     def places(self, places: Rows) -> Ints:
         """Where the pods of some *places* stand in the layout: int64[len(places), k]."""

@@ -19,6 +19,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 class ConfigurationCells:
     """How a release of the framework reads its component configuration, and which plugins it has."""
 
+    capacity_gate: str = cell("the gate with which VolumeBinding scores the capacity of volumes", "VolumeCapacityPriority")
     api_versions: tuple[str, ...] = cell("the versions of the configuration that are read", ("v1beta2", "v1beta3", "v1"))
     default_plugins: Mapping[str, int] = cell("", MappingProxyType({}))
     """The default plugins in order, with their weights; 0: none is given."""

@@ -79,7 +79,6 @@ class FrameworkCells:
     keeps_namespace_selectors: bool = cell(
         "a namespaceSelector of the incoming pod that a namespace without labels matches takes in every namespace", False
     )
-    reads_min_domains: bool = cell("PodTopologySpread reads minDomains without a gate", False)
     constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
     counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)
     # --- preemption -------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import attrs
 import yaml
 
 from kubeclassic.cli import run
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 CLUSTERS = Path(__file__).parent / "clusters"
 WIDTH = "110"
@@ -72,6 +73,7 @@ PLUGINS: Mapping[str, str] = {
     **dict.fromkeys(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"), "cloudlimits"),
     "NodeVolumeLimits": "csilimits",
     **dict.fromkeys(("DefaultBinder", "DefaultPreemption", "PrioritySort", "SchedulingGates"), "queue"),
+    "DynamicResources": "devices",
     "ImageLocality": "images",
     "InterPodAffinity": "interpod",
     "NodeAffinity": "placement",
@@ -85,6 +87,9 @@ PLUGINS: Mapping[str, str] = {
     "VolumeRestrictions": "disks",
 }
 """Plugin -> the cluster of its example."""
+SINCE_LATER = ("DynamicResources",)
+"""Plugins that the first release with plugins does not run."""
+NEWEST = next(reversed(FRAMEWORK_RELEASES))
 GATES = {
     "EvenPodsSpread": "EvenPodsSpread=true", "EvenPodsSpreadPriority": "EvenPodsSpread=true",
     "ResourceLimitsPriority": "ResourceLimitsPriorityFunction=true",
@@ -196,7 +201,8 @@ def of_plugin(name: str) -> Example:
     files = {f"{cluster}.yaml": _text(cluster), PROFILE: _yaml(_profile(name))}
     if cluster == "queue":
         return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)
-    return Example(files, f"kubeclassic explain {cluster}.yaml web --profile {PROFILE}", "web")
+    newest = f" --release {NEWEST}" if name in SINCE_LATER else ""
+    return Example(files, f"kubeclassic explain {cluster}.yaml web{newest} --profile {PROFILE}", "web")
 
 
 def _profile(plugin: str) -> Json:

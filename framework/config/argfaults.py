@@ -135,7 +135,7 @@ def _volume_binding(args: a.VolumeBindingArgs, path: str, context: Context) -> F
     if context.scores_capacity:
         yield from _shape(args.shape or (), f"{path}shape", context)
     elif args.shape is not None:
-        message = f"unexpected field `shape`, remove it or turn on the feature gate {context.framework.storage_gate}"
+        message = f"unexpected field `shape`, remove it or turn on the feature gate {context.cells.capacity_gate}"
         yield f"{path}shape: Invalid value: {_points(args.shape, context)}: {message}"
 
 

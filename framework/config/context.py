@@ -29,7 +29,7 @@ class Context:
     @property
     def scores_capacity(self) -> bool:
         """Whether VolumeBinding scores the capacity of volumes."""
-        return self.gates[self.framework.storage_gate]
+        return self.gates[self.cells.capacity_gate]
 
     @property
     def times_devices(self) -> bool:

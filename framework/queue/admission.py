@@ -51,7 +51,8 @@ class Admission:
         requests = pod.requests
         if not any(requests.get(name, 0) for name in NATIVE) and not set(requests) - set(NATIVE):
             return True
-        fits = all(requests.get(name, 0) <= self.free.get(name, 0) for name in NATIVE)
+        checked = [name for name in NATIVE if not self.templates.release.framework.fit_checks_requested or requests.get(name, 0) > 0]
+        fits = all(requests.get(name, 0) <= self.free.get(name, 0) for name in checked)
         scalars = ((name, number) for name, number in requests.items() if name not in NATIVE and number)
         return fits and all(number <= self.free.get(name, 0) for name, number in scalars)
 

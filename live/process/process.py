@@ -147,7 +147,8 @@ class Process:
     def _assemble(self, link: Transport, counted: Transport, events: Events | None) -> None:
         release = self.engine.algorithm.release
         self.engine.asks_later = not self.is_dry
-        api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(release.client)), release.version)
+        client = release.client
+        api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(client)), release.version, client.device_api)
         recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
         times = Times(asyncio.get_running_loop().time, self.wall)
         onlooker = Metering(self.metrics)

@@ -17,6 +17,7 @@ from ...core.bindingcycle import Failure
 from ...core.decision.parts import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
+from .claims import ClaimWork
 from .failures import Consequences
 from .state import LiveState
 from .volumes import NotBound, NotWritten, VolumeWork
@@ -59,6 +60,7 @@ class Bindings:
     state: LiveState
     consequences: Consequences
     binders: Sequence[PodBinder] = ()
+    claims: ClaimWork | None = None
     volumes: VolumeWork = attrs.field(init=False)
     under_way: int = attrs.field(init=False, default=0)
     """How many pods are between a reserved place and their binding."""
@@ -104,7 +106,16 @@ class Bindings:
         if failure is not None:
             await self._undone(attempt, failure)
             return
+        failure = await self._write_claims()
+        if failure is not None:
+            await self._undo(attempt, failure)
+            return
         await self._write(attempt)
+
+    async def _write_claims(self) -> Failure | None:
+        """Write the devices that the claims of a pod have just got."""
+        error = None if self.claims is None else await self.claims.write(self.claims.taken())
+        return None if error is None else self.state.binding.failure(f'running PreBind plugin "DynamicResources": {error}')
 
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
@@ -208,6 +219,8 @@ class Bindings:
         with suppress(CacheError):  # Upstream: only logged; the pod was confirmed, or went, before.
             self.state.binding.give_back(attempt.pod, attempt.host)
             is_given_back = True
+        if self.claims is not None:
+            self.claims.write_beside()
         await self._undone(attempt, failure, said, moves=is_given_back)
 
     async def _undone(self, attempt: Attempt, failure: Failure, said: str = "", *, moves: bool = True) -> None:

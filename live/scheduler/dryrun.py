@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
-from ...api.objects import KubeObject, Pod
+from ...api.objects import KubeObject, Pod, ResourceClaim
 from ...api.reading.decode import decode_kind
 from ..eventlog.reference import About
 from .scheduler import LiveScheduler
@@ -59,6 +61,9 @@ class DryApi:
 
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
         return item
+
+    async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        return after
 
 
 @attrs.define

@@ -16,6 +16,7 @@ from ...core.decision.decision import Decision
 from ...core.queue.parked import QueuedPod
 from ...exceptions import KubeclassicError
 from .bindings import Bindings, PodBinder
+from .claims import ClaimWork
 from .failures import Consequences, consequences_of
 from .state import LiveState
 
@@ -43,13 +44,17 @@ class LiveScheduler:
     """Decisions keep their details, which takes longer."""
     consequences: Consequences = attrs.field(init=False)
     bindings: Bindings = attrs.field(init=False)
+    claims: ClaimWork | None = attrs.field(init=False)
+    """Writes claims to devices; None where there are none."""
     cycles: int = 0
     is_running: bool = attrs.field(default=False, init=False)
     is_stopping: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.consequences = consequences_of(self.state)
-        self.bindings = Bindings(self.state, self.consequences, self.binders)
+        has_claims = self.state.engine.flow.profiles and self.state.engine.algorithm.enabled("DynamicResourceAllocation")
+        self.claims = ClaimWork(self.state) if has_claims else None
+        self.bindings = Bindings(self.state, self.consequences, self.binders, self.claims)
 
     def put(self, item: KubeObject) -> None:
         """An object was added or updated."""
@@ -141,6 +146,8 @@ class LiveScheduler:
         state.onlooker.began(item)
         decision = await self._decide(item)
         self.cycles += 1
+        if self.claims is not None:
+            self.claims.write_beside()
         took = state.times.now() - began
         self.on_decision(decision)
         state.onlooker.decided(item, decision, took)

@@ -140,5 +140,5 @@ class Flavour:
 
 OLD_SERVER = Flavour("1.15.5", OLD, "1.15", True, False, "Gone", False, False, {})
 NEW_SERVER = Flavour("1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"})
-NEWEST_SERVER = attrs.evolve(NEW_SERVER, version="1.34.1", resources=(*NEW, *DEVICES))
+NEWEST_SERVER = attrs.evolve(NEW_SERVER, version="1.34.1", resources=(*NEW, *DEVICES), form="1.34")
 FLAVOURS = {flavour.version: flavour for flavour in (OLD_SERVER, NEW_SERVER, NEWEST_SERVER)}

@@ -184,6 +184,8 @@ OTHERS: list[Json] = [
     {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "host-a"},
      "spec": {"drivers": [{"name": "disks.example", "nodeID": "i-1", "topologyKeys": ["topology.kubernetes.io/zone"]}]}},
     {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "disks.example"}, "spec": {"storageCapacity": True}},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": "csi-1"},
+     "spec": {"attacher": "disks.example", "nodeName": "host-a", "source": {"persistentVolumeName": "pv-1"}}},
     {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "disks.example",
      "allowedTopologies": [{"matchLabelExpressions": [{"key": "topology.kubernetes.io/zone", "values": ["eu-west-1a"]}]}]},
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}}},

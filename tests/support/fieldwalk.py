@@ -13,7 +13,7 @@ from kubeclassic.api.reading.derive import Schema
 from kubeclassic.api.reading.fields import Mismatch
 from kubeclassic.api.reading.shapes import Shape
 
-CANDIDATES = ("True", 7, True, "7s", "eHh4", {"x": "7"}, ["x"], {"x": True}, [{"weight": 7}])
+CANDIDATES = ("True", 7, True, "7s", "eHh4", {"x": "7"}, ["x"], {"x": True}, {"x": {"int": 7, "value": "7"}}, [{"weight": 7}])
 """Of these at least one is right for every single value."""
 WITHOUT_FIELD: set[tuple[type[Any], str]] = {(Requirement, "has_empty_list"), (NodeAffinity, "has_empty_list")}
 """Attributes that say how the field of another attribute is written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ....api.objects import KubeObject, Pod
+from ....api.objects import KubeObject, Pod, ResourceClaim
 from ...client.answers import ApiError
 
 __all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "may_pass", "status_of"]
@@ -52,6 +52,10 @@ class ClusterApi(Protocol):
 
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
         """Write a volume, for *claim*, or a claim; answers the object with its new version."""
+        ...
+
+    async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        """Write a claim to devices; *classes*: the manifests of all device classes, by name. Answers the claim with its new version."""
         ...
 
 

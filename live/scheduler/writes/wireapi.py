@@ -5,19 +5,23 @@ Upstream: the typed clients of k8s.io/client-go.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 import attrs
 
-from ....api.objects import KubeObject, Pod
+from ....api.objects import KubeObject, Pod, ResourceClaim
 from ....api.reading.decode import decode_kind
 from ....exceptions import ManifestError
 from ...client.api import Api
-from ...client.resources import PODS, resource
+from ...client.resources import PODS, Resource, resource
 from ...client.transport import REFUSED, TransportError
+from ...wire.claims import with_finalizers, with_status
 from . import bodies
 from .api import ApiError, Json, NoAnswer
+
+CONFLICT, CONFLICTS = 409, 5
+"""The status of a write to an object that somebody else has changed, and how often it is tried."""
 
 
 @attrs.define(eq=False)
@@ -26,6 +30,8 @@ class WireApi:
 
     api: Api
     version: str
+    device_api: str = ""
+    """The API group and version in which claims to devices are written."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         await _answer(self.api.bind(pod.namespace, pod.name, bodies.binding(pod, node_name)))
@@ -48,6 +54,32 @@ class WireApi:
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
         body = bodies.volume(item, claim, self.version)
         return _decoded(item.kind, await _answer(self.api.update(resource(item.kind), item.namespace, item.name, body)))
+
+    async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        claims, place = resource("ResourceClaim", self.device_api), (before.namespace, before.name)
+        manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
+        if after.metadata.finalizers != before.metadata.finalizers:
+            manifest = await _answer(self.api.update(claims, *place, with_finalizers(manifest, after)))
+        for _ in range(CONFLICTS):
+            try:
+                found = await _answer(self.api.update_status(claims, *place, with_status(manifest, after, classes)))
+            except ApiError as error:
+                manifest = await self._read_again(claims, before, error)
+            else:
+                written = _decoded("ResourceClaim", found)
+                assert isinstance(written, ResourceClaim)
+                return written
+        raise ApiError(409, "Conflict", f'resourceclaims "{before.name}" changes all the time')
+
+    async def _read_again(self, claims: Resource, before: ResourceClaim, error: ApiError) -> Mapping[str, Any]:
+        """The claim after a conflict; raises *error* where it is another one, or the claim has devices that it had not."""
+        if error.status != CONFLICT:
+            raise error
+        manifest = await _answer(self.api.get(claims, before.namespace, before.name))
+        found = _decoded("ResourceClaim", manifest)
+        if not isinstance(found, ResourceClaim) or found.status.allocation != before.status.allocation:
+            raise error
+        return manifest
 
 
 async def _answer(call: Awaitable[Json]) -> Json:

@@ -272,6 +272,20 @@ class TestOtherKinds:
             ),
             ({"kind": "CSIDriver", "spec": {"storageCapacity": True}}, o.CSIDriver(storage_capacity=True)),
             (
+                {"kind": "VolumeAttachment", "spec": {"attacher": "d", "nodeName": "n", "source": {"persistentVolumeName": "v"}}},
+                o.VolumeAttachment(attacher="d", node_name="n", persistent_volume_name="v"),
+            ),
+            ({"kind": "VolumeAttachment", "spec": {"source": {"inlineVolumeSpec": {}}}}, o.VolumeAttachment()),
+            (
+                {"kind": "PersistentVolume", "spec": {"portworxVolume": {"volumeID": "p"}, "volumeAttributesClassName": "fast"}},
+                o.PersistentVolume(
+                    spec=o.PersistentVolumeSpec(
+                        source=o.VolumeSource(portworx_volume=o.PortworxVolume(volume_id="p")), volume_attributes_class_name="fast"
+                    )
+                ),
+            ),
+            ({"kind": "PersistentVolumeClaim", "spec": {"volumeAttributesClassName": None}}, o.PersistentVolumeClaim()),
+            (
                 {"kind": "CSIStorageCapacity", "storageClassName": "s", "nodeTopology": {}, "capacity": "1Gi"},
                 o.CSIStorageCapacity(storage_class_name="s", node_topology=o.LabelSelector(), capacity=Quantity.of("1Gi")),
             ),

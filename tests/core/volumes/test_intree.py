@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -11,6 +12,9 @@ from kubeclassic.core.volumes.intree import (
     AZURE_DISK,
     CINDER,
     GCE_PD,
+    PORTWORX,
+    RBD,
+    RBD_HANDLE,
     REGION,
     TOPOLOGY_REGION,
     TOPOLOGY_ZONE,
@@ -63,6 +67,18 @@ class TestHandles:
         """Azure disks go by URI, Cinder volumes by id."""
         assert handle(AZURE_DISK, azureDisk={"diskName": "d", "diskURI": "/uri"}) == "/uri"
         assert handle(CINDER, cinder={"volumeID": "c"}) == "c"
+
+    def test_portworx_volumes_keep_their_ids(self) -> None:
+        """They go by id."""
+        assert handle(PORTWORX, portworxVolume={"volumeID": "p"}) == "p"
+
+    @pytest.mark.parametrize(("image", "short"), [("i", "i"), ("kubernetes-dynamic-pvc-i", "i")])
+    def test_ceph_volumes_are_named_by_monitors_image_and_pool(self, image: str, short: str) -> None:
+        """The handle has a hash of the monitors and the pool in hexadecimal digits; a handle in the annotations goes before it."""
+        disk = {"rbd": {"monitors": ["a", "b"], "image": image, "pool": "rbd"}}
+        digest = hashlib.md5(b"a,b").hexdigest()
+        assert handle(RBD, **disk) == f"mig_mons-{digest}_image-{short}_726264"
+        assert handle_of(RBD, volume("v", meta={"annotations": {RBD_HANDLE: "known"}}, **disk), (ZONE,)) == "known"
 
     def test_the_first_label_that_says_anything_names_the_zone(self) -> None:
         """The newer label counts where the older one is absent or empty, for releases that look at both."""

@@ -69,7 +69,7 @@ class TestEachRelease:
         cells = release.configuration
         assert not set(cells.default_plugins) & (cells.gone_plugins | cells.refused_plugins)
         assert cells.api_versions[-1] == "v1"
-        assert release.framework.storage_gate in release.gates
+        assert cells.capacity_gate in release.gates
 
     def test_settled_gates_are_gone(self, release: Release) -> None:
         """No gate is settled that the release still has."""

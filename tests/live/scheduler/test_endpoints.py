@@ -144,7 +144,8 @@ class TestWrittenConfiguration:
     @pytest.mark.parametrize("release", LIVE_RELEASES)
     def test_it_can_be_read_again(self, release: str, tmp_path: Path) -> None:
         """The file means what the flags meant."""
-        flags = {"leader-elect-lease-duration": "30s", "kube-api-qps": "7.5", "lock-object-name": "x", "kubeconfig": "k"}
+        lock = next(flag for flag in ("lock-object-name", "leader-elect-resource-name") if flag in LIVE_RELEASES[release].flags)
+        flags = {"leader-elect-lease-duration": "30s", "kube-api-qps": "7.5", lock: "x", "kubeconfig": "k"}
         settings = read_settings(flags, release)
         file = tmp_path / "c.yaml"
         file.write_text(yaml.safe_dump(config_document(settings, 0)))

@@ -15,6 +15,19 @@ from tests.live.scheduler.processes import Site, at
 
 RELEASES = [release for release in LIVE_RELEASES if engine_for(release, {}).flow.profiles]
 
+CLASS = {"metadata": {"name": "gpus"}, "spec": {}}
+SLICE = {
+    "metadata": {"name": "slice"},
+    "spec": {
+        "driver": "gpu.example.com", "nodeName": "node-1", "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": "gpu-0"}],
+    },
+}  # fmt: skip
+CLAIM = {
+    "metadata": {"name": "c", "namespace": "default"},
+    "spec": {"devices": {"requests": [{"name": "one", "exactly": {"deviceClassName": "gpus"}}]}},
+}
+
 
 def reasons(site: Site) -> set[str]:
     """The reasons of all events."""
@@ -74,3 +87,28 @@ def test_hints_are_on_by_default(release: str) -> None:
     queue = found.flow.queue(Clock())
     assert isinstance(queue, FrameworkQueue)
     assert (queue.gives_hints, queue.pops_early) == (RELEASES.index(release) >= 5, RELEASES.index(release) >= 6)
+
+
+def test_a_claim_gets_a_device() -> None:
+    """In 1.34 a pod waits for its claim; then the claim gets its finalizer, a device and its user, and the pod the node of the device."""
+    name = "resource.k8s.io"
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0")
+        site.add_node("node-1")
+        for plural, form in (("deviceclasses", CLASS), ("resourceslices", SLICE)):
+            assert site.send("POST", f"/apis/{name}/v1/{plural}", form).status == 201
+        replica = site.start(leader_elect="false")
+        site.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+        await asyncio.sleep(10.0)
+        assert site.hosts == {"p": ""}
+        assert site.send("POST", f"/apis/{name}/v1/namespaces/default/resourceclaims", CLAIM).status == 201
+        await asyncio.sleep(20.0)
+        assert replica.warned == []
+
+    site = at("1.34", play, NEWEST_SERVER)
+    assert site.hosts == {"p": "node-1"}
+    claim = site.store.storage.of("resourceclaims")["default", "c"]
+    assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+    assert [one["device"] for one in claim["status"]["allocation"]["devices"]["results"]] == ["gpu-0"]
+    assert [one["name"] for one in claim["status"]["reservedFor"]] == ["p"]

@@ -101,7 +101,8 @@ class World:
         """Start a scheduler."""
         transport = StoreTransport(self.store, self.faults)
         release = engine_for(self.release, {}).algorithm.release
-        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(release.client)), release.version)
+        client = release.client
+        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), release.version, client.device_api)
         scheduler = LiveScheduler(self.state(api))
         self.follow(transport, DryRun.of(scheduler, api), scheduler.run)
         return scheduler

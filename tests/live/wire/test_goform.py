@@ -36,7 +36,11 @@ def identity(kind: str, item: Any) -> tuple[str, str, str]:
     return kind, item["metadata"].get("namespace", "default") if kind == "Pod" else "", item["metadata"]["name"]
 
 
-@pytest.mark.parametrize("version", ALL_RELEASES)
+RECORDED = tuple(ALL_RELEASES)[:6]
+"""The releases with calls of extenders by the original."""
+
+
+@pytest.mark.parametrize("version", RECORDED)
 def test_objects_are_written_as_the_original_does(version: str, shared: Path) -> None:
     """Each pod and node of a case has the bytes that the original sent, nominations apart."""
     folder = shared / "conformance-extenders" / version
