@@ -78,6 +78,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
     \b
     kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
 
+    \b
     In a newer cluster add ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
 
     \b
