@@ -160,10 +160,10 @@ CELLS: Mapping[str, tuple[str, ...]] = {
     "NodePorts": ("framework.sidecars_have_ports",),
     "ImageLocality": ("framework.init_images_count",),
     "VolumeBinding": (
-        "framework.narrows_to_local_volumes", "framework.volume_node_text", "framework.storage_gate", "framework.scores_provisioning",
+        "framework.narrows_to_local_volumes", "framework.volume_node_text", "configuration.capacity_gate", "configuration.capacity_shape",
     ),
     "VolumeZone": ("framework.zone_labels_match",),
-    "VolumeRestrictions": ("framework.idle_restrictions_skip", "framework.sole_user_gate", "framework.sole_user_text"),
+    "VolumeRestrictions": ("framework.idle_restrictions_skip", "framework.sole_user_text"),
     "DefaultPreemption": ("framework.sorts_victims_again", "framework.waits_for_preempted_alone"),
 }  # fmt: skip
 """Rule -> the cells of the release table that change what it decides."""
