@@ -27,6 +27,9 @@ from ...api.objects import (
 from .listing import Listing, Tick
 from .resourceclaims import ResourceClaims
 
+BY_NODE = attrgetter("node_name")
+"""Attachments are asked for by their node."""
+
 
 @attrs.define(eq=False, repr=False)
 class Listings:
@@ -38,7 +41,7 @@ class Listings:
     csi_nodes: Listing[CSINode] = attrs.field(factory=Listing)
     csi_drivers: Listing[CSIDriver] = attrs.field(factory=Listing)
     csi_capacities: Listing[CSIStorageCapacity] = attrs.field(factory=Listing)
-    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group=attrgetter("node_name")))
+    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group=BY_NODE))
     """Volume attachments; ``within`` gives those of a node."""
     services: Listing[Service] = attrs.field(factory=Listing)
     controllers: Listing[ReplicationController] = attrs.field(factory=Listing)
