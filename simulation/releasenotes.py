@@ -28,6 +28,7 @@ from ..api.objects import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
+    VolumeAttachment,
 )
 from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
@@ -59,6 +60,8 @@ class NewerField:
     is_read: Known
     gate: str = ""
     """The gate that it needs in releases that have the gate."""
+    otherwise: str = ""
+    """Why it is not read although its gate is on."""
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
         """That *algorithm* does not read it."""
@@ -67,7 +70,8 @@ class NewerField:
         if gate not in algorithm.gates:
             return Unread(where, what, self.thing, why, self.path, version)
         if algorithm.enabled(gate):
-            return Unread(where, f"{self.path} is not judged", self.thing, f"kubeclassic does not read {them}", self.path, version)
+            why = self.otherwise or f"kubeclassic does not read {them}"
+            return Unread(where, f"{self.path} is not judged", self.thing, why, self.path, version)
         why = f"{version} reads {them} with feature gate {gate} only"
         if gate in algorithm.release.configuration.not_modelled:
             return Unread(where, f"{what} without feature gate {gate}", self.thing, f"{why}, and that is not modelled", self.path, version)
@@ -149,7 +153,9 @@ CPU = Map(cpu=Quantity.parse("1"))
 PREEMPTION_POLICY = NewerField("spec.preemptionPolicy", "preemption policy", _reads_never_policy, "NonPreemptingPriority")
 OVERHEAD = NewerField("spec.overhead", "overhead", _reads_overhead, "PodOverhead")
 SCHEDULING_GATES = NewerField("spec.schedulingGates", "scheduling gates", _by("PodSchedulingReadiness"), "PodSchedulingReadiness")
-RESOURCE_CLAIMS = NewerField("spec.resourceClaims", "resource claims", _reads_claims, "DynamicResourceAllocation")
+RESOURCE_CLAIMS = NewerField(
+    "spec.resourceClaims", "resource claims", _reads_claims, "DynamicResourceAllocation", "the profile does not run plugin DynamicResources"
+)
 RESIZES = NewerField("status.containerStatuses[].resources", "resizes", _reads_resizes, RESIZE)
 POD_RESOURCES = NewerField("spec.resources", "pod-level requests", _reads_pod_requests, "PodLevelResources")
 SIDECARS = NewerField("spec.initContainers[].restartPolicy", "sidecars", _reads_sidecars)
@@ -178,24 +184,24 @@ INCLUSION = NewerField(
 
 FEATURES = (
     NewerFeature(
-        "spec.devices[].taints", "device taints", _never, "DRADeviceTaints", ResourceSlice,
-        lambda found: any(device.taints for device in found.spec.devices),
+        "spec.devices[].taints", "device taints", _never, "DRADeviceTaints", kind=ResourceSlice,
+        has=lambda found: any(device.taints for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.devices[].consumesCounters", "counters", _never, "DRAPartitionableDevices", ResourceSlice,
-        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
+        "spec.devices[].consumesCounters", "counters", _never, "DRAPartitionableDevices", kind=ResourceSlice,
+        has=lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.devices[].allowMultipleAllocations", "shared devices", _never, "DRAConsumableCapacity", ResourceSlice,
-        lambda found: any(device.allow_multiple_allocations for device in found.spec.devices),
+        "spec.devices[].allowMultipleAllocations", "shared devices", _never, "DRAConsumableCapacity", kind=ResourceSlice,
+        has=lambda found: any(device.allow_multiple_allocations for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.devices[].bindingConditions", "binding conditions", _never, "DRADeviceBindingConditions", ResourceSlice,
-        lambda found: any(device.binding_conditions for device in found.spec.devices),
+        "spec.devices[].bindingConditions", "binding conditions", _never, "DRADeviceBindingConditions", kind=ResourceSlice,
+        has=lambda found: any(device.binding_conditions for device in found.spec.devices),
     ),
     NewerFeature(
-        "spec.extendedResourceName", "extended resource", _never, "DRAExtendedResource", DeviceClass,
-        lambda found: bool(found.spec.extended_resource_name),
+        "spec.extendedResourceName", "extended resource", _never, "DRAExtendedResource", kind=DeviceClass,
+        has=lambda found: bool(found.spec.extended_resource_name),
     ),
 )  # fmt: skip
 """What no release here reads of devices."""
@@ -203,6 +209,7 @@ FEATURES = (
 KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
     CSINode: lambda release: release.volumes.csi_reads_migration,
     CSIStorageCapacity: lambda release: release.volumes.checks_storage_capacity,
+    VolumeAttachment: lambda release: release.volumes.counts_attachments,
 }
 """Kinds that not every release reads -> whether one does."""
 DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice)
