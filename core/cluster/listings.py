@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 import attrs
 
 from ...api.objects import (
@@ -18,6 +16,7 @@ from ...api.objects import (
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
+    ResourceClaimTemplate,
     ResourceSlice,
     Service,
     StatefulSet,
@@ -26,9 +25,6 @@ from ...api.objects import (
 )
 from .listing import Listing, Tick
 from .resourceclaims import ResourceClaims
-
-BY_NODE = attrgetter("node_name")
-"""Attachments are asked for by their node."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -41,7 +37,7 @@ class Listings:
     csi_nodes: Listing[CSINode] = attrs.field(factory=Listing)
     csi_drivers: Listing[CSIDriver] = attrs.field(factory=Listing)
     csi_capacities: Listing[CSIStorageCapacity] = attrs.field(factory=Listing)
-    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group=BY_NODE))
+    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group="node_name"))
     """Volume attachments; ``within`` gives those of a node."""
     services: Listing[Service] = attrs.field(factory=Listing)
     controllers: Listing[ReplicationController] = attrs.field(factory=Listing)
@@ -52,6 +48,7 @@ class Listings:
     resource_claims: ResourceClaims = attrs.field(factory=ResourceClaims)
     slices: Listing[ResourceSlice] = attrs.field(factory=Listing)
     device_classes: Listing[DeviceClass] = attrs.field(factory=Listing)
+    claim_templates: Listing[ResourceClaimTemplate] = attrs.field(factory=Listing)
     volume_tick: Tick = attrs.field(init=False, factory=Tick)
     owner_tick: Tick = attrs.field(init=False, factory=Tick)
 
@@ -95,5 +92,6 @@ LISTED = {
     "ResourceClaim": "resource_claims",
     "ResourceSlice": "slices",
     "DeviceClass": "device_classes",
+    "ResourceClaimTemplate": "claim_templates",
 }
 """Kind -> attribute of :class:`Listings`."""

@@ -20,7 +20,6 @@ from ....core.arrays.batch import Batch
 from ....core.arrays.census import no_group
 from ....core.arrays.changes import Derived
 from ....core.cluster.listing import Listing
-from ....core.cluster.listings import BY_NODE
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.quick import no_plugins
@@ -81,7 +80,6 @@ FUNCTIONS: Mapping[str, Any] = {
     "by_priority_and_time": by_priority_and_time,
     "namespace": attrs.fields(AssumeCache).group.default,
     "namespace of a listing": attrs.fields(Listing).group.default,
-    "node of an attachment": BY_NODE,
     "no_group": no_group,
 }
 """Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
