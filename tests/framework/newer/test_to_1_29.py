@@ -7,6 +7,7 @@ from tests.support.releasewalk import (
     bound,
     claim,
     claims,
+    csi_node,
     failed,
     feasible,
     has,
@@ -109,8 +110,35 @@ class TestSkips:
         """InterPodAffinity gives no scores where no term counts."""
         shows({"1.27": True, "1.28": False}, has("InterPodAffinity"), [node("a"), node("b")], pod("p"))
 
+    def test_nominated_users_of_a_claim(self) -> None:
+        """A ReadWriteOncePod claim that only a nominated pod uses keeps nobody out."""
+        only_one = {"accessModes": ["ReadWriteOncePod"]}
+        objects = [node("n"), claim("data", "v", **only_one), volume("v", "data", **only_one, csi={"driver": "d", "volumeHandle": "h"})]
+        first, second = (pod(name, priority=priority, volumes=claims("data")) for name, priority in (("first", 9), ("second", 0)))
+        shows({"1.27": None, "1.28": "n"}, host, objects, second, nominated=[(first, "n")])
+
 
 class TestVolumes:
+    def test_gce_is_migrated_everywhere(self) -> None:
+        """In-tree disks of GCE are not limited as such on nodes that have a CSINode, whatever its annotation says."""
+        there = bound("there", "n", volumes=[gce(number) for number in range(16)])
+        objects = [node("n"), csi_node("n"), there]
+        shows({"1.27": None, "1.28": "n"}, host, objects, pod("p", volumes=[gce(99)]))
+
+    def test_gce_counts_for_its_driver(self) -> None:
+        """In-tree disks of GCE count for the limit of their driver without the annotation."""
+        objects = [node("n"), csi_node("n", **{GCE_DRIVER.replace(".", "__"): 1}), bound("there", "n", volumes=[gce(1)])]
+        shows({"1.27": "n", "1.28": None}, host, objects, pod("p", volumes=[gce(2)]))
+
+    def test_newer_zone_labels(self) -> None:
+        """A volume's beta zone label is held to the node's newer label where the node has no beta label."""
+        labels = {"failure-domain.beta.kubernetes.io/zone": "z"}
+        objects = [
+            node("n", labels={"topology.kubernetes.io/zone": "z"}), claim("data", "v"),
+            volume("v", "data", labels, csi={"driver": "d", "volumeHandle": "h"}),
+        ]  # fmt: skip
+        shows({"1.27": None, "1.29": "n"}, host, objects, pod("p", volumes=claims("data")))
+
     def test_newer_labels_of_volumes_need_newer_labels_of_nodes(self) -> None:
         """The other way round it is a conflict in all releases."""
         labels = {"topology.kubernetes.io/zone": "z"}

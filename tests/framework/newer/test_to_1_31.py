@@ -12,6 +12,9 @@ from kubeclassic.framework.status import Code, Status
 from tests.support.build import node, pod
 from tests.support.releasewalk import (
     bound,
+    claim,
+    claims,
+    csi_node,
     failed,
     feasible,
     has,
@@ -24,6 +27,7 @@ from tests.support.releasewalk import (
     profile,
     shows,
     sidecar,
+    volume,
 )
 
 MIB = 1 << 20
@@ -37,6 +41,22 @@ def ebs(number: int) -> dict[str, Any]:
 
 
 class TestPreFilter:
+    def test_local_volumes_do_not_narrow(self) -> None:
+        """Nodes that a bound local volume is not on fail with VolumeBinding's own reason, in new words from 1.33 on."""
+        is_b = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}
+        on_b = {"required": {"nodeSelectorTerms": [{"matchExpressions": [is_b]}]}}
+        objects = [
+            *(node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"), claim("data", "v"),
+            volume("v", "data", local={"path": "/d"}, nodeAffinity=on_b),
+        ]  # fmt: skip
+        shows(
+            {
+                "1.27": {"a": ["node is filtered out by the prefilter result"]}, "1.28": {},
+                "1.30": {"a": ["node(s) had volume node affinity conflict"]},
+                "1.33": {"a": ["node(s) didn't match PersistentVolume's node affinity"]},
+            }, failed, objects, pod("p", volumes=claims("data")),
+        )  # fmt: skip
+
     def test_the_rejection_of_sidecars_moves(self) -> None:
         """With the gate off the reason is said once for the whole cluster from 1.30 on, without a number."""
         asked, gates = pod("p", initContainers=[sidecar("1")]), {"SidecarContainers": False}
@@ -93,6 +113,14 @@ def with_plugins(*names: str) -> dict[str, Any]:
 
 
 class TestVolumes:
+    def test_missing_claims_are_reasons(self) -> None:
+        """A missing claim is a reason of the volume limits, where it ended the cycle with an error before."""
+        told = 'persistentvolumeclaim "data" not found'
+        shows(
+            {"1.27": {}, "1.30": {"n": [f"looking up PVC default/data: {told}"]}}, failed,
+            [node("n"), csi_node("n", d=1)], pod("p", volumes=claims("data")), profile=only("NodeVolumeLimits"),
+        )  # fmt: skip
+
     def test_in_tree_disks_are_not_limited(self) -> None:
         """In-tree disks are limited by CSI drivers alone, so not at all on a node without a CSINode."""
         there = bound("there", "n", volumes=[ebs(number) for number in range(39)])
@@ -106,6 +134,32 @@ class TestVolumes:
         multi = profile(plugins={"multiPoint": {"enabled": [{"name": "EBSLimits"}]}})
         shows({"1.31": FULL}, failed, [node("n"), there], pod("p", volumes=[ebs(99)]), profile=multi, until="1.31")
         shows({"1.31": False, "1.32": True}, lambda found: "refused" in found, [node("n")], pod("p"), profile=multi)
+
+    @pytest.mark.parametrize(
+        ("source", "driver", "plugin", "hosts"),
+        [
+            ("rbd", "rbd.csi.ceph.com", "kubernetes.io/rbd", {"1.27": "n"}),
+            ("portworxVolume", "pxd.portworx.com", "kubernetes.io/portworx-volume", {"1.27": "n", "1.31": None}),
+        ],
+    )
+    def test_migrated_kinds(self, source: str, driver: str, plugin: str, hosts: dict[str, str | None]) -> None:
+        """Volumes of Portworx count for their CSI driver from 1.31 on, those of RBD in no release by default."""
+        objects = [node("n"), csi_node("n", plugin, **{driver.replace(".", "__"): 1})]
+        objects += [claim(name, f"v-{name}") for name in ("one", "two")]
+        fields = {"monitors": ["m"], "pool": "pool"} if source == "rbd" else {}
+        objects += [volume(f"v-{name}", name, **{source: {**fields, IMAGES[source]: name}}) for name in ("one", "two")]
+        objects += [bound("there", "n", volumes=claims("one"))]
+        shows(hosts, host, objects, pod("p", volumes=claims("two")))
+
+    def test_attributes_classes_are_refused(self) -> None:
+        """With its gate off, a claim that names a VolumeAttributesClass cannot be matched to a volume."""
+        kind = made("StorageClass", "wait", provisioner="kubernetes.io/no-provisioner", volumeBindingMode="WaitForFirstConsumer")
+        there = volume("v", storageClassName="wait", csi={"driver": "d", "volumeHandle": "h"})
+        objects = [node("n"), kind, claim("data", storageClassName="wait", volumeAttributesClassName="fast"), there]
+        shows(
+            {"1.27": False, "1.31": True, "1.34": False}, lambda found: "unsupported volumeAttributesClassName" in str(found["error"]),
+            objects, pod("p", volumes=claims("data")),
+        )  # fmt: skip
 
 
 class TestImages:

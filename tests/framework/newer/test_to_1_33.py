@@ -9,6 +9,7 @@ from tests.support.releasewalk import (
     bound,
     claim,
     claims,
+    csi_node,
     failed,
     feasible,
     has,
@@ -38,6 +39,29 @@ def attachment(name: str, of: str, on: str = "n") -> Any:
 class TestVolumeLimits:
     WANTED = (claim("data", "v"), volume("v", "data", csi=csi("h")))
     ASKED = pod("p", volumes=claims("data"))
+
+    def test_attachments_count(self) -> None:
+        """A volume that is attached to a node counts there, even if no pod of the node uses it."""
+        objects = [node("n"), csi_node("n", **{DRIVER_LIMIT: 1}), *self.WANTED, volume("w", csi=csi("other")), attachment("a", "w")]
+        shows({"1.27": {}, "1.32": FULL}, failed, objects, self.ASKED)
+
+    def test_attachments_elsewhere_do_not_count(self) -> None:
+        """A volume that is attached to another node counts there alone."""
+        objects = [node("n"), csi_node("n", **{DRIVER_LIMIT: 1}), *self.WANTED, volume("w", csi=csi("other")), attachment("a", "w", "m")]
+        shows({"1.27": {}}, failed, objects, self.ASKED)
+
+    def test_attached_and_used_counts_once(self) -> None:
+        """An attached volume that a pod of the node uses counts once."""
+        objects = [
+            node("n"), csi_node("n", **{DRIVER_LIMIT: 2}), *self.WANTED, claim("more", "w"), volume("w", "more", csi=csi("other")),
+            attachment("a", "w"), bound("there", "n", volumes=claims("more")),
+        ]  # fmt: skip
+        shows({"1.27": {}}, failed, objects, self.ASKED)
+
+    def test_attached_and_wanted_counts_twice(self) -> None:
+        """The volume that the pod wants counts as attached and again as wanted, where only an attachment has it."""
+        objects = [node("n"), csi_node("n", **{DRIVER_LIMIT: 1}), *self.WANTED, attachment("a", "v")]
+        shows({"1.27": {}, "1.32": FULL}, failed, objects, self.ASKED)
 
     def test_node_limits_do_not_count(self) -> None:
         """What a node's allocatable says of attachable volumes limits nothing any more."""

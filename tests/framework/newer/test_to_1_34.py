@@ -7,13 +7,17 @@ from typing import Any, ClassVar
 from tests.support.build import node, pod
 from tests.support.releasewalk import (
     bound,
+    claim,
     claims,
     error,
+    failed,
     host,
+    made,
     preemption,
     profile,
     shows,
     sidecar,
+    volume,
 )
 
 HUGE = {"resources": {"requests": {"cpu": "3"}}}
@@ -36,7 +40,29 @@ class TestMessages:
         # What ended in an error ran all the same: there is a plan, without a node.
         shows({"1.29": True}, lambda found: found["preemption"] is not None and found["preemption"]["node"] is None, objects, asked)
 
+    def test_claims_of_one_pod_alone(self) -> None:
+        """The reason where another pod uses a ReadWriteOncePod claim has new words."""
+        only = {"accessModes": ["ReadWriteOncePod"]}
+        objects = [
+            node("n"), claim("data", "v", **only), volume("v", "data", **only, csi={"driver": "d", "volumeHandle": "h"}),
+            bound("there", "n", volumes=claims("data")),
+        ]  # fmt: skip
+        old = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+        new = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+        shows({"1.27": {"n": [old]}, "1.34": {"n": [new]}}, failed, objects, pod("p", volumes=claims("data")))
 
+
+class TestNamespaces:
+    def test_selectors_match_no_labels(self) -> None:
+        """A term's namespaceSelector that an object without labels satisfies matches pods of every namespace."""
+        selector = {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}
+        term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "z", "namespaceSelector": selector}
+        objects = [
+            made("Namespace", "default", meta={"labels": {"team": "a"}}), made("Namespace", "other", meta={"labels": {"team": "b"}}),
+            node("n", labels={"z": "1"}), bound("there", "n", namespace="other", labels={"app": "x"}),
+        ]  # fmt: skip
+        asked = pod("p", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+        shows({"1.27": "n", "1.34": None}, host, objects, asked)
 
 
 class TestPreemption:
@@ -124,3 +150,10 @@ class TestConfiguration:
         shows({"1.27": True, "1.34": False}, lambda found: f"utilization {short}" in found["refused"], [node("n")], pod("p"), profile=given)
         shows({"1.27": True}, lambda found: short in found["refused"], [node("n")], pod("p"), profile=given)
 
+    def test_queue_sort(self) -> None:
+        """Profiles with different queue sorts are refused in other words."""
+        other = {"enabled": [{"name": "Other"}], "disabled": [{"name": "*"}]}
+        given = {"profiles": [{"schedulerName": "a"}, {"schedulerName": "b", "plugins": {"queueSort": other}}]}
+        last = lambda found: found["refused"].rpartition(": ")[2]  # noqa: E731
+        told = {"1.33": "queueSort must be the same for all profiles", "1.34": "must be the same for all profiles"}
+        shows(told, last, [node("n")], pod("p"), profile=given)
