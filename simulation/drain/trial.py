@@ -13,10 +13,10 @@ from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
 from ...core.run import Run
+from ..deviceclaims import claims_left_by, with_claims
 from ..order import in_order
 from ..replacements import Replacements
 from .budgets import Budgets
-from .deviceclaims import claims_left_by, with_claims
 from .rules import foreign_scheduler, is_made_again, some
 from .volumes import new_claims, own_claims
 

@@ -168,3 +168,20 @@ def _with_its_claim(name: str, devices: list[str]) -> list[Json]:
     users = [{"resource": "pods", "name": name, "uid": name}]
     claim["status"] = {"allocation": {"devices": {"results": results}}, "reservedFor": users}
     return [running, claim]
+
+
+def test_victims_give_their_devices_back(files: Any, told: Any) -> None:
+    """The devices of an evicted pod are free for others; the pod in its place has a claim of its own."""
+    victim, claim = _with_its_claim("p", ["gpu-0", "gpu-1"])
+    victim["spec"]["containers"] = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "8"}}}]
+    here = {"metadata": {"name": "a", "labels": {"only": "a"}}}
+    high, late = ({"kind": "Pod", "metadata": {"name": name}} for name in ("high", "late"))
+    high["spec"] = {"priority": 10, "nodeSelector": {"only": "a"}, "containers": victim["spec"]["containers"]}
+    late["spec"] = pod("late")["spec"] | {"nodeSelector": {"only": "a"}}
+    cluster = [CLUSTER[0] | here, CLUSTER[1], *(gpus(name, "t4", "t4") for name in "ab"), *CLUSTER[4:], victim, claim, high, late]
+    found = told("simulate", files("cluster.yaml", *cluster), "--reschedule-evicted")
+    placed = {cycle["pod"]: (cycle["host"], cycle.get("allocations")) for cycle in found["cycles"] if cycle.get("host")}
+    a, b = ([f"{DRIVER}/{name}/gpu-{number}" for number in (0, 1)] for name in "ab")
+    assert placed == {
+        "default/high": ("a", None), "default/late": ("a", {"late-gpus": a}), "default/rs-0": ("b", {"rs-0-gpus": b}),
+    }  # fmt: skip

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import attrs
 
-from ...api.controlplane.deviceclaims import claims_made_for, templates_in
-from ...api.objects import Pod, ResourceClaim
-from ...core.engine import Engine
+from ..api.controlplane.deviceclaims import claims_made_for, templates_in
+from ..api.objects import Pod, ResourceClaim
+from ..core.engine import Engine
+from ..core.run import Run
 
 
 def claims_left_by(pod: Pod, engine: Engine) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
@@ -30,3 +31,12 @@ def claims_left_by(pod: Pod, engine: Engine) -> Iterator[tuple[ResourceClaim, Re
 def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:
     """*pod*, which is new, with the claims that are made for it."""
     return claims_made_for(pod, templates_in(engine.listings.claim_templates))
+
+
+def give_back(pod: Pod, run: Run) -> None:
+    """*pod* is gone: what it claimed is free again, unless others use it."""
+    for before, after in tuple(claims_left_by(pod, run.engine)):
+        if after is None:
+            run.delete(before)
+        else:
+            run.put(after)
