@@ -144,7 +144,7 @@ class Handle:
     """What the release does differently from others."""
     queueing: QueueingCells = attrs.field(factory=QueueingCells)
     """The same of its events."""
-    requests: Callable[[Pod], Requests] = attrs.field(default=lambda pod: exact_sums(pod, {}))
+    requests: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
     """What the release takes for the requests of a pod."""
     devices: DeviceCells = attrs.field(factory=DeviceCells)
     """What it does differently about devices."""
