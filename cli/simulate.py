@@ -78,7 +78,8 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
     \b
     kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities,volumeattachments -A -o json > cluster.json
 
-    In a newer cluster add ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
+    \b
+    In a newer cluster add ,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
 
     \b
     kubeclassic simulate cluster.json --release auto --pods new.yaml

@@ -18,10 +18,16 @@ UNSCHEDULABLE = "Unschedulable"
 
 @attrs.frozen
 class Failure:
-    """Why a step failed. ``reason``: that of the pod's condition PodScheduled."""
+    """Why a step failed. ``reason``: that of the pod's condition PodScheduled; ``plugin``: the one whose rejection the queue notes."""
 
     text: str
     reason: str
+    plugin: str = ""
+
+    @property
+    def plugins(self) -> frozenset[str]:
+        """The plugin as the queue notes it; none after an error."""
+        return frozenset((self.plugin,)) if self.plugin else frozenset()
 
     @property
     def is_rejection(self) -> bool:

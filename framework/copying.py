@@ -63,6 +63,8 @@ def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
     restore_plugins(fresh, state["plugins"])
     restore_waiting_pods(fresh, state["waiting"])
     found: Run = state["run"]
+    for profile in found.engine.flow.profiles.values():
+        profile.handle.listings = found.engine.listings
     return found
 
 

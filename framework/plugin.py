@@ -176,6 +176,10 @@ class Handle:
         """Whether hints decide about updates of the waiting pods themselves."""
         return self.gives_hints and self.queueing.hints_for_pods
 
+    def pod_update(self, own: Action) -> Action:
+        """The change *own* of a pod; any update where events are not narrow."""
+        return own if self.queueing.narrow_events else Action.UPDATE
+
     def labels_and_taints(self, own: Action) -> Action:
         """The changes *own* of nodes, which wake a plugin that reads labels, with changed taints where these wake it, too."""
         return own | Action.UPDATE_NODE_TAINT if self.queueing.taints_wake else own

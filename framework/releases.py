@@ -119,7 +119,7 @@ V1_27: Release = attrs.evolve(
     configuration=ConfigurationCells(
         default_plugins=MappingProxyType(_DEFAULTS),
         gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
-        not_modelled=MappingProxyType({"CSIMigrationRBD": "the migration of RBD volumes", **_CLASSIC_DEVICES}),
+        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
     ),
 )
 
@@ -222,7 +222,6 @@ V1_31 = attrs.evolve(
             {name: weight for name, weight in V1_30.configuration.default_plugins.items() if name not in _DISK_LIMITS}
         ),
         refused_plugins=_DISK_LIMITS,
-        not_modelled=MappingProxyType(_CLASSIC_DEVICES),
         shares_waiting_pods=True,
     ),
     framework=attrs.evolve(

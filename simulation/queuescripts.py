@@ -51,7 +51,7 @@ def _classic_player(case: Json) -> Player:
 
 
 def _framework_player(case: Json) -> Player:
-    config, clock = read_configuration(), Clock(origin=START)
+    config, clock = read_configuration(gates=case.get("gates"), release=find_any_release(case["version"])), Clock(origin=START)
     engine = framework_engine(config)
     for number, document in enumerate(case.get("namespaces", ()), 1):
         namespace = decode({"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False)

@@ -134,10 +134,6 @@ def _reads_claims(algorithm: Algorithm) -> bool:
     return any(rule.name == "DynamicResources" for rule in algorithm.predicates)
 
 
-def _reads_min_domains(algorithm: Algorithm) -> bool:
-    return algorithm.release.framework.reads_min_domains or algorithm.enabled("MinDomainsInPodTopologySpread")
-
-
 def _reads_spreading(algorithm: Algorithm) -> bool:
     gates = [effect.gate for effect in algorithm.release.gate_effects if SPREADING in effect.adds]
     version = algorithm.release.version
@@ -168,7 +164,7 @@ AFFINITY_KEYS = NewerField(
 )
 CONSTRAINTS = NewerField("spec.topologySpreadConstraints", "spread constraints", _reads_spreading, SPREADING)
 MIN_DOMAINS = NewerField(
-    "minDomains of topologySpreadConstraints", "least numbers of domains", _reads_min_domains,
+    "minDomains of topologySpreadConstraints", "least numbers of domains", _by("MinDomainsInPodTopologySpread"),
     "MinDomainsInPodTopologySpread",
 )  # fmt: skip
 LABEL_KEYS = NewerField(

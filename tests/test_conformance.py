@@ -13,23 +13,33 @@ from .conftest import ROOT, SHARED
 
 FEW = ROOT / "tests" / "conformance"
 """Some cases of every family of every release, kept with the project."""
-MANY = SHARED / "conformance"
+MANY = (SHARED / "conformance", SHARED / "conformance-newer")
+"""Those up to 1.27, and those from 1.28 on."""
 FOUND = SHARED / "conformance-found"
 """Cases in which the project once differed from the original, one or two for each cause."""
 EXTENDERS = SHARED / "conformance-extenders"
 """Cases with scripts of extenders, and every request that the original sent them."""
+QUEUE = SHARED / "conformance-queue"
+"""Scripts of the scheduling queue."""
 RELEASES = sorted(path.name for path in FEW.iterdir() if path.is_dir())
 
 
-def families(folder: Path) -> list[tuple[str, str]]:
-    """(release, family) for every family of cases in *folder*."""
-    there = [folder / release for release in RELEASES if (folder / release).is_dir()]
+def releases(*folders: Path) -> list[str]:
+    """The releases that *folders* have cases of; all where there are no folders, so that their tests are there to be skipped."""
+    there = [release for release in RELEASES if any((folder / release).is_dir() for folder in folders)]
+    return there or RELEASES
+
+
+def families(*folders: Path) -> list[tuple[str, str]]:
+    """(release, family) for every family of cases in *folders*."""
+    there = [folder / release for folder in folders for release in RELEASES if (folder / release).is_dir()]
     return [(f.release, f.name) for f in find_families(there)]
 
 
-def check(folder: Path, release: str, family: str) -> FamilyReport:
-    """The report on one family."""
-    (found,) = (f for f in find_families([folder / release]) if f.name == family)
+def check(release: str, family: str, *folders: Path) -> FamilyReport:
+    """The report on one family, which one of *folders* has."""
+    there = [folder / release for folder in folders if (folder / release).is_dir()]
+    (found,) = (f for f in find_families(there) if f.name == family)
     return check_family(found)
 
 
@@ -41,7 +51,7 @@ def lines(path: Path) -> set[bytes]:
 def is_copied(release: str, family: str) -> bool:
     """Whether all cases kept here, and the answers to them, are among the larger data, word for word."""
     names = [f"{release}/{family}.{kind}.jsonl.gz" for kind in ("cases", "answers")]
-    return any(all(lines(FEW / name) <= lines(folder / name) for name in names) for folder in (MANY, FOUND, EXTENDERS))
+    return any(all(lines(FEW / name) <= lines(folder / name) for name in names) for folder in (*MANY, FOUND, EXTENDERS))
 
 
 class TestConformance:
@@ -49,32 +59,32 @@ class TestConformance:
     def test_the_cases_kept_here(self, release: str, family: str) -> None:
         """Each case that is kept with the project is answered as the original answered it, here or among all cases."""
         if not is_copied(release, family):
-            assert check(FEW, release, family).different == {}
+            assert check(release, family, FEW).different == {}
 
-    @pytest.mark.parametrize(("release", "family"), families(MANY))
+    @pytest.mark.parametrize(("release", "family"), families(*MANY))
     def test_all_cases(self, shared: Path, release: str, family: str) -> None:
         """Each case of the larger data is answered as the original answered it."""
-        assert check(MANY, release, family).different == {}
+        assert check(release, family, *MANY).different == {}
 
     @pytest.mark.parametrize(("release", "family"), families(FOUND))
     def test_what_was_found_different(self, shared: Path, release: str, family: str) -> None:
         """Each case that was once answered otherwise is answered as the original answered it."""
-        assert check(FOUND, release, family).different == {}
+        assert check(release, family, FOUND).different == {}
 
-    @pytest.mark.parametrize("release", RELEASES)
+    @pytest.mark.parametrize("release", releases(EXTENDERS))
     def test_extenders(self, shared: Path, release: str) -> None:
         """Each case with extenders is answered as the original answered it, and the same requests are sent, field by field."""
-        report = check(EXTENDERS, release, "extenders")
+        report = check(release, "extenders", EXTENDERS)
         assert (report.different, report.cases) == ({}, 100)
 
-    @pytest.mark.parametrize("release", RELEASES)
+    @pytest.mark.parametrize("release", releases(QUEUE))
     def test_the_queue_over_time(self, shared: Path, release: str) -> None:
         """After each step of every script each part of the queue holds what the original's held, in the same order."""
-        report = check(SHARED / "conformance-queue", release, "queue")
+        report = check(release, "queue", QUEUE)
         assert (report.different, report.cases) == ({}, 150)
         assert report.steps > 13_000
 
     def test_the_larger_data_is_all_run(self, shared: Path) -> None:
         """Where the larger data is there, every file of cases of these releases is one of the families above."""
-        files = [path for release in RELEASES for path in (MANY / release).glob("*.cases.jsonl.gz")]
-        assert len(families(MANY)) == len(files) > 100
+        files = [path for release in RELEASES for folder in MANY for path in (folder / release).glob("*.cases.jsonl.gz")]
+        assert len(families(*MANY)) == len(files) > 100

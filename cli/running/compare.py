@@ -91,7 +91,7 @@ def _write(record: Record, wish: Wish, stream: IO[str], warnings: Sequence[Notic
     else:
         stream.write(FORMS[wish.form](record, wish.show, width_of(stream)).rstrip("\n") + "\n")
         if wish.form == "table":
-            write_unread(warnings, stream)
+            write_unread(warnings, stream, width_of(stream))
 
 
 FORMS: dict[str, Callable[[Record, int, int | None], str]] = {

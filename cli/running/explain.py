@@ -76,7 +76,7 @@ def _write(explanation: Explanation, form: str, stream: IO[str], every: bool, wa
         write_document(form, KIND, explanation.record(), stream, warnings=warnings)
     else:
         stream.writelines(f"{line}\n" for line in _lines(explanation, form, width_of(stream), every))
-        write_unread(warnings, stream)
+        write_unread(warnings, stream, width_of(stream))
 
 
 def _lines(explanation: Explanation, form: str, width: int | None, every: bool) -> Iterator[str]:

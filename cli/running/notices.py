@@ -35,11 +35,11 @@ def tell_unread(notices: Iterable[Notice]) -> None:
         tell_line(f"{one_line(text)}.")
 
 
-def write_unread(notices: Iterable[Notice], stream: IO[str]) -> None:
-    """Write what does not count in an answer at the end of its text, after an empty line."""
+def write_unread(notices: Iterable[Notice], stream: IO[str], width: int | None) -> None:
+    """Write what does not count in an answer at the end of its text, after an empty line; lines have at most *width* characters."""
     found = [f"{text}." for text in unread_sentences(notices)]
     if found:
-        stream.writelines(f"{line}\n" for line in ("", *wrapped(found, width_of(stream), "  ")))
+        stream.writelines(f"{line}\n" for line in ("", *wrapped(found, width, "  ")))
 
 
 def tell_line(line: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from operator import attrgetter
+from collections.abc import Collection, Iterator
 from typing import Generic, TypeVar
 
 import attrs
@@ -24,12 +23,12 @@ class Tick:
 class Listing(Generic[Kind]):
     """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*.
 
-    ``group``: the part of an object by which :meth:`within` finds it.
+    ``group``: the attribute of an object by which :meth:`within` finds it.
     """
 
     version: int = 0
     tick: Tick = attrs.field(factory=Tick)
-    group: Callable[[Kind], str] = attrgetter("namespace")
+    group: str = "namespace"
     _objects: dict[str, Kind] = attrs.field(factory=dict)
     _sorted: list[Kind] | None = None
     _groups: dict[str, list[Kind]] | None = None
@@ -52,7 +51,7 @@ class Listing(Generic[Kind]):
         if self._groups is None:
             self._groups = {}
             for item in self:
-                self._groups.setdefault(self.group(item), []).append(item)
+                self._groups.setdefault(getattr(item, self.group), []).append(item)
         return self._groups.get(group, [])
 
     def groups(self) -> Collection[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 import attrs
 
 from ...api.objects import (
@@ -38,7 +36,7 @@ class Listings:
     csi_nodes: Listing[CSINode] = attrs.field(factory=Listing)
     csi_drivers: Listing[CSIDriver] = attrs.field(factory=Listing)
     csi_capacities: Listing[CSIStorageCapacity] = attrs.field(factory=Listing)
-    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group=attrgetter("node_name")))
+    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group="node_name"))
     """Volume attachments; ``within`` gives those of a node."""
     services: Listing[Service] = attrs.field(factory=Listing)
     controllers: Listing[ReplicationController] = attrs.field(factory=Listing)

@@ -25,14 +25,14 @@ _Rule = Callable[[Container, ContainerStatus, bool], Amounts]
 
 def by_allocated(pod: Pod, gates: Gates) -> Pod:
     """What is asked for or allocated, whichever is more; what is allocated where the resize is infeasible."""
-    if not gates.get(GATE, False) or not pod.status.container_statuses:
+    if not gates.get(GATE, False):
         return pod
     return _with_requests(pod, _allocated, pod.status.resize == INFEASIBLE)
 
 
 def by_reported(pod: Pod, gates: Gates) -> Pod:
     """What is asked for or what the container has, whichever is more; what it has where the resize is infeasible."""
-    if not gates.get(GATE, False) or not pod.status.container_statuses:
+    if not gates.get(GATE, False):
         return pod
     return _with_requests(pod, _reported, pod.status.resize == INFEASIBLE)
 
@@ -43,7 +43,7 @@ def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
     What is asked for does not count where condition PodResizePending says that it is infeasible.
     """
     spec, status = pod.spec, pod.status
-    if not gates.get(GATE, False) or not (status.container_statuses or status.init_container_statuses):
+    if not gates.get(GATE, False):
         return pod
     if _agree(spec.containers, status.container_statuses) and _agree(spec.init_containers, status.init_container_statuses):
         return pod

@@ -151,7 +151,9 @@ class Templates:
         return self._intern(pod, pod.spec.node_name)
 
     def _intern(self, pod: Pod, node_name: str) -> Template:
-        counted = self.release.resized(pod, self.gates)
+        status = pod.status
+        has_statuses = status.container_statuses or status.init_container_statuses
+        counted = self.release.resized(pod, self.gates) if has_statuses else pod
         key = (node_name, *self._key(pod, counted))
         found = self._known.get(key)
         if found is None:

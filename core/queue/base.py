@@ -87,6 +87,14 @@ class QueueBase(ABC):
         return bool(self._active)
 
     @abstractmethod
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Let parked pods and those that back off be tried next, where the queue can."""
+
+    @abstractmethod
+    def hold_back(self, pod: Pod, held: bool) -> None:
+        """Whether *pod* is kept from becoming active while its victims are deleted."""
+
+    @abstractmethod
     def done(self, pod: Pod) -> None:
         """A pod is not tried any more."""
 

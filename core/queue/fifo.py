@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import attrs
 
@@ -103,6 +103,12 @@ class Fifo:
 
     def assigned_pod_updated(self, pod: Pod) -> None:
         self.tick()
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Nothing: no plugin asks for it."""
+
+    def hold_back(self, pod: Pod, held: bool) -> None:
+        """Nothing: victims are deleted before the pod is queued again."""
 
     def tick(self) -> None:
         """Nothing: there are no flushes."""

@@ -5,6 +5,7 @@ Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.1
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
@@ -48,6 +49,12 @@ class PriorityQueue(QueueBase):
 
     def done(self, pod: Pod) -> None:
         """Nothing: only the number of the cycle says what happens while a pod is tried."""
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Nothing: no plugin asks for it."""
+
+    def hold_back(self, pod: Pod, held: bool) -> None:
+        """Nothing: victims are deleted before the pod is queued again."""
 
     def move_all(self) -> None:
         self.tick()

@@ -5,7 +5,7 @@ Upstream: SchedulingQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from ...api.objects import Pod
@@ -105,6 +105,14 @@ class SchedulingQueue(Protocol):
 
     def assigned_pod_updated(self, pod: Pod) -> None:
         """As :meth:`assigned_pod_added`, for a pod that changed."""
+        ...
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Let parked pods and those that back off be tried next, where the queue can."""
+        ...
+
+    def hold_back(self, pod: Pod, held: bool) -> None:
+        """The victims of *pod* are being deleted in the background, so it does not become active; or no longer."""
         ...
 
     def tick(self) -> None:

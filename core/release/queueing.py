@@ -30,6 +30,7 @@ class QueueingCells:
     narrow_events: bool = cell("plugins wait for those changes of nodes and CSIDrivers alone that they read", False)
     narrow_claim_events: bool = cell("VolumeZone waits for changed claims, VolumeRestrictions for new ones alone", False)
     limits_wait_for: tuple[str, ...] = cell("what NodeVolumeLimits waits for besides pods that go and new CSINodes", ())
+    amounts_wake_claims: bool = cell("DynamicResources waits for changed amounts of nodes, too", False)
     without_hints: tuple[str, ...] = cell("upstream's plugins that cannot say yet whether an event may help a pod", ())
     comparing_hints: tuple[str, ...] = cell("the plugins whose hints compare a node with what it was", ())
     # --- which pods are moved ---------------------------------------------------------------------------------------
@@ -39,6 +40,7 @@ class QueueingCells:
     hints_for_pods: bool = cell("with SchedulerQueueingHints, hints decide about the events of pods, those of waiting pods too", False)
     hints_replace_checks: bool = cell("with SchedulerQueueingHints, nodes and new StorageClasses are not checked before hints", False)
     # --- the queue --------------------------------------------------------------------------------------------------
+    names_refusing_plugin: bool = cell("the queue notes which plugin rejected a pod that had a node in Reserve or Permit", False)
     errors_back_off: bool = cell("a pod that failed by an error backs off (no: it is parked until an event)", False)
     gated_back_off: bool = cell("a pod that a plugin held back may have to back off, too", False)
     counts_rejections: bool = cell("the backoff grows with rejections, or with errors in a row (no: with all attempts)", False)

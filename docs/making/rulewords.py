@@ -95,10 +95,6 @@ FORMULAS: Mapping[str, str] = {
     "      latest start of the highest victim, then the first",
     "PrioritySort": "QueueSort: higher spec.priority first; of equal ones the pod that has waited longer",
     "SchedulingGates": "PreEnqueue: held back while spec.schedulingGates is not empty",
-    "DynamicResources": "Filter: turned down if  the devices of a claim cannot be reached from the node\n"
-    "                    or  no devices are found for all claims that have none:\n"
-    "        claim by claim, request by request the first device that is free, that all selectors match\n"
-    "        and that no constraint forbids; back to the one before where there is none",
     "ImageLocality": "sum   = size of each image that the node has x nodes with the image / all nodes\n"
     "score = whole(100 x (sum - 23 MiB) / (1000 MiB x containers - 23 MiB)), with sum kept between these two",
     "InterPodAffinity": "Filter: turned down if  a required anti-affinity term of a pod there matches the pod\n"
@@ -164,10 +160,10 @@ CELLS: Mapping[str, tuple[str, ...]] = {
     "NodePorts": ("framework.sidecars_have_ports",),
     "ImageLocality": ("framework.init_images_count",),
     "VolumeBinding": (
-        "framework.narrows_to_local_volumes", "framework.volume_node_text", "framework.storage_gate", "framework.scores_provisioning",
+        "framework.narrows_to_local_volumes", "framework.volume_node_text", "configuration.capacity_gate", "configuration.capacity_shape",
     ),
     "VolumeZone": ("framework.zone_labels_match",),
-    "VolumeRestrictions": ("framework.idle_restrictions_skip", "framework.sole_user_gate", "framework.sole_user_text"),
+    "VolumeRestrictions": ("framework.idle_restrictions_skip", "framework.sole_user_text"),
     "DefaultPreemption": ("framework.sorts_victims_again", "framework.waits_for_preempted_alone"),
 }  # fmt: skip
 """Rule -> the cells of the release table that change what it decides."""

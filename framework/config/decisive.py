@@ -10,6 +10,7 @@ from collections.abc import Mapping
 DECIDING: Mapping[str, str] = {
     "CSIMigrationGCE": "whether volumes of GCE disks can count for their CSI driver",
     "CSIMigrationPortworx": "whether volumes of Portworx can count for their CSI driver",
+    "CSIMigrationRBD": "whether volumes of RBD can count for their CSI driver",
     "DRAAdminAccess": "whether a claim may ask for devices that are in use",
     "DRAPrioritizedList": "whether a request may list alternatives",
     "DynamicResourceAllocation": "whether claims for devices are looked at",

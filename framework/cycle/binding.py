@@ -115,7 +115,7 @@ def _failed(status: Status | None) -> TypeGuard[Status]:
 
 def _refusal(status: Status, point: str, plugin: Named) -> Status:
     """A rejection as it is; an error with the name of its plugin."""
-    return status if status.is_rejection else _error(status, point, plugin)
+    return attrs.evolve(status, plugin=plugin.name) if status.is_rejection else _error(status, point, plugin)
 
 
 def _fit_error(status: Status, step: str, release: Release) -> Status | None:
@@ -270,7 +270,9 @@ class FrameworkBinding:
     def _failure(self, status: Status | None) -> Failure | None:
         if status is None:
             return None
-        return Failure(status.message, UNSCHEDULABLE) if status.is_rejection else self.failure(status.message)
+        if not status.is_rejection:
+            return self.failure(status.message)
+        return Failure(status.message, UNSCHEDULABLE, status.plugin if self.engine.algorithm.release.queueing.names_refusing_plugin else "")
 
 
 @lru_cache(1 << 6)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
 from ...core.decision.extender import Extender
+from ...core.decision.plan import Preemption
 from ...core.preemption.outcomes import DryRuns
 from ..profile import Profile
 from ..status import Code, Status
@@ -26,7 +27,7 @@ def run_post_filter(
         result = _as_result(answer)
         if result.is_error or _is_final(answer) or not (result.message or isinstance(answer, Status)):
             return result
-        if result.nominated is not None or found.plan is None:
+        if result.nominated is not None or found.plan is None or not isinstance(answer, Status):
             found.nominated, found.plan = result.nominated, result.plan
         messages.append(result.message)
     found.message = ", ".join(filter(None, messages))
@@ -35,7 +36,9 @@ def run_post_filter(
 
 def _as_result(answer: PostFilterResult | Status | None) -> PostFilterResult:
     if isinstance(answer, Status):
-        return PostFilterResult(message=answer.message, is_error=answer.code is Code.ERROR)
+        is_error = answer.code is Code.ERROR
+        plan = Preemption(error=answer.message) if is_error else Preemption()
+        return PostFilterResult(message=answer.message, is_error=is_error, plan=plan)
     return PostFilterResult() if answer is None else answer
 
 

@@ -50,9 +50,14 @@ def node_is_tolerated(pod: Pod, old: Any, new: Any) -> bool:
     return not was_tolerated and first_untolerated(new.spec.taints, pod.spec.tolerations) is None
 
 
-def pod_itself(pod: Pod, old: Any, new: Any) -> bool:
-    """It is the pod itself that changed."""
-    return bool(pod.uid == new.uid)
+def tolerations_change(pod: Pod, old: Any, new: Any) -> bool:
+    """The pod itself has more tolerations."""
+    return bool(pod.uid == new.uid) and len(old.spec.tolerations) != len(new.spec.tolerations)
+
+
+def gates_end(pod: Pod, old: Any, new: Any) -> bool:
+    """The pod itself has no scheduling gates."""
+    return bool(pod.uid == new.uid) and not new.spec.scheduling_gates
 
 
 def node_has_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests], compares: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import attrs
@@ -23,6 +24,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ..cycle.diagnosis import Diagnosis
 from ..cycle.state import FrameworkCycle
+from ..hints.claims import claim_changes, claims_are_made
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable, unschedulable
@@ -242,9 +244,21 @@ class DynamicResources(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if not self.enabled:
             return ()
-        changes = Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_ALLOCATABLE
-        kinds = ("ResourceClaim", "DeviceClass", "ResourceSlice")
-        return ClusterEvent("Node", changes), *(ClusterEvent(kind, Action.ADD | Action.UPDATE) for kind in kinds)
+        own, both = Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE
+        if self.handle.queueing.amounts_wake_claims:
+            own |= Action.UPDATE_NODE_ALLOCATABLE
+        nodes = own if self.handle.gives_hints else self.handle.labels_and_taints(own)
+        return (
+            ClusterEvent("Node", nodes),
+            ClusterEvent("ResourceClaim", both, hint=partial(claim_changes, claims=self._claims)),
+            ClusterEvent("Pod", Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, hint=partial(claims_are_made, claims=self._claims)),
+            ClusterEvent("DeviceClass", both),
+            ClusterEvent("ResourceSlice", both),
+        )
+
+    def _claims(self, pod: Pod) -> list[ResourceClaim] | str:
+        listings = self.handle.listings
+        return [] if listings is None else claims_of(pod, listings.resource_claims)
 
 
 def claims_of(pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import attrs
@@ -13,7 +13,7 @@ from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...core.arrays.arithmetic import truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
-from ...core.failures import Failures
+from ...core.failures import Failures, Reasons
 from ...core.pods.notes import Slot
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
@@ -228,9 +228,14 @@ def _by_size(sought: Sought, lacking: Mask, too_small: Mask) -> Failures | None:
     too_small &= lacking
     if not np.count_nonzero(too_small):
         return Failures.by_row(sought.reasons, lacking)
-    lasting = [tuple(attrs.evolve(found, resolvable=False) for found in reasons) for reasons in sought.reasons]
     masks = np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1])
-    return Failures.by_row([reasons for pair in zip(sought.reasons, lasting, strict=True) for reasons in pair], masks)
+    return Failures.by_row([either for reasons in sought.reasons for either in (reasons, _lasting(reasons))], masks)
+
+
+@cache
+def _lasting(reasons: Reasons) -> Reasons:
+    """*reasons* that removing pods cannot resolve."""
+    return tuple(attrs.evolve(found, resolvable=False) for found in reasons)
 
 
 class NodeResourcesBalancedAllocation(Plugin):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...api.objects import Pod
-from ..hints.nodes import pod_itself
+from ..hints.nodes import gates_end
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, unresolvable
@@ -28,4 +28,4 @@ class SchedulingGates(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if self.handle.queueing.skips_gated and not self.handle.hints_see_pods:
             return ()
-        return (ClusterEvent("Pod", Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, hint=pod_itself),)
+        return (ClusterEvent("Pod", self.handle.pod_update(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED), hint=gates_end),)

@@ -17,7 +17,7 @@ from ...predicates.taints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce
 from ..cycle.state import FrameworkCycle
-from ..hints.nodes import node_is_tolerated, pod_itself
+from ..hints.nodes import node_is_tolerated, tolerations_change
 from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import reason
@@ -63,4 +63,4 @@ class TaintToleration(Plugin):
         node = self.handle.node_event(Action.ADD | Action.UPDATE_NODE_TAINT, Action.ADD | Action.UPDATE, node_is_tolerated)
         if not self.handle.hints_see_pods:
             return (node,)
-        return node, ClusterEvent("Pod", Action.UPDATE_POD_TOLERATION, hint=pod_itself)
+        return node, ClusterEvent("Pod", self.handle.pod_update(Action.UPDATE_POD_TOLERATION), hint=tolerations_change)

@@ -52,8 +52,8 @@ class FrameworkQueue(QueueBase):
     namespaces: Listing[Namespace] = attrs.field(factory=Listing)
     initial_backoff: float = 1.0
     max_backoff: float = 10.0
-    preempting: set[str] = attrs.field(init=False, factory=set)
-    """The UIDs of pods whose victims are being deleted in the background: they are held back."""
+    _preempting: set[str] = attrs.field(init=False, factory=set)
+    """The UIDs of pods whose victims are being deleted in the background."""
     _flights: Flights = attrs.field(init=False, factory=Flights)
 
     def __attrs_post_init__(self) -> None:
@@ -128,11 +128,14 @@ class FrameworkQueue(QueueBase):
 
     def _is_held(self, item: QueuedPod) -> bool:
         """Ask the PreEnqueue plugins; the one that holds the pod back counts as one that rejected it."""
-        holder = self.held_by(item.pod) or (PREEMPTION if item.pod.uid in self.preempting else None)
+        holder = self.held_by(item.pod) or (PREEMPTION if item.pod.uid in self._preempting else None)
         item.is_gated, item.holder = holder is not None, holder or ""
         if holder is not None:
             item.plugins |= {holder}
         return item.is_gated
+
+    def hold_back(self, pod: Pod, held: bool) -> None:
+        (self._preempting.add if held else self._preempting.discard)(pod.uid)
 
     def _back_off(self, item: QueuedPod) -> bool:
         """Put a pod into the backoff queue; False if it is held back, which parks it."""

@@ -15,6 +15,7 @@ V1_28 = attrs.evolve(
     V1_27,
     default_kinds=(*V1_27.default_kinds, "CSIDriver", "CSIStorageCapacity"),
     skips_gated=True,
+    names_refusing_plugin=True,
     without_hints=(
         *("NodePorts", "NodeResourcesFit", "NodeAffinity", "NodeUnschedulable", "PodTopologySpread", "InterPodAffinity"),
         *("TaintToleration", "NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone"),
@@ -65,7 +66,7 @@ V1_33 = attrs.evolve(
     backs_off_to_the_end=True,
 )
 
-V1_34 = attrs.evolve(V1_33, holder_decides=True, counts_rejections=True)
+V1_34 = attrs.evolve(V1_33, amounts_wake_claims=True, holder_decides=True, counts_rejections=True)
 
 QUEUEING: Mapping[str, QueueingCells] = MappingProxyType(
     {"1.28": V1_28, "1.29": V1_29, "1.30": V1_30, "1.31": V1_31, "1.32": V1_32, "1.33": V1_33, "1.34": V1_34}

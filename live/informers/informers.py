@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from ...core.release import ClientCells
-from ...core.rule import Algorithm
+from ...core.release import ClientCells, Release
 from ..client.api import Api
 from ..client.resources import DEVICE_KINDS, resource
 from ..client.retries import Retries
@@ -32,10 +31,11 @@ def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
     return {**cells.resources, **(dict.fromkeys(DEVICE_KINDS, cells.device_api) if has_devices else {})}
 
 
-def informers_of(algorithm: Algorithm, transport: Transport, handler: Handler, report: Callable[[str], None]) -> Informers:
-    """What a scheduler of the release and gates of *algorithm* lists and watches; see :class:`Informers`."""
-    cells = algorithm.release.client
-    return Informers(transport, attrs.evolve(cells, resources=listed(cells, algorithm.gates)), handler, report)
+def informers_of(
+    release: Release, gates: Mapping[str, bool], transport: Transport, handler: Handler, report: Callable[[str], None]
+) -> Informers:
+    """What a scheduler of *release* with *gates* lists and watches; see :class:`Informers`."""
+    return Informers(transport, attrs.evolve(release.client, resources=listed(release.client, gates)), handler, report)
 
 
 @attrs.define(eq=False)

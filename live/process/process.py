@@ -159,7 +159,7 @@ class Process:
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(self.engine.algorithm, link, DryRun.of(self.scheduler, api), self.warn)
+        self.informers = informers_of(release, self.engine.algorithm.gates, link, DryRun.of(self.scheduler, api), self.warn)
         if events is not None:
             self.elector = self._elector(counted, events)
 

@@ -142,10 +142,11 @@ class FrameworkConsequences:
         await self._record(item, text, self.state.engine.flow.failure_reason(decision), nominated)
 
     async def not_assumed(self, item: QueuedPod, host: str, failure: Failure) -> None:
+        item.plugins = failure.plugins
         await self._record(item, failure.text, failure.reason, "")
 
     async def not_bound(self, item: QueuedPod, host: str, failure: Failure, said: str = "") -> None:
-        await self._record(item, failure.text, failure.reason, "")
+        await self.not_assumed(item, host, failure)
 
     async def _record(self, item: QueuedPod, text: str, reason: str, nominated: str | None) -> None:
         """*nominated*: the nomination from now on; None leaves it as it is."""

@@ -16,7 +16,6 @@ import attrs
 from ...api.objects import Pod
 from ...core.decision.plan import Preemption
 from ...exceptions import ExtenderError
-from ...framework.queue.queue import FrameworkQueue
 from .state import LiveState
 from .writes.api import ApiError, status_of
 from .writes.status import NewCondition, patch_status, status_patch, with_condition, with_nomination
@@ -116,7 +115,7 @@ class FrameworkPreemption:
         """
         victims = self._to_evict(plan)
         if victims:
-            self._preempting.add(pod.uid)
+            self.state.queue.hold_back(pod, True)
             self.state.spawn(self._in_background(pod, plan, victims))
 
     def _to_evict(self, plan: Preemption) -> Sequence[Pod]:
@@ -124,19 +123,13 @@ class FrameworkPreemption:
         spares = self.state.release.framework.leaving_victims_keep_nominations
         return [victim for victim in plan.victims if not (spares and victim.is_terminating)]
 
-    @property
-    def _preempting(self) -> set[str]:
-        queue = self.state.queue
-        assert isinstance(queue, FrameworkQueue)
-        return queue.preempting
-
     async def _in_background(self, pod: Pod, plan: Preemption, victims: Sequence[Pod]) -> None:
         for other in plan.clear_nominations:
             await self._end_nomination(other)
         *others, last = victims
         error = await self._evict_all(others, pod, plan.node or "")
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
-        self._preempting.discard(pod.uid)
+        self.state.queue.hold_back(pod, False)
         error = await self._evict(last, pod, plan.node or "") or error
         if error is not None:
             self.state.report(f"pod {pod.key}: preemption: {error}")
@@ -144,10 +137,8 @@ class FrameworkPreemption:
             self._activate(pod)
 
     def _activate(self, pod: Pod) -> None:
-        queue = self.state.queue
-        assert isinstance(queue, FrameworkQueue)
         self.state.touch()
-        queue.activate([pod])
+        self.state.queue.activate([pod])
         self.state.awake.set()
 
     async def _evict_all(self, victims: Sequence[Pod], preemptor: Pod, node_name: str) -> str | None:

@@ -18,7 +18,6 @@ from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
 from ...framework.config.configuration import DEFAULT_SCHEDULER
-from ...framework.cycle.state import FrameworkCycle
 from ...framework.plugins.dynamicresources import DynamicResources
 from ..simulate import Simulation
 from .choice import choice_among, leads
@@ -114,10 +113,8 @@ class _Explaining:
     def _accounts(self, row: int) -> tuple[Account, ...]:
         """What stands against each device on *row*."""
         profile = self.engine.flow.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-        plugin = profile.plugins().get(DynamicResources.name) if profile is not None else None
-        if not isinstance(plugin, DynamicResources) or not isinstance(self.cycle, FrameworkCycle):
-            return ()
-        return plugin.accounts(self.cycle, row)
+        plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
+        return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
 
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""

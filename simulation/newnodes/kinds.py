@@ -8,8 +8,9 @@ from typing import Any
 
 import attrs
 
+from ...api.controlplane.deviceslices import slices_like
 from ...api.load import Loaded
-from ...api.objects import CSINode, KubeObject, Map, Node, Pod
+from ...api.objects import CSINode, KubeObject, Map, Node, Pod, ResourceSlice
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
 
 LIKE = "like:"
@@ -34,6 +35,8 @@ class NodeKind:
     """As each copy is, but for its name and its label for that."""
     csi: CSINode | None = None
     """The CSI drivers of each copy."""
+    slices: tuple[ResourceSlice, ...] = ()
+    """The devices of the node that is copied: each copy has as many."""
     is_copy: bool = False
     """It is a copy of a node of the cluster."""
     cost: Decimal = Decimal(1)
@@ -54,7 +57,7 @@ class NodeKind:
         return found
 
     def copies(self, count: int) -> list[KubeObject]:
-        """The objects of *count* new nodes: each node, its CSI drivers, and the pods of DaemonSets on it."""
+        """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of DaemonSets on it."""
         return [item for name in self.names(count) for item in self._copy(name)]
 
     def _copy(self, name: str) -> list[KubeObject]:
@@ -62,6 +65,7 @@ class NodeKind:
         made: list[KubeObject] = [attrs.evolve(self.node, metadata=attrs.evolve(self.node.metadata, name=name, labels=labels))]
         if self.csi is not None:
             made.append(attrs.evolve(self.csi, metadata=attrs.evolve(self.csi.metadata, name=name)))
+        made += slices_like(self.slices, self.name, name)
         for pod in self.daemons:
             owned = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, name=f"{pod.name}-{name}"))
             made.append(owned.bound_to(name))
@@ -96,7 +100,8 @@ def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
     if name not in nodes:
         raise UnknownNameError(f'add-node: got "{text}", wanted the name of a node after {LIKE}{did_you_mean(name, nodes)}')
     drivers = next((item for item in known if isinstance(item, CSINode) and item.name == name), None)
-    return NodeKind(name=name, node=_healthy(_new(nodes[name])), csi=drivers, is_copy=True)
+    slices = tuple(item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name)
+    return NodeKind(name=name, node=_healthy(_new(nodes[name])), csi=drivers, slices=slices, is_copy=True)
 
 
 def _of_file(where: str, loaded: Loaded) -> NodeKind:

@@ -11,7 +11,6 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
-from ...framework.queue.queue import FrameworkQueue
 from .cluster.churnprogram import ChurnProgram
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
@@ -209,12 +208,12 @@ class Replay:
         life, cycle = self.pods.all[pod.key], cluster.queue.cycle
         life.attempts += 1
         cluster.tally.attempts += 1
-        reason = self.engine.flow.failure_reason(decision)
+        reason, plugins = self.engine.flow.failure_reason(decision), None
         if decision.host is not None and (failure := self.pods.place(pod, decision.host)) is not None:
-            decision.error, reason = failure.text, failure.reason
+            decision.error, reason, plugins = failure.text, failure.reason, failure.plugins
         if decision.error is not None:
             cluster.tally.failed_attempts += 1
-            self.pods.fail(pod, cycle, decision.error, reason)
+            self.pods.fail(pod, cycle, decision.error, reason, plugins)
             life.tried_at = cluster.changes
             if decision.nominated == "":
                 self.pods.drop_nomination(pod)
@@ -235,11 +234,11 @@ class Replay:
         details: dict[str, Any] = {"pod": pod.key, "node": node_name, "victims": [victim.key for victim in plan.victims]}
         cluster.journal.note("Preempting", **details)
         cluster.tally.preemptions += 1
-        queue, holds = cluster.queue, len(plan.victims) > 1 and self.engine.algorithm.enabled("SchedulerAsyncPreemption")
+        holds = len(plan.victims) > 1 and self.engine.algorithm.enabled("SchedulerAsyncPreemption")
         for number, victim in enumerate(plan.victims, 1):
-            if holds and isinstance(queue, FrameworkQueue):
+            if holds:
                 # Upstream: the pod is held back until the last victim is about to be deleted.
-                (queue.preempting.add if number < len(plan.victims) else queue.preempting.discard)(pod.uid)
+                cluster.queue.hold_back(pod, number < len(plan.victims))
             life = self.pods.all.get(victim.key)
             if life is not None and not cluster.binding.preempt(victim, pod):
                 self.pods.mark_disrupted(life, pod)

@@ -24,7 +24,7 @@ SHORT_NAMES = {
 }  # fmt: skip
 """What kubectl calls the kinds."""
 NEWER_NAMES = {
-    "volumeattachments": "VolumeAttachment", "deviceclasses": "DeviceClass", "resourceclaims": "ResourceClaim",
+    "deviceclasses": "DeviceClass", "resourceclaims": "ResourceClaim",
     "resourceclaimtemplates": "ResourceClaimTemplate", "resourceslices": "ResourceSlice",
 }  # fmt: skip
 """Kinds that only newer clusters know, or that only newer releases read."""

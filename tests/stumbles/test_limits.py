@@ -12,11 +12,13 @@ from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.cli import run
 from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.plan import Victims
-from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from tests.support.build import node, pod
 
 FULL = "node(s) exceed max volume count"
-RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
+BY_CSI_ALONE = [name for name, found in FRAMEWORK_RELEASES.items() if "EBSLimits" not in found.configuration.default_plugins]
+"""Releases that do not limit built-in disks by default."""
+RELEASES = pytest.mark.parametrize("release", [name for name in ALL_RELEASES if name not in BY_CSI_ALONE])
 
 
 def disks(name: str, *ids: str) -> Any:
@@ -52,6 +54,11 @@ class TestDisks:
         monkeypatch.setenv("KUBE_MAX_PD_VOLS", "2")
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "3"]) == 0
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "0"]) == 2
+
+    @pytest.mark.parametrize("release", BY_CSI_ALONE)
+    def test_without_such_limits(self, release: str, cluster: str) -> None:
+        """Where only the CSINode limits volumes, the option changes nothing."""
+        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "2"]) == 0
 
     def test_each_side_of_a_comparison(self, cluster: str, capsys: pytest.CaptureFixture[str]) -> None:
         """In a comparison each side can have a limit of its own."""

@@ -62,7 +62,8 @@ def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> Cl
 
 async def follow(cluster: Cluster, transport: Transport, handler: Handler, runner: Runner, seconds: float | None = None) -> int | None:
     """Let informers tell *handler*, and *runner* run, until a signal or for some seconds. Answers the signal."""
-    informers = informers_of(cluster.engine.algorithm, transport, handler, warn)
+    algorithm = cluster.engine.algorithm
+    informers = informers_of(algorithm.release, algorithm.gates, transport, handler, warn)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(informers.run())]
         end, ended_by = end_at_signals()

@@ -30,6 +30,7 @@ from ...report.capacity.page import Standing, capacity_html
 from ...report.capacity.text import write_text
 from ...report.listing import write_csv
 from ...report.questions.nodemap import grouped, pods_on
+from ...report.tables import width_of
 from ...report.words import count_doing
 from ..cluster import Opened, checked_scenario, keeps_priorities, opened
 from ..documents import DOCUMENT_FORMS, write_document
@@ -193,4 +194,4 @@ def _write(answer: Answer, wanted: Asked, stream: IO[str], page: Callable[[], st
         write_csv(answer.node_rows(), stream, headers=not wanted.no_headers)
     else:
         write_text(answer, stream, wide=wanted.verbose or wanted.form == "wide", headers=not wanted.no_headers)
-        write_unread(warnings, stream)
+        write_unread(warnings, stream, width_of(stream))

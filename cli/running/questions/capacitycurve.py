@@ -21,6 +21,7 @@ from ...report.capacity.curve import write_curve
 from ...report.capacity.curvepage import curve_html
 from ...report.capacity.plot import check_plot, draw
 from ...report.listing import write_csv
+from ...report.tables import width_of
 from ..cluster import Opened
 from ..documents import DOCUMENT_FORMS, write_document
 from ..notices import write_unread
@@ -64,7 +65,7 @@ def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: S
     with writing(forms.output) as stream:
         _write(record, axes, found, forms, stream, page)
         if forms.form in TEXT_FORMS:
-            write_unread(given.scenario.warnings, stream)
+            write_unread(given.scenario.warnings, stream, width_of(stream))
     write_report(forms.report, page)
     return 0 if any(point.fits for point in found) else 1
 

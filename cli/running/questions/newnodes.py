@@ -25,6 +25,7 @@ from ...engines.telling import rules_told
 from ...report.listing import write_csv
 from ...report.questions.newnodes import write_text
 from ...report.questions.newnodespage import new_nodes_html
+from ...report.tables import width_of
 from ..cluster import Opened, keeps_priorities
 from ..documents import DOCUMENT_FORMS, write_document
 from ..notices import tell_notices, write_unread
@@ -92,4 +93,4 @@ def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[],
         write_csv(answer.added(), stream, headers=wanted.headers)
     else:
         write_text(answer, stream, wide=wanted.wide or wanted.form == "wide", headers=wanted.headers)
-        write_unread(warnings, stream)
+        write_unread(warnings, stream, width_of(stream))

@@ -77,7 +77,7 @@ def _write(found: WhatIf, form: str, stream: IO[str], warnings: Sequence[Notice]
         write_document(form, KIND, found.record(), stream, warnings=warnings)
     else:
         stream.writelines(f"{line}\n" for line in what_if_lines(found, width_of(stream), wide=form == "wide"))
-        write_unread(warnings, stream)
+        write_unread(warnings, stream, width_of(stream))
 
 
 def _write_csv(found: WhatIf, stream: IO[str]) -> None:

@@ -103,8 +103,10 @@ class PodLifecycles:
         cluster.journal.note("Scheduled", pod=life.key, node=life.node, wait=plain(cluster.now - life.arrived), attempts=life.attempts)
         cluster.agenda.put(cluster.after(cluster.delays.binding), partial(self._bind, life))
 
-    def fail(self, pod: Pod, cycle: int, error: str, reason: str) -> None:
+    def fail(self, pod: Pod, cycle: int, error: str, reason: str, plugins: frozenset[str] | None = None) -> None:
         """An attempt failed: the pod goes back to the queue, with a condition that says why.
+
+        *plugins*: those that rejected it; None: those of the cycle.
 
         Upstream reads the pod again before it queues it, and may or may not see the new condition yet; here it always does.
         """
@@ -113,7 +115,8 @@ class PodLifecycles:
         condition = self._failed_condition(current, reason, error)
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
         tried = life.tried.read_again(marked)
-        tried.plugins = cluster.engine.flow.blame(pod)
+        blamed = cluster.engine.flow.blame(pod)
+        tried.plugins = blamed if plugins is None else plugins
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
             cluster.queue.add_unschedulable(tried, cycle)
         if marked is not current:
@@ -210,7 +213,7 @@ class PodLifecycles:
         # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs off.
         if not failure.is_rejection:
             cluster.router.pod_given_up(given_up, but_itself=False)
-        self.fail(pod, cluster.queue.cycle, failure.text, failure.reason)
+        self.fail(pod, cluster.queue.cycle, failure.text, failure.reason, failure.plugins)
         if cluster.binding.ends_nominations:
             self.drop_nomination(pod)
         if failure.is_rejection:

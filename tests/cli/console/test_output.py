@@ -136,7 +136,7 @@ class TestForms:
         assert callable(read)
         run([*SIMULATE, "-o", form])
         document = read(capsys.readouterr().out)
-        assert list(document) == ["apiVersion", "kind", "release", "pods", "evicted", "cycles", *MORE, "summary"]
+        assert list(document) == ["apiVersion", "kind", "warnings", "release", "pods", "evicted", "cycles", *MORE, "summary"]
         assert len(document["pods"]) == PENDING
         assert len(document["cycles"]) == PENDING
         counts = {name: document["summary"][name] for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "cycles")}

@@ -36,6 +36,8 @@ class Case:
 
 PORTWORX = [pod(name, volumes=[{"name": "disk", "portworxVolume": {"volumeID": name}}]) for name in ("one", "two")]
 MOVED = csi_node("a", migrated="kubernetes.io/portworx-volume", pxd__portworx__com=1)
+RBD = [pod(name, volumes=[{"name": "disk", "rbd": {"image": name, "monitors": ["m"]}}]) for name in ("one", "two")]
+RBD_MOVED = csi_node("a", migrated="kubernetes.io/rbd", rbd__csi__ceph__com=1)
 
 
 def devices(requests: Json, *, used: bool = False) -> list[KubeObject]:
@@ -79,6 +81,7 @@ def loose(name: str, size: str, on: str) -> KubeObject:
 UNLIKE_VOLUMES = [A, B, LATE, loose("small", "1Gi", "a"), loose("large", "9Gi", "b"), claim("c", storageClassName="late")]
 CASES = {
     "CSIMigrationPortworx": Case("1.30", [A, MOVED], PORTWORX),
+    "CSIMigrationRBD": Case("1.30", [A, RBD_MOVED], RBD),
     "DRAAdminAccess": Case(
         "1.34", [A, *devices({"exactly": {"deviceClassName": "gpu", "adminAccess": True}}, used=True)], [WANTS_DEVICE]
     ),

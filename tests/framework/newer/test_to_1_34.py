@@ -37,6 +37,8 @@ class TestMessages:
         told = '0/1 nodes are available: persistentvolumeclaim "gone" not found.'
         after = " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
         shows({"1.29": told + after, "1.34": f"{told} not found"}, error, objects, asked)
+        # What ended in an error ran all the same: there is a plan, without a node.
+        shows({"1.29": True}, lambda found: found["preemption"] is not None and found["preemption"]["node"] is None, objects, asked)
 
     def test_claims_of_one_pod_alone(self) -> None:
         """The reason where another pod uses a ReadWriteOncePod claim has new words."""

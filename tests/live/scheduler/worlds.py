@@ -117,7 +117,7 @@ class World:
     def follow(self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Let informers tell *handler*, and *run* once all lists are there."""
         algorithm = engine_for(self.release, {}).algorithm
-        informers = informers_of(algorithm, transport, handler, self.reports.append)
+        informers = informers_of(algorithm.release, algorithm.gates, transport, handler, self.reports.append)
 
         async def work() -> None:
             async with asyncio.TaskGroup() as group:

@@ -1,0 +1,140 @@
+"""What hints of plugins about volumes, devices and pods say in each case of the original's rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.framework.hints import claims, nodes, pods, volumes
+from tests.support.build import node, obj, pod
+from tests.support.devicebuild import exactly, made
+
+OF_CLAIM = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
+CLAIMED = pod("p", volumes=[OF_CLAIM, {"name": "e", "ephemeral": {"volumeClaimTemplate": {}}}])
+PLAIN = pod("p")
+
+
+def some(kind: str, name: str, **more: Any) -> KubeObject:
+    """An object of *kind*."""
+    found: KubeObject = obj({"kind": kind, "metadata": {"name": name, **more.pop("metadata", {})}, **more})
+    return found
+
+
+def claim(name: str, namespace: str = "default") -> KubeObject:
+    """A claim to a volume."""
+    return some("PersistentVolumeClaim", name, metadata={"namespace": namespace})
+
+
+@pytest.mark.parametrize(
+    ("new", "used", "named"),
+    [(claim("c"), True, True), (claim("p-e"), True, False), (claim("x"), False, False), (claim("c", "other"), False, False)],
+)
+def test_claims(new: KubeObject, used: bool, named: bool) -> None:
+    """A claim counts if a volume of the pod has it; for some plugins that of an ephemeral volume does not."""
+    assert volumes.claim_is_used(CLAIMED, None, new) is used
+    assert volumes.claim_is_named(CLAIMED, None, new) is named
+
+
+def test_classes() -> None:
+    """A new class counts, and one with other topologies; for VolumeZone only one that waits for its first consumer."""
+    topology = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
+    first, other = some("StorageClass", "s"), some("StorageClass", "s", allowedTopologies=topology)
+    assert [volumes.class_changes(PLAIN, old, other) for old in (None, first, other)] == [True, True, False]
+    waits = some("StorageClass", "s", volumeBindingMode="WaitForFirstConsumer")
+    assert [volumes.class_waits(PLAIN, None, new) for new in (first, waits)] == [False, True]
+
+
+def capacity(amount: str | None, largest: str | None = None) -> KubeObject:
+    """A report of storage."""
+    sizes = {"capacity": amount, "maximumVolumeSize": largest}
+    return some("CSIStorageCapacity", "c", storageClassName="s", **{key: value for key, value in sizes.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "helps"),
+    [
+        (None, capacity(None), True), (capacity("1Gi"), capacity("2Gi"), True), (capacity("2Gi"), capacity("1Gi"), False),
+        (capacity("1Gi"), capacity("1Gi"), False), (capacity(None), capacity("1Gi"), True), (capacity("1Gi"), capacity(None), False),
+        (capacity("5Gi", "1Gi"), capacity("1Gi", "2Gi"), True), (capacity("1Gi", "1Gi"), capacity("5Gi", "1Gi"), False),
+    ],
+)  # fmt: skip
+def test_capacities(old: KubeObject | None, new: KubeObject, helps: bool) -> None:
+    """What counts is the largest volume, or else the capacity, if it grows."""
+    assert volumes.capacity_grows(PLAIN, old, new) is helps
+
+
+def test_limits() -> None:
+    """The limit of a driver has to grow; without one it is 0."""
+
+    def limits(**counts: int | None) -> KubeObject:
+        counted = {name: {} if count is None else {"allocatable": {"count": count}} for name, count in counts.items()}
+        return some("CSINode", "n", spec={"drivers": [{"name": name, "nodeID": "n", **more} for name, more in counted.items()]})
+
+    cases = [
+        (limits(a=1), limits(a=2), True), (limits(a=2), limits(a=1), False), (limits(), limits(a=1), True),
+        (limits(a=1), limits(a=None), False),
+    ]  # fmt: skip
+    for old, new, helps in cases:
+        assert volumes.limit_grows(PLAIN, old, new) is helps
+
+
+def test_pods_that_go() -> None:
+    """One that had a volume of a driver counts for limits, if it was on a node, or nominated where that counts."""
+    gone = pod("q", on="n", volumes=[OF_CLAIM])
+    nominated = pod("q", volumes=[OF_CLAIM], status={"nominatedNodeName": "n"})
+    assert volumes.pod_leaves_attachment(PLAIN, gone, None, nominated=False)
+    assert not volumes.pod_leaves_attachment(PLAIN, pod("q", on="n"), None, nominated=True)
+    assert [volumes.pod_leaves_attachment(PLAIN, nominated, None, nominated=counts) for counts in (False, True)] == [False, True]
+    assert volumes.pod_leaves_disk(CLAIMED, gone, None)
+    assert not volumes.pod_leaves_disk(CLAIMED, pod("q", on="n", namespace="other", volumes=[OF_CLAIM]), None)
+
+
+def test_claims_to_devices() -> None:
+    """A claim that gives its devices back helps every pod with claims; another change only the pod that uses it."""
+    spec = {"devices": {"requests": [{"name": "r", "exactly": exactly()}]}}
+    mine = made("ResourceClaim", "c", spec, metadata={"namespace": "default", "uid": "1"})
+    other = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"})
+    allocation = {"allocation": {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}]}}}
+    held = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"}, status=allocation)
+
+    def hint(old: Any, new: Any, found: Any = (mine,)) -> bool:
+        return claims.claim_changes(PLAIN, old, new, claims=lambda one: found)
+
+    assert [hint(None, mine), hint(held, other)] == [True, True]
+    assert [hint(None, other), hint(other, held), hint(mine, mine)] == [False, False, False]
+    assert not hint(None, mine, "could not find ResourceClaim")
+
+
+def test_anti_affinity_of_others() -> None:
+    """Upstream: a pod that goes counts only if the waiting pod's own terms match it, not if its terms matched the waiting pod."""
+    terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
+    shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    waiting, gone = pod("p", labels={"app": "a"}), pod("q", on="n", affinity=shy)
+    assert not pods.affine_pod_changes(waiting, gone, None)
+    assert pods.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", labels={"app": "a"}), None)
+
+
+@pytest.mark.parametrize(
+    ("compares", "old", "helps"),
+    [(True, {}, True), (True, {"zone": "x"}, False), (True, {"zone": "y"}, True), (False, {"zone": "x"}, True)],
+)
+def test_domains(compares: bool, old: dict[str, str], helps: bool) -> None:
+    """From 1.33 on a node has to change its domain, before it has to have one."""
+    terms = [{"labelSelector": {}, "topologyKey": "zone"}]
+    waiting = pod("p", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
+    new = node("n", labels={"zone": "x"})
+    assert pods.affine_node_changes(waiting, node("n", labels=old), new, compares=compares) is helps
+
+
+def test_room() -> None:
+    """A node has to be large enough for the pod alone, and to have more than before of what the pod wants."""
+
+    def asks(one: Pod) -> dict[str, int]:
+        return {"cpu": 2000}
+
+    small, large, full = node("n", cpu="1"), node("n", cpu="4"), node("n", cpu="4", memory="64Gi")
+    cases = [(None, large, True), (None, small, False), (small, large, True), (large, full, False)]
+    assert [nodes.node_has_room(PLAIN, old, new, requests=asks, compares=True) for old, new, _ in cases] == [helps for *_, helps in cases]
+    assert nodes.node_has_room(PLAIN, large, full, requests=asks, compares=False)

@@ -1,0 +1,274 @@
+"""What the queue of each release of the framework does in its own way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
+from kubeclassic.framework.queue.events import Action
+from kubeclassic.framework.queue.queue import FrameworkQueue
+from kubeclassic.framework.queue.registrations import Registrations
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.simulation.engines import engine_for
+from tests.support.build import node, pod
+
+RELEASES = tuple(FRAMEWORK_RELEASES)
+FIT = frozenset({"NodeResourcesFit"})
+
+
+def since(release: str) -> Any:
+    """For each release whether it is *release* or a newer one."""
+    return pytest.mark.parametrize(("each", "is_new"), [(each, RELEASES.index(each) >= RELEASES.index(release)) for each in RELEASES])
+
+
+@attrs.define(eq=False)
+class Bench:
+    """The queue of a release, and its events."""
+
+    queue: FrameworkQueue
+    router: FrameworkEvents
+    clock: Clock
+    incoming: list[tuple[str, str]] = attrs.field(factory=list)
+
+    @classmethod
+    def of(cls, release: str, **gates: bool) -> Bench:
+        """Of *release* with *gates*."""
+        engine, clock = engine_for(release, {"featureGates": gates} if gates else {}), Clock(origin=1_000_000.0)
+        queue = engine.flow.queue(clock)
+        assert isinstance(queue, FrameworkQueue)
+        router = engine.flow.router(queue, "default-scheduler")
+        assert isinstance(router, FrameworkEvents)
+        found = cls(queue, router, clock)
+        queue.on_incoming = lambda place, event: found.incoming.append((place, event))
+        return found
+
+    def tried(self, each: Pod) -> QueuedPod:
+        """A new pod, taken out."""
+        self.router.put(each)
+        item = self.queue.pop()
+        assert item is not None
+        return item
+
+    def failed(self, each: Pod, plugins: frozenset[str] = FIT) -> QueuedPod:
+        """A new pod whose first attempt failed."""
+        item = self.tried(each)
+        self.fail(item, plugins)
+        return item
+
+    def fail(self, item: QueuedPod, plugins: frozenset[str] = FIT) -> None:
+        """An attempt fails."""
+        item.plugins = plugins
+        self.queue.add_unschedulable(item, self.queue.cycle)
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """How many pods are active, back off and are parked."""
+        return tuple(self.queue.pending)
+
+
+def named(name: str, **spec: Any) -> Pod:
+    """A pod with a UID."""
+    return pod(name, metadata={"uid": f"uid-{name}"}, **spec)
+
+
+@since("1.29")
+def test_errors(each: str, is_new: bool) -> None:
+    """A pod that failed by an error backs off from 1.29 on; before it waits for an event."""
+    bench = Bench.of(each)
+    bench.failed(named("p"), frozenset())
+    assert bench.parts == ((0, 1, 0) if is_new else (0, 0, 1))
+
+
+@since("1.33")
+def test_popped_early(each: str, is_new: bool) -> None:
+    """From 1.33 on a pod that backs off is tried if no pod is active, but not after an error."""
+    bench = Bench.of(each)
+    bench.failed(named("p"))
+    bench.queue.move_all()
+    assert bench.parts == (0, 1, 0)
+    assert bench.queue.can_pop is is_new
+    popped = bench.queue.pop()
+    assert (popped is not None) is is_new
+    if popped is not None:
+        assert bench.incoming[-1] == ("active", "PopFromBackoffQ")
+        bench.fail(popped, frozenset())
+        assert bench.parts == (0, 1, 0)
+        assert bench.queue.pop() is None
+
+
+@since("1.33")
+def test_the_end_of_a_backoff(each: str, is_new: bool) -> None:
+    """From 1.33 on backoffs end with the seconds of the clock on the wall, after the second in which their time is over."""
+    bench = Bench.of(each, **({"SchedulerPopFromBackoffQ": True} if is_new else {}))
+    bench.clock.now = 0.5
+    bench.failed(named("p"), frozenset() if is_new else FIT)
+    bench.queue.move_all()
+    moved = []
+    for now in (1.0, 1.5, 2.0, 2.5):
+        bench.clock.now = now
+        bench.queue.tick()
+        moved.append(bench.parts[0])
+    assert moved == [0, 0, 1, 1]
+
+
+@since("1.34")
+def test_what_counts_for_the_backoff(each: str, is_new: bool) -> None:
+    """From 1.34 on the backoff after an error grows with errors in a row alone."""
+    bench = Bench.of(each)
+    item = bench.failed(named("p"))
+    for plugins in (FIT, FIT, frozenset()):
+        item.attempts += 1
+        bench.queue._parked.drop(item.pod.key)
+        bench.queue._waiting.remove(item.pod.key)
+        bench.fail(item, plugins)
+    assert (item.rejections, item.errors) == (3, 1)
+    assert bench.queue._ends(item) - item.timestamp == (1.0 if is_new else 8.0)
+
+
+@since("1.28")
+def test_gated_pods_stay(each: str, is_new: bool) -> None:
+    """From 1.28 on events pass over pods with scheduling gates, so their plugin is not asked."""
+    bench = Bench.of(each)
+    asked: list[str] = []
+    bench.router.put(named("p", schedulingGates=[{"name": "quota"}]))
+    held_by = bench.queue.held_by
+
+    def ask(one: Pod) -> str | None:
+        asked.append(one.name)
+        return held_by(one)
+
+    bench.queue.held_by = ask
+    bench.router.put(node("a"))
+    bench.queue.move_all()
+    assert (not asked) is is_new
+
+
+@since("1.31")
+def test_gates_that_end(each: str, is_new: bool) -> None:
+    """A pod whose gates are removed becomes active; with hints that is an event for its plugin."""
+    bench = Bench.of(each, **({"SchedulerQueueingHints": True} if RELEASES.index(each) in range(1, 5) else {}))
+    bench.router.put(named("p", schedulingGates=[{"name": "quota"}]))
+    assert bench.parts == (0, 0, 1)
+    bench.router.put(named("p"))
+    assert bench.parts == (1, 0, 0)
+
+
+@since("1.32")
+def test_events_while_a_pod_is_tried(each: str, is_new: bool) -> None:
+    """Without hints every move counts for a pod that is being tried; with them only an event that may help its plugins."""
+    for comes, helps in ((node("a", cpu="1"), False), (node("a", cpu="8"), True)):
+        bench = Bench.of(each)
+        item = bench.tried(named("p", requests={"cpu": "4"}))
+        bench.router.put(comes)
+        bench.fail(item)
+        assert bench.parts == ((0, 1, 0) if helps or not is_new else (0, 0, 1))
+
+
+def test_events_are_forgotten() -> None:
+    """An event is kept as long as a pod is tried that was taken out before it."""
+    bench = Bench.of("1.34")
+    first = bench.tried(named("a"))
+    bench.router.put(node("n"))
+    second = bench.tried(named("b"))
+    bench.router.put(node("m"))
+    flights = bench.queue._flights
+    assert (len(flights.since(first.pod.uid) or ()), len(flights.since(second.pod.uid) or ())) == (2, 1)
+    bench.queue.done(first.pod)
+    assert (flights.since(first.pod.uid), len(flights._events), len(flights.since(second.pod.uid) or ())) == (None, 1, 1)
+    bench.queue.done(second.pod)
+    assert flights._events == []
+
+
+def test_an_update_while_a_pod_is_tried() -> None:
+    """With hints such a pod does not enter the queue a second time; the update counts when its attempt fails."""
+    bench = Bench.of("1.34")
+    item = bench.tried(named("p"))
+    bench.router.put(named("p", tolerations=[{"operator": "Exists"}]))
+    assert bench.parts == (0, 0, 0)
+    bench.fail(item, frozenset({"TaintToleration"}))
+    assert bench.parts == (0, 1, 0)
+
+
+def test_a_pod_whose_victims_are_deleted() -> None:
+    """It is held back meanwhile, and an event that comes later frees it."""
+    bench = Bench.of("1.34")
+    victim = named("victim", on="n")
+    for item in (node("n"), victim, named("other", on="n")):
+        bench.router.put(item)
+    waiting = bench.failed(named("p", requests={"cpu": "1"}))
+    bench.queue.hold_back(waiting.pod, True)
+    bench.router.delete(victim)
+    assert (bench.parts, waiting.holder) == ((0, 0, 1), "DefaultPreemption")
+    bench.queue.hold_back(waiting.pod, False)
+    bench.router.delete(named("other"))
+    assert bench.parts[2] == 0
+
+
+@since("1.32")
+def test_labels(each: str, is_new: bool) -> None:
+    """From 1.32 on labels name the kind and the change in full."""
+    bench = Bench.of(each)
+    bench.failed(named("p"))
+    bench.router.put(node("n"))
+    bench.clock.now = 20.0
+    bench.queue.tick()
+    labels = [event for _, event in bench.incoming]
+    assert labels[:2] == ["UnschedulablePodAdd" if is_new else "PodAdd", "ScheduleAttemptFailure"]
+    assert labels[2] == "NodeAdd"
+
+
+def waits(release: str, plugin: str, **gates: bool) -> dict[str, Action]:
+    """Kind -> what a plugin waits for."""
+    engine = engine_for(release, {"featureGates": gates} if gates else {})
+    cells, gives_hints = engine.algorithm.release.queueing, engine.algorithm.enabled("SchedulerQueueingHints")
+    found = Registrations(engine.flow.profiles, cells, gives_hints)._by_profile["default-scheduler"][plugin]
+    kinds: dict[str, Action] = {}
+    for event in found:
+        kinds[event.resource] = kinds.get(event.resource, Action(0)) | event.action
+    return kinds
+
+
+A = Action
+WAITS: dict[tuple[str, str], dict[str, Action]] = {
+    ("1.27", "NodeName"): {"Node": A.ADD | A.UPDATE},
+    ("1.32", "NodeName"): {"Node": A.ADD | A.UPDATE_NODE_TAINT},
+    ("1.30", "InterPodAffinity"): {"Pod": A.ALL, "Node": A.ADD | A.UPDATE_NODE_LABEL | A.UPDATE_NODE_TAINT},
+    ("1.34", "InterPodAffinity"): {
+        "Pod": A.ADD | A.UPDATE_POD_LABEL | A.DELETE, "Node": A.ADD | A.UPDATE_NODE_LABEL | A.UPDATE_NODE_TAINT,
+    },
+    ("1.29", "NodeUnschedulable"): {"Node": A.ADD | A.UPDATE_NODE_TAINT},
+    ("1.31", "NodeUnschedulable"): {"Node": A.ADD | A.UPDATE},
+    ("1.34", "NodeUnschedulable"): {"Node": A.ADD | A.UPDATE_NODE_TAINT, "Pod": A.UPDATE_POD_TOLERATION},
+    ("1.32", "NodeResourcesFit"): {"Pod": A.DELETE, "Node": A.ADD | A.UPDATE_NODE_ALLOCATABLE | A.UPDATE_NODE_TAINT},
+    ("1.33", "NodeResourcesFit"): {
+        "Pod": A.DELETE | A.UPDATE_POD_SCALE_DOWN, "Node": A.ADD | A.UPDATE_NODE_ALLOCATABLE | A.UPDATE_NODE_TAINT,
+    },
+    ("1.29", "NodeVolumeLimits"): {"CSINode": A.ADD, "Pod": A.DELETE},
+    ("1.34", "NodeVolumeLimits"): {
+        "CSINode": A.ADD | A.UPDATE, "Pod": A.DELETE, "PersistentVolumeClaim": A.ADD, "VolumeAttachment": A.DELETE,
+    },
+    ("1.30", "SchedulingGates"): {},
+    ("1.34", "SchedulingGates"): {"Pod": A.UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
+    ("1.33", "DefaultPreemption"): {},
+    ("1.34", "DefaultPreemption"): {"Pod": A.DELETE},
+    ("1.34", "ImageLocality"): {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("release", "plugin"), WAITS)
+def test_what_plugins_wait_for(release: str, plugin: str) -> None:
+    """Events by release, with changed taints added where a plugin waits for new nodes."""
+    assert waits(release, plugin) == WAITS[release, plugin]
+
+
+def test_without_hints() -> None:
+    """Without hints plugins wait for changed taints and labels too, and gated pods for nothing."""
+    gates = {"SchedulerQueueingHints": False}
+    assert waits("1.32", "NodeName", **gates) == {"Node": A.ADD | A.UPDATE_NODE_TAINT | A.UPDATE_NODE_LABEL}
+    assert waits("1.32", "SchedulingGates", **gates) == {}
