@@ -76,10 +76,10 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
     that yours does not know:
 
     \b
-    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities,volumeattachments -A -o json > cluster.json
+    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
 
     \b
-    In a newer cluster add ,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
+    In a newer cluster add ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
 
     \b
     kubeclassic simulate cluster.json --release auto --pods new.yaml
@@ -87,7 +87,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
     kubeclassic simulate cluster/ --report simulation.html
     kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy
-    """  # noqa: E501
+    """
     from .running.simulate import Shown, run
 
     sys.exit(run(paths, setup, cluster, Shown(**shown)))

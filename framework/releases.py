@@ -361,6 +361,9 @@ ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(PATCH_LEVELS | {release.v
 DEFAULT_FRAMEWORK = V1_27.version
 """The release that runs a profile if none is named."""
 
+PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+"""That release itself."""
+
 ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_RELEASES})
 """Version -> release, every one that this package has, oldest first."""
 

@@ -195,6 +195,7 @@ _constraint = fields(
     ),
 )
 _condition = fields(**dict.fromkeys(("type", "status", "reason", "lastProbeTime", "lastTransitionTime"), keep))
+_claim_source = fields(resourceClaimName=name, resourceClaimTemplateName=name)
 _pod_spec = fields(
     nodeName=name,
     schedulerName=keep,
@@ -212,9 +213,10 @@ _pod_spec = fields(
     topologySpreadConstraints=each(_constraint),
     schedulingGates=keep,
     hostNetwork=keep,
-    resourceClaims=each(fields(name=name)),
+    resourceClaims=each(fields(name=name, source=_claim_source, resourceClaimName=name, resourceClaimTemplateName=name)),
     resources=_resources,
 )
+_container_status = fields(name=name, resources=_resources, allocatedResources=keep)
 _reference = fields(kind=keep, namespace=namespace, name=name, uid=name)
 _topology_term = fields(matchLabelExpressions=each(_requirement))
 _driver = fields(name=keep, nodeID=name, topologyKeys=keep, allocatable=keep)
@@ -229,6 +231,18 @@ def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
 
 
 _pod_template = fields(metadata=fields(labels=labels), spec=_pod_spec)
+_exact = dict.fromkeys(("name", "allocationMode", "count", "adminAccess", "selectors", "tolerations", "capacity"), keep)
+_exactly = fields(deviceClassName=name, **_exact)
+_request = fields(deviceClassName=name, exactly=_exactly, firstAvailable=each(_exactly), **_exact)
+_claimed = fields(devices=fields(requests=each(_request), constraints=keep))
+_user = fields(apiGroup=keep, resource=keep, name=name, uid=name)
+_allocated = fields(request=keep, driver=keep, pool=name, device=keep, adminAccess=keep)
+_allocation = fields(devices=fields(results=each(_allocated)), nodeSelector=node_selector)
+_device_parts = (
+    "name", "attributes", "capacity", "allNodes", "consumesCounters", "taints", "bindingConditions", "allowMultipleAllocations",
+)  # fmt: skip
+_device_fields: Mapping[str, Shape] = {**dict.fromkeys(_device_parts, keep), "nodeName": name, "nodeSelector": node_selector}
+_device = fields(basic=fields(**_device_fields), **_device_fields)
 _scope = fields(scopeName=keep, operator=keep, values=each(name))
 _replicating = _kind(spec=fields(selector=selector, template=_pod_template))
 
@@ -244,7 +258,17 @@ SHAPES: Mapping[str, Shape] = {
         ),
     ),
     "Pod": _kind(
-        spec=_pod_spec, status=fields(phase=keep, nominatedNodeName=name, startTime=keep, conditions=each(_condition))
+        spec=_pod_spec,
+        status=fields(
+            phase=keep,
+            nominatedNodeName=name,
+            startTime=keep,
+            conditions=each(_condition),
+            containerStatuses=each(_container_status),
+            initContainerStatuses=each(_container_status),
+            resourceClaimStatuses=each(fields(name=name, resourceClaimName=name)),
+            resize=keep,
+        ),
     ),
     "Namespace": _kind(_namespace_meta),
     "PriorityClass": _kind(value=keep, globalDefault=keep, preemptionPolicy=keep),
@@ -279,5 +303,20 @@ SHAPES: Mapping[str, Shape] = {
         spec=fields(hard=keep, scopes=keep, scopeSelector=fields(matchExpressions=each(_scope))), status=fields(hard=keep, used=keep)
     ),
     "LimitRange": _kind(spec=keep),
+    "DeviceClass": _kind(spec=fields(selectors=keep, extendedResourceName=keep)),
+    "ResourceClaim": _kind(spec=_claimed, status=fields(allocation=_allocation, reservedFor=each(_user))),
+    "ResourceClaimTemplate": _kind(spec=fields(metadata=fields(labels=labels), spec=_claimed)),
+    "ResourceSlice": _kind(
+        spec=fields(
+            driver=keep,
+            nodeName=name,
+            allNodes=keep,
+            nodeSelector=node_selector,
+            perDeviceNodeSelection=keep,
+            sharedCounters=keep,
+            pool=fields(name=name, generation=keep, resourceSliceCount=keep),
+            devices=each(_device),
+        )
+    ),
 }
 """Kind -> what of it is kept."""

@@ -11,6 +11,7 @@ from ..api.objects import Pod
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
+from .deviceclaims import give_back, with_claims
 from .order import in_order
 from .replacements import Replacements
 from .scenario import Scenario
@@ -160,6 +161,8 @@ class Simulation:
 
     def _note_eviction(self, eviction: Eviction) -> None:
         self.evictions.append(eviction)
+        if self._run is not None and eviction.pod.spec.resource_claims:
+            give_back(eviction.pod, self._run)
         before = self.outcomes.get(eviction.pod.key)
         if before is not None:
             error = f"evicted to make room for {eviction.by}"
@@ -171,8 +174,10 @@ class Simulation:
             return ()
         new, self._seen = self.evictions[self._seen :], len(self.evictions)
         made = [pod for eviction in new if (pod := self._replacement(eviction, self.replacements)) is not None]
-        for pod in made:
-            run.put(pod)
+        for number, pod in enumerate(made):
+            made[number], claims = with_claims(pod, self.engine) if pod.spec.resource_claims else (pod, [])
+            for item in (*claims, made[number]):
+                run.put(item)
         return in_order(made, self.order, self.engine)
 
     def _replacement(self, eviction: Eviction, replacements: Replacements) -> Pod | None:

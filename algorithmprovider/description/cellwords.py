@@ -202,6 +202,9 @@ VALUES: Mapping[str, str] = {
     "always": "a missing one means Filesystem",
     "flag": "by a mark that each new attempt clears, so that it can miss a change",
     "cycle": "by the number of the cycle",
+    "requested": "nothing; what the requests ask for is counted before",
+    "again": "what was taken so far, and the whole number of the request, even if some of it was taken",
+    "left": "what was taken so far, and what the request has left to take",
 }
 """Name of a function or mode -> what it does."""
 

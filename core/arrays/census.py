@@ -50,7 +50,12 @@ class PodsMatching:
         return int((self.namespaces is None or group.namespace in self.namespaces) and self.matches(group))
 
 
-NO_PODS = PodsMatching(frozenset(), "none", bool)
+def no_group(group: Group) -> bool:
+    """Match no pod."""
+    return False
+
+
+NO_PODS = PodsMatching(frozenset(), "none", no_group)
 """The query that counts no pod."""
 
 

@@ -16,6 +16,7 @@ from ...api.objects import (
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
+    ResourceClaimTemplate,
     ResourceSlice,
     Service,
     StatefulSet,
@@ -47,6 +48,7 @@ class Listings:
     resource_claims: ResourceClaims = attrs.field(factory=ResourceClaims)
     slices: Listing[ResourceSlice] = attrs.field(factory=Listing)
     device_classes: Listing[DeviceClass] = attrs.field(factory=Listing)
+    claim_templates: Listing[ResourceClaimTemplate] = attrs.field(factory=Listing)
     volume_tick: Tick = attrs.field(init=False, factory=Tick)
     owner_tick: Tick = attrs.field(init=False, factory=Tick)
 
@@ -90,5 +92,6 @@ LISTED = {
     "ResourceClaim": "resource_claims",
     "ResourceSlice": "slices",
     "DeviceClass": "device_classes",
+    "ResourceClaimTemplate": "claim_templates",
 }
 """Kind -> attribute of :class:`Listings`."""

@@ -93,6 +93,11 @@ FORMULAS: Mapping[str, str] = {
     "DefaultPreemption": "PostFilter: on at least max(100, 10 % of the nodes) candidates, who would have to leave?\n"
     "best: fewest broken budgets, lowest highest priority, lowest sum of priorities, fewest victims,\n"
     "      latest start of the highest victim, then the first",
+    "DynamicResources": "Filter: turned down if  the devices of a claim cannot be reached from the node\n"
+    "                    or  no devices are found for all claims that have none:\n"
+    "        claim by claim, request by request the first device that is free, that all selectors match\n"
+    "        and that no constraint forbids; back to the one before where there is none\n"
+    "PostFilter: a claim that cannot be reached and that nobody else uses gives its devices back",
     "PrioritySort": "QueueSort: higher spec.priority first; of equal ones the pod that has waited longer",
     "SchedulingGates": "PreEnqueue: held back while spec.schedulingGates is not empty",
     "ImageLocality": "sum   = size of each image that the node has x nodes with the image / all nodes\n"

@@ -23,7 +23,7 @@ from ...api.reading.shapes import Shape, named, unknown_fields
 from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
-from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from ..releases import PROFILE_RELEASE
 from .args import SCHEMA, read_args, takes_args, unknown_args
 from .context import Context
 from .defaults import BY_POINT, GROUP, LATEST, PluginSet, default_plugins, merged
@@ -40,7 +40,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 class KubeSchedulerConfiguration:
     """What scheduling reads from a component configuration, with defaults."""
 
-    release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    release: Release = PROFILE_RELEASE
     """The release that reads it."""
     api_version: str = f"{GROUP}/v1"
     gates: Gates = attrs.field(factory=resolved_gates)
@@ -127,7 +127,7 @@ def fields_of(version: str, cells: ConfigurationCells) -> Shape:
 def read_configuration(
     document: Mapping[str, Any] | None = None,
     gates: Mapping[str, bool] | str | None = None,
-    release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK],
+    release: Release = PROFILE_RELEASE,
 ) -> KubeSchedulerConfiguration:
     """The validated configuration of *document*, its JSON form, as *release* reads it; None: the defaults.
 
@@ -193,7 +193,7 @@ def _args(entry: PluginArgs, where: str, context: Context) -> Any:
 
 
 def load_configuration(
-    path: PathLike, gates: Mapping[str, bool] | str | None = None, release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    path: PathLike, gates: Mapping[str, bool] | str | None = None, release: Release = PROFILE_RELEASE
 ) -> KubeSchedulerConfiguration:
     """The configuration in the file *path*, JSON or YAML, as *release* reads it; its errors name the file."""
     resolved_gates(gates, release)

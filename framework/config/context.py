@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
-from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from ..releases import PROFILE_RELEASE
 from .gates import resolved_gates
 
 
@@ -13,7 +13,7 @@ from .gates import resolved_gates
 class Context:
     """A release and its gates."""
 
-    release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    release: Release = PROFILE_RELEASE
     gates: Gates = attrs.field(factory=resolved_gates)
 
     @property

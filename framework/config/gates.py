@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ...algorithmprovider.gates import parse_gates
 from ...core.release import Gates, Release
 from ...exceptions import PolicyError
-from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from ..releases import PROFILE_RELEASE
 from .gatetable import Gatelist
 
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
@@ -16,7 +16,7 @@ ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 
 
 def resolved_gates(
-    wanted: Mapping[str, bool] | str | None = None, release: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    wanted: Mapping[str, bool] | str | None = None, release: Release = PROFILE_RELEASE
 ) -> Gates:
     """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
 

@@ -88,7 +88,7 @@ class Diagnosis:
         """Note that the PreFilter of *plugins* left out the nodes of *rows*."""
         text = self.cells.outside_text
         self.excluded, self.narrowing = rows, plugins
-        self.outside_reason = None if text is None else text.format(plugins=" ".join(sorted(plugins)))
+        self.outside_reason = None if text is None else text.format(plugins=" ".join(sorted(set(plugins))))
 
     def take(self, passed: Passed) -> None:
         """Note why extenders rejected nodes."""

@@ -56,15 +56,16 @@ def search(
             diagnosis.search = Search(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
             return Found(rows, start, passed_extenders=pass_extenders is not None)
     order = diagnosis.order
+    cells, has_failed = diagnosis.cells, first is not None and not verdict.fits[first] and verdict.error(first) is None
     if outcome.node_names is not None:
         inside = np.isin(order, _rows_of(cycle, outcome.node_names))
         order = order[inside]
-        diagnosis.leave_out(diagnosis.order[~inside], outcome.narrowing)
-    cells = diagnosis.cells
+        # Upstream: the plugin that rejected the nominated node is put into the same set, before it is read.
+        others = verdict.rejecting_predicates(first)[:1] if cells.narrowing_rejects and has_failed and first is not None else ()
+        diagnosis.leave_out(diagnosis.order[~inside], (*outcome.narrowing, *others))
     if not len(order) and not cells.index_of_all_nodes:
         return Found(order, start, NO_NODE_LEFT)
     found = diagnosis.search = _pass(verdict, order, start, profile.algorithm.wanted(len(order)))
-    has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
     if has_failed and first not in found.visited and not (cells.counts_outside and first in diagnosis.excluded):
         diagnosis.failed_first = first
     if diagnosis.extender_reasons:

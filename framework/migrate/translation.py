@@ -24,7 +24,7 @@ from ...exceptions import UnknownNameError
 from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
 from ..config.gates import resolved_gates as resolved_target_gates
-from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import deviations
 from .document import DEVICES, document_of
 from .equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, OLDER, SELECTOR_SPREAD, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
@@ -50,7 +50,7 @@ def migrate(
     release: Release,
     config: KubeSchedulerConfiguration | None = None,
     *,
-    target: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK],
+    target: Release = PROFILE_RELEASE,
     without: Collection[str] = (),
     selector_spread: bool = False,
 ) -> Migration:

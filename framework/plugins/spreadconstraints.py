@@ -140,7 +140,8 @@ class ConstraintReader:
     def of(cls, handle: Handle) -> ConstraintReader:
         """With the gates of *handle*."""
         gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
-        return cls(*(handle.enabled(f"{gate}InPodTopologySpread") for gate in gates), cells=handle.cells)
+        min_domains, node_inclusion, label_keys = (handle.enabled(f"{gate}InPodTopologySpread") for gate in gates)
+        return cls(min_domains, node_inclusion, label_keys, handle.cells)
 
     def read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None) -> Constraint:
         """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError for an invalid selector."""

@@ -19,7 +19,7 @@ from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError
 from .preempting import ClassicPreemption, FrameworkPreemption
 from .state import LiveState
-from .writes.api import ApiError, is_not_found, status_of
+from .writes.api import ApiError, Json, is_not_found, status_of
 from .writes.status import NewCondition, patch_status, status_patch, with_condition, with_nomination
 
 FIRST_READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 60.0
@@ -157,10 +157,18 @@ class FrameworkConsequences:
         after = with_condition(before, NewCondition(reason=reason, message=text), state.timestamp) or dict(before)
         if nominated is not None:
             after = with_nomination(after, nominated)
+        patch = self._patch(pod, status_patch(before, after, state.release.version))
+        if state.engine.algorithm.enabled("SchedulerAsyncAPICalls"):
+            # Upstream: the next cycle does not wait for the answer.
+            state.spawn(patch)
+        else:
+            await patch
+
+    async def _patch(self, pod: Pod, patch: Json) -> None:
         try:
-            await patch_status(state.api, pod, status_patch(before, after, state.release.version))
+            await patch_status(self.state.api, pod, patch)
         except ApiError as error:
-            state.report(f"pod {pod.key}: cannot update the status: {error}")
+            self.state.report(f"pod {pod.key}: cannot update the status: {error}")
 
     def _queue_again(self, item: QueuedPod, nominated: str | None) -> None:
         state, current = self.state, self.state.pod(item.pod.key)

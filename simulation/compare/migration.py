@@ -14,7 +14,7 @@ from ...core.engine import Engine
 from ...core.release import Release
 from ...framework.building import build_engine
 from ...framework.config.configuration import read_configuration
-from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from ...framework.releases import PROFILE_RELEASE
 from ..scenario import Scenario
 from .agreement import DIFFERENT, HELD_BACK
 from .compare import Comparison, compare
@@ -35,7 +35,7 @@ class Check:
     config: KubeSchedulerConfiguration
     profile: Mapping[str, Any]
     max_pd_vols: int | None = None
-    target: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    target: Release = PROFILE_RELEASE
     """The release that runs the profile."""
 
     def old(self) -> Engine:

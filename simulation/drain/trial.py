@@ -13,6 +13,7 @@ from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
 from ...core.run import Run
+from ..deviceclaims import claims_left_by, with_claims
 from ..order import in_order
 from ..replacements import Replacements
 from .budgets import Budgets
@@ -127,6 +128,12 @@ class Trial:
         for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
             self.run.delete(claim)
             self._undo.append(partial(self.run.put, claim))
+        for before, after in claims_left_by(pod, self.engine) if pod.spec.resource_claims else ():
+            if after is None:
+                self.run.delete(before)
+            else:
+                self.run.put(after)
+            self._undo.append(partial(self.run.put, before))
         if not pod.is_terminating:
             self.budgets.take(pod)
             self._undo.append(partial(self.budgets.take, pod, -1))
@@ -147,6 +154,10 @@ class Trial:
             return []
         eviction.replacement = made.key
         self._undo.append(partial(self.replacements.take_back, made))
+        made, claims = with_claims(made, self.engine) if made.spec.resource_claims else (made, [])
+        for claim in claims:
+            self.run.put(claim)
+            self._undo.append(partial(self.run.delete, claim))
         return [(made, eviction)]
 
     # --- placing ----------------------------------------------------------------------------------------------------
@@ -167,6 +178,8 @@ class Trial:
             made = victims
 
     def _cycle(self, pod: Pod, eviction: Eviction, *, retry: bool = False) -> list[tuple[Pod, Eviction]]:
+        for claim in self.engine.listings.resource_claims.of(pod) if pod.spec.resource_claims else ():
+            self._undo.append(partial(self.run.put, claim))
         decision = self.run.cycle(pod, retry=retry)
         plan = decision.preemption
         if decision.host is not None and not decision.is_waiting:
@@ -214,5 +227,3 @@ def _why(decision: Decision, eviction: Eviction) -> str:
     if decision.is_gated:
         return f"{what} is held back, and not tried"
     return f"{what} finds no other node: {decision.error}"
-
-

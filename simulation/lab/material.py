@@ -18,7 +18,7 @@ from ..scenario import Files, Scenario
 from .source import Json, LabError
 
 MOST_COPIES = 5000
-API_VERSIONS = {"Node": "v1", "CSINode": "storage.k8s.io/v1"}
+API_VERSIONS = {"Node": "v1", "CSINode": "storage.k8s.io/v1", "ResourceSlice": "resource.k8s.io/v1"}
 MIRROR = "kubernetes.io/config.mirror"
 
 

@@ -24,6 +24,7 @@ GROUPS = {
     "storage.k8s.io/v1": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment"),
     "policy/v1": ("PodDisruptionBudget",),
     "scheduling.k8s.io/v1": ("PriorityClass",),
+    "resource.k8s.io/v1": ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
 }
 CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
 """What the scheduler reads of these are selectors; as manifests they are workloads, which make pods."""

@@ -92,9 +92,10 @@ NEW = (
     Resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "csinodes", "CSINode", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"),
-    Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
 )
-DEVICES = (
+NEWEST = (
+    *NEW,
+    Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
     Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True),
     Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", is_namespaced=False),
     Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", is_namespaced=False),
@@ -140,5 +141,5 @@ class Flavour:
 
 OLD_SERVER = Flavour("1.15.5", OLD, "1.15", True, False, "Gone", False, False, {})
 NEW_SERVER = Flavour("1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"})
-NEWEST_SERVER = attrs.evolve(NEW_SERVER, version="1.34.1", resources=(*NEW, *DEVICES), form="1.34")
+NEWEST_SERVER = attrs.evolve(NEW_SERVER, version="1.34.1", resources=NEWEST, form="1.34")
 FLAVOURS = {flavour.version: flavour for flavour in (OLD_SERVER, NEW_SERVER, NEWEST_SERVER)}

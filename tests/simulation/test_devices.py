@@ -141,3 +141,47 @@ def test_generated_clusters_have_devices() -> None:
     case = Shape(kind="devices", nodes=6, existing=0, pods=4).case("1.34")
     cycles = answer_case(case)["cycles"]
     assert [len(next(iter(cycle["allocations"].values()))) for cycle in cycles] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("devices", "moved"), [(4, 2), (3, 0)], ids=["room", "too-few"])
+def test_drained_pods_want_devices_elsewhere(files: Any, told: Any, devices: int, moved: int) -> None:
+    """Pods that leave give their devices back; those made in their place get claims of their own."""
+    cluster = [*CLUSTER[:2], gpus("a", *["t4"] * 4), gpus("b", *["t4"] * devices), *CLUSTER[4:]]
+    for name, used in (("p", (0, 1)), ("q", (2, 3))):
+        cluster += _with_its_claim(name, [f"gpu-{number}" for number in used])
+    found = told("drain", files("cluster.yaml", *cluster), "a")
+    assert found["summary"]["moved"] == moved
+    assert ("cannot allocate all claims" in found["cannot"].get("a", "")) is (moved == 0)
+
+
+def _with_its_claim(name: str, devices: list[str]) -> list[Json]:
+    """A pod that runs on node a, and its claim from a template with the devices it got."""
+    owned = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}]}
+    running = pod(name)
+    running["metadata"] |= owned | {"uid": name}
+    running["spec"] |= {"nodeName": "a"}
+    running["status"] = {"phase": "Running", "resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": f"{name}-gpus"}]}
+    claim = _object("ResourceClaim", f"{name}-gpus", asking(2))
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": name, "controller": True}
+    claim["metadata"] |= {"ownerReferences": [owner]}
+    results = [{"request": "r0", "driver": DRIVER, "pool": "a", "device": device} for device in devices]
+    users = [{"resource": "pods", "name": name, "uid": name}]
+    claim["status"] = {"allocation": {"devices": {"results": results}}, "reservedFor": users}
+    return [running, claim]
+
+
+def test_victims_give_their_devices_back(files: Any, told: Any) -> None:
+    """The devices of an evicted pod are free for others; the pod in its place has a claim of its own."""
+    victim, claim = _with_its_claim("p", ["gpu-0", "gpu-1"])
+    victim["spec"]["containers"] = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "8"}}}]
+    here = {"metadata": {"name": "a", "labels": {"only": "a"}}}
+    high, late = ({"kind": "Pod", "metadata": {"name": name}} for name in ("high", "late"))
+    high["spec"] = {"priority": 10, "nodeSelector": {"only": "a"}, "containers": victim["spec"]["containers"]}
+    late["spec"] = pod("late")["spec"] | {"nodeSelector": {"only": "a"}}
+    cluster = [CLUSTER[0] | here, CLUSTER[1], *(gpus(name, "t4", "t4") for name in "ab"), *CLUSTER[4:], victim, claim, high, late]
+    found = told("simulate", files("cluster.yaml", *cluster), "--reschedule-evicted")
+    placed = {cycle["pod"]: (cycle["host"], cycle.get("allocations")) for cycle in found["cycles"] if cycle.get("host")}
+    a, b = ([f"{DRIVER}/{name}/gpu-{number}" for number in (0, 1)] for name in "ab")
+    assert placed == {
+        "default/high": ("a", None), "default/late": ("a", {"late-gpus": a}), "default/rs-0": ("b", {"rs-0-gpus": b}),
+    }  # fmt: skip

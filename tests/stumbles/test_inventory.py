@@ -20,7 +20,7 @@ SHORT_NAMES = {
     "no": "Node", "po": "Pod", "pv": "PersistentVolume", "pvc": "PersistentVolumeClaim", "sc": "StorageClass", "svc": "Service",
     "rc": "ReplicationController", "rs": "ReplicaSet", "sts": "StatefulSet", "deploy": "Deployment", "ds": "DaemonSet", "jobs": "Job",
     "cj": "CronJob", "pdb": "PodDisruptionBudget", "pc": "PriorityClass", "ns": "Namespace", "csinodes": "CSINode",
-    "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity", "volumeattachments": "VolumeAttachment",
+    "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
 }  # fmt: skip
 """What kubectl calls the kinds."""
 NEWER_NAMES = {

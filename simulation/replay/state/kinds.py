@@ -17,7 +17,9 @@ import attrs
 from ....algorithmprovider import cells, tiebreak
 from ....api.objects import Map
 from ....core.arrays.batch import Batch
+from ....core.arrays.census import no_group
 from ....core.arrays.changes import Derived
+from ....core.cluster.listing import Listing
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.quick import no_plugins
@@ -77,6 +79,8 @@ FUNCTIONS: Mapping[str, Any] = {
     "by_priority": by_priority,
     "by_priority_and_time": by_priority_and_time,
     "namespace": attrs.fields(AssumeCache).group.default,
+    "namespace of a listing": attrs.fields(Listing).group.default,
+    "no_group": no_group,
 }
 """Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
 METHODS = frozenset({

@@ -24,7 +24,7 @@ from kubeclassic.framework.migrate.extenders import duration_text
 from kubeclassic.framework.migrate.strategies import FALLING, RISING, Usage, fitted_resources, merged
 from kubeclassic.framework.migrate.translation import Migration, migrate
 from kubeclassic.framework.migrate.weights import MAX_WEIGHT, fitted
-from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_lines
 
 Json = dict[str, Any]
@@ -67,7 +67,7 @@ def told(found: Migration, subject: str) -> str:
     return "; ".join(str(note) for note in found.notes if note.subject == subject)
 
 
-def accepted(found: Migration, target: Release = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]) -> Engine:
+def accepted(found: Migration, target: Release = PROFILE_RELEASE) -> Engine:
     """A scheduler with the profile, which the validation of *target* and every plugin's constructor have accepted."""
     return framework_engine(read_configuration(found.document, release=target))
 

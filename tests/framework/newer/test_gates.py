@@ -13,13 +13,15 @@ from kubeclassic.framework.config.decisive import DECIDING
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.build import node, pod
 from tests.support.releasewalk import answer, bound, claim, claims, csi_node, made, sidecar, volume
+from tests.support.replaybuild import at, played, replay, there, told
 
 Json = dict[str, Any]
 A, B = node("a", cpu="4", labels={"zone": "a", "kubernetes.io/hostname": "a"}), node("b", cpu="4", labels={"zone": "b"})
 TAINTED = node("b", labels={"zone": "b"}, taints=[{"key": "k", "effect": "NoSchedule"}])
+PORT = [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}]
 SPREAD = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "x"}}}
-IN_THE_QUEUE = ("SchedulerAsyncPreemption", "SchedulerPopFromBackoffQ", "SchedulerQueueingHints")
-"""Gates that change when a pod is tried, never what is decided: the tests of the queue have them."""
+WHILE_DELETING = ("SchedulerAsyncPreemption",)
+"""Gates that hold a pod back only between two deletions of its victims: the tests of the queue have them."""
 LOCKED = ("CSIMigrationGCE",)
 """Gates that are locked wherever they are known: what they decide follows from the release."""
 
@@ -136,9 +138,29 @@ def test_it_changes_an_answer(gate: str) -> None:
     assert on != off
 
 
+IN_THE_QUEUE = {
+    "SchedulerPopFromBackoffQ": ("1.33", [*there(A), at(0, pod("p", requests={"cpu": "6"})), at(0.2, node("c", cpu="8"))]),
+    "SchedulerQueueingHints": (
+        "1.32", [*there(A), at(0, pod("x"), runs=5), at(0, pod("y", containers=PORT)), at(0, pod("p", containers=PORT))],
+    ),
+}
+"""Gates that change when a pod is tried, and events that show it."""
+
+
+@pytest.mark.parametrize("gate", IN_THE_QUEUE)
+def test_it_changes_when_a_pod_is_tried(gate: str) -> None:
+    """With the gate on pods are tried at other times, or not as often."""
+    release, events = IN_THE_QUEUE[gate]
+    found = []
+    for value in (True, False):
+        run = replay(*events, release=release, options={"gates": {gate: value}}, until=20)
+        found.append((told(played(run), "Scheduled"), run.cluster.tally.attempts))
+    assert found[0] != found[1]
+
+
 def test_each_gate_has_a_case() -> None:
-    """Every gate that decides is tried above, decides in the queue alone, or is locked wherever it is known."""
-    assert {*CASES, *IN_THE_QUEUE, *LOCKED} == set(DECIDING)
+    """Every gate that decides is tried above, shows in the queue alone, or is locked wherever it is known."""
+    assert {*CASES, *IN_THE_QUEUE, *WHILE_DELETING, *LOCKED} == set(DECIDING)
 
 
 @pytest.mark.parametrize("gate", LOCKED)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.live.scheduler.worlds import World, live
 
-each_release = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27"])
+each_release = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
 
 
 @each_release

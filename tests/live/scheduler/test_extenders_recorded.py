@@ -22,7 +22,7 @@ from tests.live.scheduler.comparing import Asked, asked_by, comparable, events, 
 from tests.live.scheduler.recorded import Played, play
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
 from tests.live.scheduler.recordedpace import Json, exchanges
-from tests.live.scheduler.test_recordings import PAIRS, making, scenario_file
+from tests.live.scheduler.test_recordings import making, scenario_file
 
 SCENARIOS = (
     "f1-extender-nocache", "f2-extender-cache", "f3-extender-preempt-nocache", "f4-extender-preempt-cache", "f5-extender-bind",
@@ -32,8 +32,10 @@ CRASH = ("1.15.5", "f9-extender-odd-cache")
 """There an extender names a node that is not in the cluster, and the original ends."""
 TOO_LATE = ("1.28.7", "f9-extender-odd-cache")
 """There one of the pods that are deleted went before the original took it from the queue."""
+EXTENDED = (("1.15", "1.15.5"), ("1.27", "1.28.7"))
+"""In 1.28.7 preemption still looks at nodes without a reason, as in 1.27; later patches of 1.28 do not."""
 each_scenario = pytest.mark.parametrize(
-    ("release", "version", "scenario"), [(release, version, scenario) for release, version in PAIRS for scenario in SCENARIOS]
+    ("release", "version", "scenario"), [(release, version, scenario) for release, version in EXTENDED for scenario in SCENARIOS]
 )
 
 

@@ -15,7 +15,7 @@ from tests.live.scheduler.worlds import World, live
 from tests.support.examples import examples
 from tests.support.livefaults import Faults, wrongs
 
-RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
+RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27", "1.34"]
 QUIET_AFTER = 60.0
 """Virtual seconds after which nothing fails any more."""
 
@@ -56,7 +56,7 @@ def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, resta
     assert all(world.hosts.values())
 
 
-@pytest.mark.parametrize("release", ["1.15", "1.27"])
+@pytest.mark.parametrize("release", ["1.15", "1.27", "1.34"])
 def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
     """Two schedulers of one name that both believe to lead: the API server refuses the second binding, and all pods get a node."""
     _, watcher = outcome(release, 7, 0.0, restarts=False, replicas=2)
@@ -76,7 +76,7 @@ def dark(request: Request) -> Fault:
     return Fault(is_lost=True) if request.path.endswith("/binding") else Fault(is_dropped=True)
 
 
-@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.34"])
 def test_a_binding_without_an_answer_keeps_its_place(release: str) -> None:
     """Until it is known whether a pod was bound, no other pod gets its room, though no informer tells of it."""
     found: list[Watcher] = []
@@ -96,7 +96,7 @@ def test_a_binding_without_an_answer_keeps_its_place(release: str) -> None:
     assert sorted(world.hosts.values()) == ["", "node"]
 
 
-@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.34"])
 def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
     """A pod fails to be bound, and nothing can be read or written after that for a while: it is not forgotten."""
 

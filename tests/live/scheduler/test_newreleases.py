@@ -10,8 +10,10 @@ from kubeclassic.core.queue.clock import Clock
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.live.settings.releases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.functions.simulate import simulate
 from tests.apiserver.resources import NEWEST_SERVER
 from tests.live.scheduler.processes import Site, at
+from tests.live.scheduler.worlds import node_form, pod_form
 
 RELEASES = [release for release in LIVE_RELEASES if engine_for(release, {}).flow.profiles]
 
@@ -112,3 +114,28 @@ def test_a_claim_gets_a_device() -> None:
     assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
     assert [one["device"] for one in claim["status"]["allocation"]["devices"]["results"]] == ["gpu-0"]
     assert [one["name"] for one in claim["status"]["reservedFor"]] == ["p"]
+
+
+SIZES = ("300m", "1", "700m", "500m", "1", "200m")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_live_and_simulated(release: str) -> None:
+    """A live scheduler places the pods that wait at its start as a simulation of the same objects does, and leaves the same one out."""
+    wanted = [f"p{number}" for number in range(len(SIZES))]
+
+    async def play(site: Site) -> None:
+        for number in range(2):
+            site.add_node(f"node-{number}", cpu="1500m", zone=f"z{number}")
+        for name, cpu in zip(wanted, SIZES, strict=True):
+            site.add_pod(name, cpu=cpu)
+        site.add_pod("far", cpu="100m", nodeSelector={"zone": "z9"})
+        site.start(leader_elect="false")
+        await asyncio.sleep(30.0)
+
+    live = at(release, play, NEWEST_SERVER).hosts
+    nodes = [{"apiVersion": "v1", "kind": "Node", **node_form(f"node-{number}", cpu="1500m", zone=f"z{number}")} for number in range(2)]
+    pods = [{"apiVersion": "v1", "kind": "Pod", **pod_form(name, cpu=cpu)} for name, cpu in zip(wanted, SIZES, strict=True)]
+    far = {"apiVersion": "v1", "kind": "Pod", **pod_form("far", nodeSelector={"zone": "z9"})}
+    found = simulate([*nodes, *pods, far], release=release)
+    assert {f"default/{name}": host or None for name, host in live.items()} == found.hosts

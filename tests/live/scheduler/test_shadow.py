@@ -40,7 +40,7 @@ def shadowed(release: str, other: str, config: dict[str, object], pods: int = 40
     return live(release, play), told
 
 
-@pytest.mark.parametrize("release", ["1.12", "1.15", "1.16", "1.27"])
+@pytest.mark.parametrize("release", ["1.12", "1.15", "1.16", "1.27", "1.34"])
 def test_a_scheduler_agrees_with_itself(release: str) -> None:
     """Beside a scheduler of the same release and configuration no pod differs, not even by a tie-break, in a burst of bindings."""
     world, told = shadowed(release, release, {})
@@ -89,7 +89,7 @@ class Slow(LiveScheduler):
         return await super().step()
 
 
-@pytest.mark.parametrize("release", ["1.15", "1.16", "1.27"])
+@pytest.mark.parametrize("release", ["1.15", "1.16", "1.27", "1.34"])
 @pytest.mark.parametrize("seed", range(3))
 def test_priorities_while_pods_come(release: str, seed: int) -> None:
     """Pods of four priorities come faster than they are decided on, and their bindings are written in any order: still nothing differs."""
@@ -121,7 +121,7 @@ def test_priorities_while_pods_come(release: str, seed: int) -> None:
     assert [one.line() for one in told if one.differs] == []
 
 
-@pytest.mark.parametrize("release", ["1.16", "1.27"])
+@pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
 def test_a_refused_pod_holds_nobody_up(release: str) -> None:
     """What becomes of the pods after one that fits nowhere is told as soon as that of others."""
     told: list[str] = []
@@ -141,7 +141,7 @@ def test_a_refused_pod_holds_nobody_up(release: str) -> None:
     assert sorted(told) == [*(f"default/big-{number}" for number in range(5)), "default/web"]
 
 
-@pytest.mark.parametrize("release", ["1.16", "1.27"])
+@pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
 def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
     """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted nowhere first."""
     told: list[Judgement] = []

@@ -20,14 +20,16 @@ from kubeclassic.live.server.extender import ExtenderService
 from kubeclassic.live.server.following import Following
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.engines import engine_for
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport, refused
 from tests.support.serverbuild import Json, node_json, pod_json
 
 EVERYTHING = [{"operator": "Exists"}]
 """A new node has a taint until it is ready."""
-SERVERS = [(NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16")]
+SERVERS = [
+    (NEWEST_SERVER, "1.34"), (NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16"),
+]  # fmt: skip
 
 
 @attrs.define
