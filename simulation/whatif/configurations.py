@@ -11,6 +11,7 @@ from ...exceptions import KubeclassicError
 from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.config.defaults import Named, Plugins, PluginSet
 from ...framework.config.profiles import ProfileConfig
+from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.values import NodeReport
 from .change import Change, Suggestion
@@ -23,6 +24,8 @@ GATES = (
     "ResourceLimitsPriorityFunction", "TaintNodesByCondition", "VolumeCapacityPriority", "VolumeScheduling",
 )  # fmt: skip
 """The feature gates that scheduling reads; a release has some of them."""
+NEEDED = {DynamicResources.name}
+"""Rules without which a pod gets a node and cannot start there."""
 GENERAL = "GeneralPredicates"
 PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
 Variant = tuple[Change, Recipe]
@@ -64,10 +67,11 @@ class Configurations:
             yield change, attrs.evolve(self.recipe, preemption=True, config=config)
 
     def _gates(self, stage: Stage) -> Iterator[Variant]:
-        known = stage.engine.algorithm.gates
+        algorithm = stage.engine.algorithm
         for name in GATES:
-            if name in known:
-                value = not known[name]
+            gate = algorithm.release.gates.get(name)
+            if gate is not None and not gate.locked:
+                value = not algorithm.gates[name]
                 told = f"switch feature gate {name} {'on' if value else 'off'}"
                 yield Change(kind="gate", words=told, patch=(f"feature gate: {name}={str(value).lower()}",)), self._with_gate(name, value)
 
@@ -80,7 +84,7 @@ class Configurations:
     def _rules(self, stage: Stage) -> Iterator[Variant]:
         """Without one of the rules that are against nodes."""
         against = dict.fromkeys(one.rule for report, _ in stage.targets() for one in report.objections)
-        for rule in against:
+        for rule in (rule for rule in against if rule not in NEEDED):
             if self.recipe.profiles is not None:
                 told = f"disable plugin {rule} at preFilter and filter"
                 change = Change(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))

@@ -63,7 +63,7 @@ _WRITTEN = {
 TABLE = _needing(
     free="size resources places zone_key",
     node="row_of names nodes limits allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid "
-    "attachable images deleted_rows has_nodeless has_huge once",
+    "attachable images recounted deleted_rows has_nodeless has_huge once",
     requests="sums",
     ports="ports",
     pods="pods volumes",
@@ -71,7 +71,7 @@ TABLE = _needing(
     cluster="row_count",
     counted="census",
 )
-CENSUS = _needing(free="labels", counted="counter", domain="terms_about", wide="counters")
+CENSUS = _needing(free="labels watch", counted="counter", domain="terms_about", wide="counters")
 COUNTER = _needing(free="query of", counted="rows", wide="total revision", domain="domains domains_without by")
 LISTINGS = _needing(
     free="volumes claims classes csi_nodes csi_drivers csi_capacities attachments services controllers replica_sets stateful_sets "

@@ -211,6 +211,23 @@ class TestTheScheduler:
         result = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.27")
         assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
 
+    @pytest.mark.parametrize(("release", "wanted"), [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])])
+    def test_locked_gates_stay(self, release: str, wanted: list[str]) -> None:
+        """A gate that the release has locked, or no longer has, is no suggestion."""
+        selector = {"matchLabels": {"app": "x"}}
+        constraint = {"maxSkew": 1, "minDomains": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+        there, asks = pod("p", labels={"app": "x"}, nodeName="a"), pod("asked", labels={"app": "x"}, topologySpreadConstraints=[constraint])
+        result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
+        assert patches(result, "gate") == wanted
+
+    def test_devices_are_not_left_out(self) -> None:
+        """A pod without its devices does not start, so the plugin that looks for them stays."""
+        claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "default"}}
+        claim["spec"] = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+        kind = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}}
+        asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
+        assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
+
     def test_gates_of_the_release(self) -> None:
         """A feature gate that adds the rule in the way is switched off."""
         result = found(*SPREAD, release="1.16", gates="EvenPodsSpread=true")
