@@ -39,7 +39,7 @@ class TestForms:
         assert runs.splitlines()[0].split()[:5] == ["RUN", "RELEASE", "ORDER", "SEED", "PLACED"]
         assert len(runs.splitlines()) == 5
         assert " to " in means
-        assert told.err == "4 runs\n"
+        assert told.err.startswith("4 runs\n")
 
     def test_csv(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """CSV is the table alone."""
@@ -68,7 +68,7 @@ class TestForms:
         """With --output there are the files, and a second time nothing runs."""
         assert run(["sweep", "sweep.yaml", "--output", "out"]) == 0
         assert run(["sweep", "sweep.yaml", "--output", "out"]) == 0
-        assert capsys.readouterr().err == "4 runs\n4 runs, 0 of them now\n"
+        assert [line for line in capsys.readouterr().err.splitlines() if " runs" in line] == ["4 runs", "4 runs, 0 of them now"]
         assert {path.name for path in Path("out").iterdir()} == {"results.csv", "results.parquet", "sweep.json", "runs.jsonl"}
 
 
@@ -92,7 +92,7 @@ class TestEndings:
         assert run(["sweep", "sweep.yaml"]) == 1
         told = capsys.readouterr()
         assert 'plugin "Nobody" has not been registered' in told.out
-        assert told.err == "2 runs, 1 of them now, 1 failed\n"
+        assert told.err.startswith("2 runs, 1 of them now, 1 failed\n")
 
     @pytest.mark.parametrize(
         ("arguments", "wanted"),

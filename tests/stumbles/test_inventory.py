@@ -24,7 +24,7 @@ SHORT_NAMES = {
 }  # fmt: skip
 """What kubectl calls the kinds."""
 NEWER_NAMES = {
-    "deviceclasses": "DeviceClass", "resourceclaims": "ResourceClaim",
+    "volumeattachments": "VolumeAttachment", "deviceclasses": "DeviceClass", "resourceclaims": "ResourceClaim",
     "resourceclaimtemplates": "ResourceClaimTemplate", "resourceslices": "ResourceSlice",
 }  # fmt: skip
 """Kinds that only newer clusters know, or that only newer releases read."""

@@ -94,7 +94,7 @@ class TestPage:
         """Inputs, warnings, releases and the command stand in it."""
         _, html, _ = packing
         about = html[html.index('class="about"') : html.index('class="contents"')]
-        for text in ("bin-packing.yaml", "11 nodes", "1.16, 1.27", "1 warning", "Repeat it with"):
+        for text in ("bin-packing.yaml", "11 nodes", "1.16, 1.27", "warnings", "Repeat it with"):
             assert text in about
 
 
