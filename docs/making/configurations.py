@@ -75,7 +75,7 @@ def _profile_tables() -> Iterator[str]:
     yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, Named))
     yield "## Arguments of plugins"
     seen: set[type[Any]] = set()
-    release = next(reversed(FRAMEWORK_RELEASES.values()))
+    release = list(FRAMEWORK_RELEASES.values())[-1]
     newest = Context(release, resolved_gates(None, release))
     for plugin in DEFAULT_REGISTRY:
         if takes_args(plugin, newest):

@@ -89,7 +89,7 @@ PLUGINS: Mapping[str, str] = {
 """Plugin -> the cluster of its example."""
 SINCE_LATER = ("DynamicResources",)
 """Plugins that the first release with plugins does not run."""
-NEWEST = next(reversed(FRAMEWORK_RELEASES))
+NEWEST = list(FRAMEWORK_RELEASES)[-1]
 GATES = {
     "EvenPodsSpread": "EvenPodsSpread=true", "EvenPodsSpreadPriority": "EvenPodsSpread=true",
     "ResourceLimitsPriority": "ResourceLimitsPriorityFunction=true",

@@ -75,7 +75,7 @@ class TestSimulator:
         """All commands read an export; that its configuration does not count is said."""
         found = kubeclassic.simulate(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
         assert found.hosts == {"default/p": "n"}
-        assert any("kubeclassic import simulator --profile FILE" in warning for warning in found.warnings)
+        assert any("kubeclassic import simulator --profile FILE" in warning.text for warning in found.warnings)
 
     def test_its_configuration_is_a_profile(self, tmp_path: Path) -> None:
         """The objects with their kinds, and the configuration as a file that --profile takes."""
