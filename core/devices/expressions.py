@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any
 
 import attrs
@@ -90,8 +91,8 @@ def _in_upstreams_words(text: str) -> str:
 @cache
 def _environment() -> Any:
     try:
-        from cel_expr_python import cel
-        from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
+        names = ("cel", "ext.ext_bindings", "ext.ext_optional", "ext.ext_strings")
+        cel, ext_bindings, ext_optional, ext_strings = (import_module(f"cel_expr_python.{name}") for name in names)
     except ImportError:
         raise KubeclassicError(MISSING) from None
     kinds = {
