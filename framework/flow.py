@@ -199,7 +199,7 @@ class FrameworkFlow:
     def filter(self, cycle: FrameworkCycle) -> Details:
         table, profile, order = self.engine.table, self._profile(cycle.pod), self.order
         table.shared_names = True
-        diagnosis = Diagnosis(table.names, order.rows(), cycle.release.framework)
+        diagnosis = Diagnosis(table.names, order.rows(), profile.algorithm.release.framework)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter, on_part = partial(run_pre_filter, cycle, profile), self.engine.on_part
         outlines = self._outlines(cycle) if self.engine.reads_at_once else None

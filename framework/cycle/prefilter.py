@@ -39,7 +39,7 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
 
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
     """Run the PreFilter plugins in order until one ends it."""
-    found, rejection, cells = EVERYTHING, None, cycle.release.framework
+    found, rejection, cells = EVERYTHING, None, profile.algorithm.release.framework
     concerned = _concerned(cycle, profile)
     for plugin in profile.points.pre_filter:
         answer = _ask(plugin, cycle) if plugin in concerned else None

@@ -174,9 +174,9 @@ def _as_before(whole: Method, scores: RowScores, cycle: Any) -> None:
         whole(scores, cycle)
 
 
-def _same_size(whole: Method, templates: Templates, pod: Any) -> Any:
+def _same_size(whole: Method, templates: Templates, *pods: Any) -> Any:
     """All templates are of one size, so that they share row scores."""
-    made = whole(templates, pod)
+    made = whole(templates, *pods)
     object.__setattr__(made, "size", "one")
     return made
 
