@@ -13,6 +13,7 @@ Record = dict[str, Any]
 WORDS = (
     ("taint", "taints"), ("node selector", "the node selector"), ("node affinity", "node affinity"),
     ("affinity", "pod affinity"), ("topology spread", "the spread constraint"), ("free ports", "ports"), ("volume", "volumes"),
+    ("allocate all claims", "devices for its claims"), ("resourceclaim", "devices of its claims"),
     ("unschedulable", "nodes that are closed"), ("not ready", "nodes that are not ready"),
 )  # fmt: skip
 """What a reason has in it -> what it is about; the first one counts."""

@@ -132,6 +132,7 @@ class TestWords:
             "pod has unbound immediate PersistentVolumeClaims": 0
         }
         assert about_what("Too many pods") == "places for pods"
+        assert about_what("cannot allocate all claims") == "devices for its claims"
 
 
 class TestForms:
