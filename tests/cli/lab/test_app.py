@@ -190,8 +190,7 @@ class TestProgram:
         words = command("lab", str(EXAMPLE), "--no-open", "--release", "1.14", "--set", "node gpu-b1 unschedulable=true")
         with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
-            line = process.stderr.readline()
-            address = line.split()[4]
+            address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
             found = httpx.post(f"{address}api/session", json={}).json()["session"]
             assert (found["release"], found["edits"]) == ("1.14", ["node gpu-b1 unschedulable=true"])
             assert httpx.post(f"{address.rpartition('/')[0][:-3]}/api/session", json={}).status_code == 404
