@@ -103,11 +103,16 @@ class TestDeviations:
         assert "do not count on it in later releases" in result.stderr
 
 
+def said(stderr: str) -> list[str]:
+    """The lines of *stderr* before the sentences about what the releases do not read."""
+    return [line for line in stderr.splitlines() if " judged without " not in line]
+
+
 class TestCheck:
     def test_agreement(self, run: Run) -> None:
         """Where all decisions are the same the exit status is 0, and their number is told."""
         result = run(EXAMPLES / "policies" / "openshift-labels.json", "--check", EXAMPLES / "cluster")
-        assert result.stderr.splitlines()[-2:] == [
+        assert said(result.stderr)[-2:] == [
             "22 decisions of both: 22 the same",
             "  the same nodes fit in 22, the same ones are best in 22; with any tie-break profile takes one of policy's best in 22",
         ]
@@ -116,7 +121,7 @@ class TestCheck:
     def test_equals_are_no_difference_and_not_the_same(self, run: Run) -> None:
         """Where the profile takes other nodes of the old release's best the exit status is 0, and their number and causes are told."""
         result = run(EXAMPLES / "policies" / "kubernetes-defaults-spelled-out.json", "--check", EXAMPLES / "cluster")
-        lines = result.stderr.splitlines()
+        lines = said(result.stderr)
         assert result.exit_code == 0
         assert lines[-3:-1] == [
             "22 decisions of both: 18 the same",
@@ -173,7 +178,7 @@ class TestCheck:
         policy = EXAMPLES / "policies" / "kubernetes-classic.json"
         before, after = (run(policy, *more, "--check", EXAMPLES / "cluster") for more in ((), ("--newer-labels",)))
         assert "warning: 11 nodes have label failure-domain.beta.kubernetes.io/zone and not topology.kubernetes.io/zone" in before.stderr
-        assert "warning" not in after.stderr
+        assert "warning: 11 nodes" not in after.stderr
         assert (before.exit_code, after.exit_code) == (1, 0)
 
     @pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md"))

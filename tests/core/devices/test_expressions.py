@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import pytest
@@ -97,15 +96,12 @@ def test_attributes_without_a_value(attribute: Any, told: str) -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package an error says what to install."""
-    real = builtins.__import__
 
-    def lacking(name: str, *rest: Any) -> Any:
-        if name.startswith("cel_expr_python"):
-            raise ImportError(name)
-        return real(name, *rest)
+    def lacking(name: str) -> Any:
+        raise ImportError(name)
 
     expressions._environment.cache_clear()
     compiled.cache_clear()
-    monkeypatch.setattr(builtins, "__import__", lacking)
+    monkeypatch.setattr(expressions, "import_module", lacking)
     with pytest.raises(KubeclassicError, match=r"wanted it installed: pip install 'kubeclassic\[devices\]'$"):
         compiled("true")

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -105,7 +105,7 @@ EVENTS = ("put node", "delete node", "put pod", "delete pod")
 
 
 @pytest.mark.parametrize("plugin", WANTS)
-@examples(0.4)
+@examples(0.4, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data(), release=st.sampled_from(sorted(WITH_HINTS)))
 def test_who_stays_parked_fits_nowhere(plugin: str, data: st.DataObject, release: str) -> None:
     """After any event a pod that is still parked would be rejected once more."""
