@@ -34,7 +34,7 @@ class _VolumeLimits(Plugin):
 
     def _counts(self, volume: Volume) -> bool:
         """Whether the plugin can count a *volume* that the pod names without a claim."""
-        raise NotImplementedError
+        return False
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         """Skip pods without claims and without such volumes; their filter would have no objection."""
@@ -43,7 +43,6 @@ class _VolumeLimits(Plugin):
     def filter_key(self, pod: Template) -> Hashable:
         # A claim of an ephemeral volume depends on the pod itself.
         return pod if any(volume.ephemeral is not None for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
-
 
     def _pods_and_claims(self) -> Iterator[ClusterEvent]:
         queueing = self.handle.queueing

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, assume, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -105,7 +105,7 @@ EVENTS = ("put node", "delete node", "put pod", "delete pod")
 
 
 @pytest.mark.parametrize("plugin", WANTS)
-@examples(0.4, suppress_health_check=[HealthCheck.filter_too_much])
+@examples(0.4)
 @given(data=st.data(), release=st.sampled_from(sorted(WITH_HINTS)))
 def test_who_stays_parked_fits_nowhere(plugin: str, data: st.DataObject, release: str) -> None:
     """After any event a pod that is still parked would be rejected once more."""
@@ -123,20 +123,17 @@ def test_who_stays_parked_fits_nowhere(plugin: str, data: st.DataObject, release
 
 
 def _happen(bench: Bench, data: st.DataObject, there: dict[str, Pod]) -> None:
-    event = data.draw(st.sampled_from(EVENTS))
+    # Upstream: up to 1.31 the queue is not told of a node that goes, so a pod waits though its domain is gone.
+    untold = set() if bench.engine.algorithm.release.queueing.node_delete else {"delete node"}
+    event = data.draw(st.sampled_from([event for event in EVENTS if event not in (untold if there else {*untold, "delete pod"})]))
     if event == "put node":
         bench.router.put(data.draw(nodes(data.draw(NAMES))))
     elif event == "delete node":
-        # Upstream: up to 1.31 the queue is not told of it, so a pod waits though its domain is gone.
-        assume(bench.engine.algorithm.release.queueing.node_delete)
         bench.router.delete(node(data.draw(NAMES)))
+    elif event == "delete pod":
+        bench.router.delete(there[data.draw(st.sampled_from(sorted(there)))])
     else:
         name = data.draw(st.sampled_from(("g0", "g1", "g2")))
-        old = there.get(name)
-        if event == "delete pod":
-            assume(old is not None)
-            bench.router.delete(there[name])
-        else:
-            new = data.draw(guests(name))
-            assume(old is None or old.spec.node_name == new.spec.node_name)
-            bench.router.put(new)
+        old, new = there.get(name), data.draw(guests(name))
+        assume(old is None or old.spec.node_name == new.spec.node_name)
+        bench.router.put(new)
