@@ -35,24 +35,32 @@ WANTS: dict[str, dict[str, Any]] = {
 }
 """What a pod wants of one plugin alone."""
 NAMES = st.sampled_from(("n0", "n1", "n2"))
+GUESTS = st.sampled_from(("g0", "g1", "g2"))
 LABELS = st.sampled_from(({}, {"app": "a"}, {"app": "b"}))
 
 
-@st.composite
-def nodes(draw: st.DrawFn, name: str) -> Node:
-    """A node, perhaps in a zone, with a fast disk, tainted, cordoned or small."""
-    found = {"zone": draw(st.sampled_from(("x", "y", ""))), "disk": draw(st.sampled_from(("fast", "")))}
-    labels = {key: value for key, value in found.items() if value}
-    taints = draw(st.sampled_from(([], [], [{"key": "t", "effect": "NoSchedule"}], [{"key": "t", "effect": "NoExecute"}])))
-    cordoned = draw(st.sampled_from((False, False, True)))
-    return node(name, labels=labels, taints=taints, unschedulable=cordoned, cpu=draw(st.sampled_from("124")))
+Traits = tuple[Any, ...]
+ZONES, DISKS = st.sampled_from(("x", "y", "")), st.sampled_from(("fast", ""))
+TAINTS = st.sampled_from(([], [], [{"key": "t", "effect": "NoSchedule"}], [{"key": "t", "effect": "NoExecute"}]))
+NODES: st.SearchStrategy[Traits] = st.tuples(st.tuples(ZONES, DISKS), TAINTS, st.sampled_from((False, False, True)), st.sampled_from("124"))
+"""What can change of a node: its labels, its taints, whether it is cordoned, its cpu."""
+PODS: st.SearchStrategy[Traits] = st.tuples(LABELS, st.sampled_from("12"))
+"""What can change of a pod on a node: its labels and its request of cpu."""
+PLACES: st.SearchStrategy[Traits] = st.tuples(NAMES, st.booleans())
+"""What cannot change of such a pod: its node and whether it has a host port."""
 
 
-@st.composite
-def guests(draw: st.DrawFn, name: str) -> Pod:
-    """A pod on a node."""
-    ports = [{"containerPort": 1, "hostPort": 80}] if draw(st.booleans()) else []
-    return made(name, on=draw(NAMES), labels=draw(LABELS), requests={"cpu": draw(st.sampled_from("12"))}, ports=ports)
+def node_of(name: str, traits: Traits) -> Node:
+    """The node of that name."""
+    (zone, disk), taints, cordoned, cpu = traits
+    labels = {key: value for key, value in {"zone": zone, "disk": disk}.items() if value}
+    return node(name, labels=labels, taints=taints, unschedulable=cordoned, cpu=cpu)
+
+
+def pod_of(name: str, place: Traits, traits: Traits) -> Pod:
+    """The pod of that name."""
+    ports = [{"containerPort": 1, "hostPort": 80}] if place[1] else []
+    return made(name, on=place[0], labels=traits[0], requests={"cpu": traits[1]}, ports=ports)
 
 
 def made(name: str, *, ports: Any = (), requests: Any = None, **spec: Any) -> Pod:
@@ -101,9 +109,6 @@ class Bench:
         return self.engine.schedule(pending).host is not None
 
 
-EVENTS = ("put node", "delete node", "put pod", "delete pod")
-
-
 @pytest.mark.parametrize("plugin", WANTS)
 @examples(0.4)
 @given(data=st.data(), release=st.sampled_from(sorted(WITH_HINTS)))
@@ -111,29 +116,53 @@ def test_who_stays_parked_fits_nowhere(plugin: str, data: st.DataObject, release
     """After any event a pod that is still parked would be rejected once more."""
     bench, wants = Bench(release), dict(WANTS[plugin])
     ports = [{"containerPort": 1, "hostPort": wants.pop("ports")}] if "ports" in wants else []
-    for name in data.draw(st.sets(NAMES)):
-        bench.router.put(data.draw(nodes(name)))
-    there = {name: data.draw(guests(name)) for name in data.draw(st.sets(st.sampled_from(("g0", "g1", "g2"))))}
-    for guest in there.values():
-        bench.router.put(guest)
+    there = {name: data.draw(NODES) for name in sorted(data.draw(st.sets(NAMES)))}
+    guests = {name: data.draw(PODS) for name in sorted(data.draw(st.sets(GUESTS)))}
+    places = {name: data.draw(PLACES) for name in ("g0", "g1", "g2")}
+    for name, traits in there.items():
+        bench.router.put(node_of(name, traits))
+    for name, traits in guests.items():
+        bench.router.put(pod_of(name, places[name], traits))
     pending = made("p", ports=ports, **wants)
     assume(bench.is_refused(pending))
-    _happen(bench, data, there)
+    _happen(bench, data, there, guests, places, plugin)
     assert not bench.is_parked(pending) or not bench.fits(pending)
 
 
-def _happen(bench: Bench, data: st.DataObject, there: dict[str, Pod]) -> None:
-    # Upstream: up to 1.31 the queue is not told of a node that goes, so a pod waits though its domain is gone.
-    untold = set() if bench.engine.algorithm.release.queueing.node_delete else {"delete node"}
-    event = data.draw(st.sampled_from([event for event in EVENTS if event not in (untold if there else {*untold, "delete pod"})]))
+def _happen(
+    bench: Bench, data: st.DataObject, there: dict[str, Traits], guests: dict[str, Traits], places: dict[str, Traits], plugin: str
+) -> None:
+    cells = bench.engine.algorithm.release.queueing
+    every = {"n0", "n1", "n2"}
+    spreads = plugin == "PodTopologySpread"
+    # The nodes that can help others, when they come or change: those with pods, and to PodTopologySpread each that is there.
+    felt = {places[name][0] for name in guests} | (set(there) if spreads else set())
+    # Upstream: a node that changes helps nobody where the pod is not admitted to that node itself, unless hints decide.
+    movers = sorted(every if cells.hints_replace_checks else every - felt)
+    # Upstream: from 1.32 on a node that is deleted is an event, for PodTopologySpread alone. The others' pods are deleted first.
+    goers = sorted(every if spreads else every - felt) if cells.node_delete else []
+    possible = {"put node": bool(movers), "delete node": bool(goers), "put pod": True, "delete pod": bool(guests)}
+    event = data.draw(st.sampled_from([event for event, can in possible.items() if can]))
     if event == "put node":
-        bench.router.put(data.draw(nodes(data.draw(NAMES))))
+        name, new = data.draw(st.sampled_from(movers)), data.draw(NODES)
+        old = there.get(name)
+        if old is not None and not cells.each_node_change:
+            # Upstream: up to 1.29 an update of a node is one event, though more than one thing changes.
+            at = data.draw(st.integers(0, len(new) - 1))
+            new = (*old[:at], new[at], *old[at + 1 :])
+        if plugin.startswith("InterPodAffinity") and "InterPodAffinity" not in cells.comparing_hints:
+            # Upstream: up to 1.32 the hint knows no node without the key of the term, on which anti-affinity holds.
+            (zone, disk), *rest = new
+            new = ((zone or "x", disk), *rest)
+        bench.router.put(node_of(name, new))
     elif event == "delete node":
-        bench.router.delete(node(data.draw(NAMES)))
+        bench.router.delete(node(data.draw(st.sampled_from(goers))))
     elif event == "delete pod":
-        bench.router.delete(there[data.draw(st.sampled_from(sorted(there)))])
+        name = data.draw(st.sampled_from(sorted(guests)))
+        bench.router.delete(pod_of(name, places[name], guests[name]))
     else:
-        name = data.draw(st.sampled_from(("g0", "g1", "g2")))
-        old, new = there.get(name), data.draw(guests(name))
-        assume(old is None or old.spec.node_name == new.spec.node_name)
-        bench.router.put(new)
+        name, (labels, cpu) = data.draw(GUESTS), data.draw(PODS)
+        if name in guests and not cells.hints_for_pods:
+            # Upstream: up to 1.30 changed labels of a pod on a node wake only pods with a term of required affinity that matches.
+            labels = guests[name][0]
+        bench.router.put(pod_of(name, places[name], (labels, cpu)))
