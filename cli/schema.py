@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import json
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ..api.reading.notices import ResultDocument
+from ..api.record import Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
+from .report.documents import API_VERSION
 
 FOLDER = Path(__file__).parent / "schemas"
 ENDING = ".json"
+LINE = "-line"
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+DOCUMENTS = {
+    "capacity": "simulation.capacity.answer:CapacityDocument",
+}
+"""Name -> the class of what is printed, as ``package.module:Class``. A name that ends in ``-line`` is that of a line of JSON Lines."""
+TITLES = {"capacity-curve": "capacity --curve", "new-nodes": "capacity --add-node", "what-if": "explain --what-if"}
+"""Name -> the command, where it is another."""
 
 
 def names() -> list[str]:
     """What there are schemas of, sorted."""
-    return sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
+    return sorted({*DOCUMENTS, *(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))})
 
 
 def text_of(name: str) -> str:
@@ -23,7 +39,22 @@ def text_of(name: str) -> str:
     known = names()
     if name not in known:
         raise UnknownNameError(f'schema: got "{name}", wanted one of {", ".join(known)}{did_you_mean(name, known)}')
-    return (FOLDER / f"{name}{ENDING}").read_text(encoding="utf-8")
+    if name not in DOCUMENTS:
+        return (FOLDER / f"{name}{ENDING}").read_text(encoding="utf-8")
+    return json.dumps(_schema(name), indent=2)
+
+
+def _schema(name: str) -> dict[str, Any]:
+    module, _, found = DOCUMENTS[name].partition(":")
+    record: type[Record] = getattr(import_module(f"...{module}", __name__), found)
+    leading = {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}} if issubclass(record, ResultDocument) else {}
+    head = {"$schema": DRAFT, "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}", "title": f"kubeclassic {_title(name)}"}
+    return {**head, **{word: value for word, value in schema_of(record, leading).items() if word != "title"}}
+
+
+def _title(name: str) -> str:
+    line = name.removesuffix(LINE)
+    return f"{TITLES.get(name, line)} -o json" if line == name else f"{TITLES.get(name, line)} -o jsonl, a line"
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import numpy as np
@@ -12,7 +12,8 @@ from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints
 from .simulate import Simulation
 
-UNITS = {"cpu": "millicores", "memory": "bytes", "ephemeral-storage": "bytes"}
+Unit = Literal["millicores", "bytes", "pieces"]
+UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-storage": "bytes"}
 """Other resources are counted in pieces."""
 
 

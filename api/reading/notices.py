@@ -6,11 +6,12 @@ Some notices are about what does not count in an answer (:class:`Unread`): then 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import attrs
 
 from ...exceptions import KubeclassicError, one_line
+from ..record import Record, plain, says
 
 _POD = "Pod "
 
@@ -90,15 +91,31 @@ class NoticeGroup:
         """The pods that it is about, by namespace and name."""
         return [notice.where.removeprefix(_POD) for notice in self.notices if notice.where.startswith(_POD)]
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
+    def record(self) -> InputWarning:
+        """As data."""
         first = self.notices[0]
         about = first if isinstance(first, Unread) else Unread("", "")
-        others = [notice.where for notice in self.notices if notice.where and not notice.where.startswith(_POD)]
-        return {
-            "text": self.text, "field": about.field or None, "release": about.release or None, "featureGate": about.gate or None,
-            "pods": self.pods, "others": others,
-        }  # fmt: skip
+        others = tuple(notice.where for notice in self.notices if notice.where and not notice.where.startswith(_POD))
+        return InputWarning(self.text, about.field or None, about.release or None, about.gate or None, tuple(self.pods), others)
+
+
+class InputWarning(Record):
+    """What is odd in the input, or what of it does not count."""
+
+    text: Annotated[str, says("All of it in a sentence or a line.")]
+    field: Annotated[str | None, says("The field that does not count; null: it is about something else.")]
+    release: Annotated[str | None, says("The release that does not read it.")]
+    feature_gate: Annotated[str | None, says("The gate that makes the release read it.")]
+    pods: Annotated[tuple[str, ...], says("The pods that it is about, by namespace and name.")]
+    others: Annotated[tuple[str, ...], says("The other objects or places that it is about.")]
+
+
+class ResultDocument(Record, kw_only=True):
+    """The base of the documents that answer a question about an input."""
+
+    KIND: ClassVar[str]
+    """What the document says of itself as its ``kind``."""
+    warnings: Annotated[tuple[InputWarning, ...], says("What is odd in the input, and what of it does not count.")] = ()
 
 
 def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:
@@ -118,9 +135,15 @@ def in_groups(notices: Iterable[Notice]) -> list[str]:
     return [str(group) for group in grouped(notices)]
 
 
-def warning_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+def input_warnings(notices: Iterable[Notice]) -> tuple[InputWarning, ...]:
     """The notices as answers have them for programs: one entry for all that say the same."""
-    return [group.record() for group in grouped(notices)]
+    return tuple(group.record() for group in grouped(notices))
+
+
+def warning_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    """As :func:`input_warnings`, as plain data."""
+    found: list[dict[str, Any]] = plain(input_warnings(notices))
+    return found
 
 
 def unread_sentences(notices: Iterable[Notice]) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from ...api.reading.notices import Notice, warning_records
+from ...api.reading.notices import Notice, ResultDocument, warning_records
+from ...api.record import plain
 from ..console.yamltext import write_yaml
 from ..report.documents import document, indented
 
@@ -31,3 +32,8 @@ def write_document(
         write_yaml(document(kind, record), stream)
     else:
         stream.write(indented(document(kind, record), long=long) + "\n")
+
+
+def write_answer(form: str, answer: ResultDocument, stream: IO[str], *, long: str = "") -> None:
+    """Write *answer* as its document in *form*, one of :data:`DOCUMENT_FORMS`; *long* as for :func:`~..report.documents.indented`."""
+    write_document(form, answer.KIND, plain(answer), stream, long=long)

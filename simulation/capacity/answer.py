@@ -4,17 +4,73 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
 from ...api.objects import Node
-from ..summary import UNITS
-from .counting import Counted
+from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.record import Amounts, Count, Counts, Record, says
+from ..summary import UNITS, Unit
+from .counting import Counted, Placed
 from .question import Question
+from .stop import Stop
 
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 Row = dict[str, Any]
+
+
+class PlacedTemplate(Record):
+    """A template, and where its copies are."""
+
+    name: Annotated[str, says("The name of the pod, or of its workload.")]
+    fits: Count
+    kind: Annotated[str, says("Of what the template was read, such as Pod or Deployment.")]
+    namespace: str
+    requests: Annotated[Amounts, says("What one copy requests, as the release counts it.")]
+    nodes: Counts
+
+
+class Headroom(Record):
+    """A resource over all nodes."""
+
+    resource: str
+    unit: Unit
+    allocatable: int
+    requested_before: int
+    requested: Annotated[int, says("With the copies.")]
+    free: Count
+    copies: Annotated[
+        int | None,
+        says(
+            "How many copies would fit if only this resource counted, on nodes that do not turn them down for something else. "
+            "null: they do not request it, or are of several templates."
+        ),
+    ]
+
+
+class PendingPods(Record):
+    """Pods that waited in the cluster."""
+
+    placed_first: Annotated[Count, says("Those that --pending-first placed.")]
+    waiting: Annotated[Count, says("Those that were left out or found no place.")]
+
+
+class CapacityDocument(ResultDocument, kw_only=True):
+    """How many more copies of one or several pods fit into a cluster, where they go, and what stops the next one."""
+
+    KIND = "Capacity"
+    release: str
+    fits: Annotated[Count, says("How many copies fit, of all templates together.")]
+    wanted: Annotated[int | None, says("How many --pods wants; null: as many as fit.")]
+    templates: tuple[PlacedTemplate, ...]
+    nodes: Annotated[Counts, says("Node -> copies on it; nodes without any are left out. Most copies come first.")]
+    zones: Annotated[Counts, says("Zone -> copies on its nodes; empty if no node has a zone.")]
+    stop: Stop
+    headroom: Annotated[tuple[Headroom, ...], says("Each resource over all nodes, pods last.")]
+    excluded_nodes: tuple[str, ...]
+    pending: PendingPods
+    evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
 
 
 @attrs.frozen(eq=False)
@@ -49,23 +105,18 @@ class Answer:
                 found[self.zones.get(node, "")] += number
         return dict(found)
 
-    def headroom(self) -> list[Row]:
-        """A row a resource: what nodes have of it, what pods request before and after, and what is free after.
-
-        ``copies`` is how many would fit if only this resource counted, on nodes that do not turn them down for something else. It is None
-        if the copies do not request it, or are of several templates.
-        """
+    def headroom(self) -> tuple[Headroom, ...]:
+        """A row a resource: what nodes have of it, what pods request before and after, and what is free after."""
         before, after, placed = self.counted.before, self.counted.after, self.counted.placed
         copies = before.copies(placed[0].requests, self.counted.barred) if len(placed) == 1 else {}
         requested = {name: int(before.requested[at].sum()) for at, name in enumerate(before.resources)}
-        return [
-            {
-                "resource": name, "unit": UNITS.get(name, "pieces"), "allocatable": int(after.allocatable[at].sum()),
-                "requestedBefore": requested.get(name, 0), "requested": int(after.requested[at].sum()),
-                "free": int(after.free[at].sum()), "copies": copies.get(name),
-            }
+        return tuple(
+            Headroom(
+                name, UNITS.get(name, "pieces"), int(after.allocatable[at].sum()), requested.get(name, 0), int(after.requested[at].sum()),
+                int(after.free[at].sum()), copies.get(name),
+            )
             for at, name in enumerate(after.resources)
-        ]  # fmt: skip
+        )  # fmt: skip
 
     def node_rows(self) -> list[Row]:
         """A row a node: its zone, its copies, and what is free of each resource before and after."""
@@ -81,23 +132,19 @@ class Answer:
             rows.append({"node": name, "zone": self.zones.get(name, ""), "copies": nodes.get(name, 0), "resources": left})
         return rows
 
-    def record(self) -> Row:
+    def document(self, warnings: tuple[InputWarning, ...] = ()) -> CapacityDocument:
         """Everything but the single nodes' room."""
         counted = self.counted
-        return {
-            "release": self.release, "fits": counted.fits, "wanted": self.wanted,
-            "templates": [
-                {
-                    "name": placed.template.name, "fits": placed.fits, "kind": placed.template.kind,
-                    "namespace": placed.template.pod.namespace,
-                    "requests": {name: number for name, number in placed.requests.items() if number}, "nodes": dict(placed.nodes),
-                }
-                for placed in counted.placed
-            ],
-            "nodes": counted.nodes, "zones": self.by_zone, "stop": counted.stop.record(), "headroom": self.headroom(),
-            "excludedNodes": list(self.excluded), "pending": {"placedFirst": counted.pending, "waiting": counted.still_waiting},
-            "evicted": dict(counted.evicted),
-        }  # fmt: skip
+        return CapacityDocument(
+            warnings=warnings, release=self.release, fits=counted.fits, wanted=self.wanted, templates=tuple(map(_placed, counted.placed)),
+            nodes=counted.nodes, zones=self.by_zone, stop=counted.stop, headroom=self.headroom(), excluded_nodes=self.excluded,
+            pending=PendingPods(counted.pending, counted.still_waiting), evicted=counted.evicted,
+        )  # fmt: skip
+
+
+def _placed(placed: Placed) -> PlacedTemplate:
+    template, requests = placed.template, {name: number for name, number in placed.requests.items() if number}
+    return PlacedTemplate(template.name, placed.fits, template.kind, template.pod.namespace, requests, placed.nodes)
 
 
 def zone_of(node: Node) -> str:

@@ -18,7 +18,7 @@ from ...core.run import Run
 from ..order import in_order
 from ..scenario import Scenario
 from .room import Room, short_of
-from .stop import FORBIDDEN, Stop, after, at_limit
+from .stop import Stop, after, at_limit
 from .templates import PodTemplate, numbers_for
 
 MOST = 500_000
@@ -201,7 +201,7 @@ class Counting:
         """One copy; why it has no node, if it has none."""
         run, name = self._run, self.templates[at].name
         if (refusal := self.admission.refusal(at, pod)) is not None:
-            return Stop(kind=FORBIDDEN, message=refusal, template=name)
+            return Stop(kind="Forbidden", message=refusal, template=name)
         self.admission.admitted(at)
         if not self._hosts:
             self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))

@@ -13,6 +13,7 @@ from ...api.load import Loaded, load, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import check_type, wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..capacity.answer import Answer
@@ -59,14 +60,14 @@ class CapacityResult(Result):
         return self.answer.counted.stop
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.answer.record())
+        return self._plain(self.answer.document)
 
     def tables(self) -> Mapping[str, Table]:
         rows = []
         for row in self.answer.node_rows():
             free = {f"{name} free": amounts["free"] for name, amounts in row["resources"].items()}
             rows.append({"node": row["node"], "zone": row["zone"], "copies": row["copies"], **free})
-        return {"nodes": Table.of(rows, ("node", "zone", "copies")), "headroom": Table.of(self.answer.headroom(), ("resource",))}
+        return {"nodes": Table.of(rows, ("node", "zone", "copies")), "headroom": Table.of(plain(self.answer.headroom()), ("resource",))}
 
     def facts(self) -> Mapping[str, object]:
         return {"release": self.answer.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from ...api.frames import make_frame
 from ...api.notebooks import Lines, Look, NodeMap, Rows, Share
-from ...api.reading.notices import NoticeGroup
+from ...api.reading.notices import InputWarning, NoticeGroup, ResultDocument
+from ...api.record import plain
 from ...exceptions import UnknownNameError
 
 Row = dict[str, Any]
@@ -39,9 +40,14 @@ class Result(ABC):
     def record(self) -> dict[str, Any]:
         """As plain data, in the form that the command prints with ``-o json``."""
 
+    def _plain(self, document: Callable[[tuple[InputWarning, ...]], ResultDocument]) -> dict[str, Any]:
+        """What *document* makes of the warnings, as plain data."""
+        found: dict[str, Any] = plain(document(tuple(group.record() for group in self.warnings)))
+        return found
+
     def _warned(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """*record* with the warnings first."""
-        return {"warnings": [group.record() for group in self.warnings], **record}
+        return {"warnings": plain(tuple(group.record() for group in self.warnings)), **record}
 
     @abstractmethod
     def tables(self) -> Mapping[str, Table]:

@@ -11,6 +11,7 @@ import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ...api.reading.notices import NoticeGroup, grouped
+from ...api.record import plain
 from ...exceptions import KubeclassicError, wrong_type
 from ...framework.plugin import Plugin
 from ..sweep.asked.spec import Spec, read_spec
@@ -63,7 +64,7 @@ class SweepResult(Result):
     def record(self) -> dict[str, Any]:
         runs = [{column: row.get(column) for column in self.columns} for row in self.rows]
         found = None if self.found is None else {"trials": self.found.trials, "front": self.found.front}
-        document = {**DOCUMENT, "warnings": [group.record() for group in self.warnings]}
+        document = {**DOCUMENT, "warnings": plain(tuple(group.record() for group in self.warnings))}
         return {
             **document, "settings": list(self.settings), "objectives": list(self.objectives), "failed": self.failed, "runs": runs,
             "confidence": list(self.confidence), "search": found,

@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 
 from ....api.objects import Node
+from ....api.record import plain
 from ....core.pods.requests import PODS
 from ....simulation.capacity.answer import Answer
-from ....simulation.capacity.stop import LIMIT_REACHED, UNSCHEDULABLE
 from ..page.about import About
 from ..page.amounts import amount_told, amount_with_unit, column_kind
 from ..page.clustermap import ClusterMap, MapSide
@@ -43,7 +43,7 @@ class Standing:
 
 def capacity_html(answer: Answer, standing: Standing, about: About) -> str:
     """*answer* as a page."""
-    record = answer.record()
+    record = plain(answer.document())
     names = listed([template["name"] for template in record["templates"]])
     sections = (_stop(record), _where(record, answer, standing), _left(record), _asked(record))
     return page_html(Page(f"kubeclassic capacity: {names}", verdict(record), about, sections, lead=_lead(record)))
@@ -75,16 +75,16 @@ def _names(record: Record) -> Markup:
 def _then(record: Record) -> Text:
     """What stops the next copy, in a few words."""
     stop, then = record["stop"], "then " if record["fits"] else ""
-    if stop["kind"] == LIMIT_REACHED:
+    if stop["kind"] == "LimitReached":
         return ", as many as were to be counted"
     if _ran_out(record):
         nodes = sentence(told("stop.shortages.0.nodes", number(stop["shortages"][0]["nodes"])), _nodes_word(stop["shortages"][0]["nodes"]))
         return sentence(f"; {then}", named(short_name(stop["shortages"][0]["resource"])), " has run out on ", nodes)
-    if stop["kind"] == UNSCHEDULABLE and stop["reasons"]:
+    if stop["kind"] == "Unschedulable" and stop["reasons"]:
         reason, often = next(iter(stop["reasons"].items()))
         nodes = sentence(told(f"stop.reasons.{step(reason)}", number(often)), _nodes_word(often))
         return sentence(f"; {then}", nodes, " turn it down" if often != 1 else " turns it down", ": ", named(reason))
-    return sentence(f"; {then}", "no node is left for it" if stop["kind"] == UNSCHEDULABLE else "the next one is not admitted")
+    return sentence(f"; {then}", "no node is left for it" if stop["kind"] == "Unschedulable" else "the next one is not admitted")
 
 
 def _ran_out(record: Record) -> bool:

@@ -89,10 +89,10 @@ def _headroom(answer: Answer, wide: bool, headers: bool) -> Table:
     """What is free of each resource; without *wide* only of those that copies or pods request."""
     rows: list[Sequence[Cell]] = []
     for row in answer.headroom():
-        name = row["resource"]
-        if wide or row["requested"] or row["copies"] is not None:
-            amounts = [rounded(name, row[field]) for field in ("allocatable", "requestedBefore", "requested", "free")]
-            rows.append([short_name(name), *amounts, row["copies"]])
+        name = row.resource
+        if wide or row.requested or row.copies is not None:
+            amounts = [rounded(name, amount) for amount in (row.allocatable, row.requested_before, row.requested, row.free)]
+            rows.append([short_name(name), *amounts, row.copies])
     titles = ["resource", "allocatable", "requested before", "after", "free", "room for copies by it alone"]
     if len(answer.counted.placed) > 1:
         titles, rows = titles[:-1], [row[:-1] for row in rows]

@@ -11,7 +11,7 @@ import attrs
 from ....api.load import Loaded, load, load_documents
 from ....api.objects import Pod
 from ....api.reading.documents import Document
-from ....api.reading.notices import Notice
+from ....api.reading.notices import Notice, input_warnings
 from ....exceptions import KubeclassicError
 from ....simulation.capacity.answer import Answer
 from ....simulation.capacity.curve import axes_of
@@ -33,14 +33,12 @@ from ...report.questions.nodemap import grouped, pods_on
 from ...report.tables import width_of
 from ...report.words import count_doing
 from ..cluster import Opened, checked_scenario, keeps_priorities, opened
-from ..documents import DOCUMENT_FORMS, write_document
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
 from ..simulate import tell
 from .capacitycurve import Forms, draw_curve
 from .newnodes import NewNodes, add_nodes
-
-KIND = "Capacity"
 
 
 class CapacityOptionError(KubeclassicError):
@@ -189,7 +187,7 @@ def _write(answer: Answer, wanted: Asked, stream: IO[str], page: Callable[[], st
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:
-        write_document(wanted.form, KIND, answer.record(), stream, warnings=warnings)
+        write_answer(wanted.form, answer.document(input_warnings(warnings)), stream)
     elif wanted.form == "csv":
         write_csv(answer.node_rows(), stream, headers=not wanted.no_headers)
     else:
