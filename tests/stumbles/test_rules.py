@@ -16,7 +16,7 @@ from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, PolicyError, Reads
 from kubeclassic.cli import run
 from kubeclassic.core.guard import Guard
 from kubeclassic.core.rule import Predicate, Priority, Reduction
-from kubeclassic.core.rule import RuleError as CycleError
+from kubeclassic.core.rule import PriorityError as CycleError
 from kubeclassic.exceptions import RuleError
 from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.status import Code, Status
@@ -190,7 +190,7 @@ class TestWhatIsRaised:
             Scheduler(Cluster(nodes()), release="1.16", catalogue=CATALOGUE.with_(zeros)).schedule("p")
         assert isinstance(caught.value.__cause__, KeyError)
         assert caught.value.frames.count("File ") == 1
-        assert f"{HERE}\", line" in caught.value.frames
+        assert f'{HERE}", line' in caught.value.frames
 
     def test_the_user_can_stop(self) -> None:
         """Ctrl-C passes through a rule."""
