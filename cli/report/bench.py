@@ -7,21 +7,21 @@ from typing import Any
 
 from ...simulation.bench.comparison import Comparison
 from ...simulation.bench.measured import PERCENTS, middle
-from .tables import Table
+from .tables import TextTable
 from .text import Figure
 
 Record = Mapping[str, Any]
 POINTS = tuple(f"p{percent}" for percent in PERCENTS)
 
 
-def bench_tables(records: Sequence[Record]) -> Iterator[Table]:
+def bench_tables(records: Sequence[Record]) -> Iterator[TextTable]:
     """The tables of some cases: one of times, one of throughput and, where another scheduler ran too, one of ratios."""
     headers = ["case", "release", "nodes", "pods", "scheduled", "pods/s", *(f"{point} ms" for point in POINTS), "calibration"]
-    yield Table(headers, [_times(record) for record in records])
-    yield Table(["case", *(f"{name}/s" for name in ("average", *POINTS))], [_throughput(record) for record in records])
+    yield TextTable(headers, [_times(record) for record in records])
+    yield TextTable(["case", *(f"{name}/s" for name in ("average", *POINTS))], [_throughput(record) for record in records])
     ratios = [_ratio(record, record["against"]) for record in records if "against" in record]
     if ratios:
-        yield Table(["case", "runs", "ours, pods/s", "theirs, pods/s", "ratio"], ratios)
+        yield TextTable(["case", "runs", "ours, pods/s", "theirs, pods/s", "ratio"], ratios)
 
 
 def _times(record: Record) -> list[Any]:
@@ -39,7 +39,7 @@ def _ratio(record: Record, theirs: Record) -> list[Any]:
     return [record["case"], len(theirs["runs"]), *rates, _figure(theirs["ratio"], 2)]
 
 
-def comparison_table(found: Comparison) -> Table:
+def comparison_table(found: Comparison) -> TextTable:
     """The cases of two files, a row each."""
     differ = any(pair.a.scheduler != pair.b.scheduler for pair in found.pairs)
     releases = ["release A", "release B"] if differ else ["release"]
@@ -49,7 +49,7 @@ def comparison_table(found: Comparison) -> Table:
         rates, ratios = [_figure(pair.a.rate), _figure(pair.b.rate)], [_figure(pair.ratio, 2), _figure(pair.calibrated, 2)]
         calibrations = [_figure(pair.a.calibration, 4), _figure(pair.b.calibration, 4)]
         rows.append([pair.a.case, *[pair.a.scheduler, pair.b.scheduler][: len(releases)], *rates, *ratios, *calibrations])
-    return Table(headers, rows)
+    return TextTable(headers, rows)
 
 
 def _figure(number: float | None, digits: int = 0) -> Figure | None:

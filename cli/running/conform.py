@@ -20,7 +20,7 @@ from ..console.output import writing
 from ..console.progress import following
 from ..declaring.memory import engine_options
 from ..report.documents import document
-from ..report.tables import Table
+from ..report.tables import TextTable
 
 
 @attrs.frozen(kw_only=True)
@@ -103,7 +103,7 @@ def _print(reports: list[FamilyReport], total: dict[str, Any], show: int) -> Non
         first = next((f"{name}: {lines[0]}" for name, lines in r.different.items()), "")
         rows.append([r.release, r.family, r.cases, r.cycles or r.steps, r.identical, r.left_out, first])
     entries = "steps" if not any(r.cycles for r in reports) else "cycles or steps" if any(r.steps for r in reports) else "cycles"
-    Table(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows).write(sys.stdout)
+    TextTable(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows).write(sys.stdout)
     click.echo(f"{total['cases']} cases: {total['identical']} identical, {total['leftOut']} left out, "
                f"{total['cases'] - total['identical'] - total['leftOut']} different")  # fmt: skip
     different = [(name, lines) for r in reports for name, lines in r.different.items()]

@@ -22,7 +22,7 @@ from ..engines.setup import Setup
 from ..engines.telling import rules_told
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explanation import explanation_lines
-from ..report.explain.nodes import Standing
+from ..report.explain.nodes import ExplainedCluster
 from ..report.explain.page import explanation_html
 from ..report.questions.nodemap import pods_on
 from ..report.tables import width_of
@@ -50,7 +50,7 @@ def run(
     def page() -> str:
         origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=rules_told(given.setup))
         names = [one.name for one in scenario.nodes]
-        return explanation_html(explanation, Standing(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
+        return explanation_html(explanation, ExplainedCluster(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
 
     with writing(output) as stream:
         if form == HTML:

@@ -22,7 +22,7 @@ from ...simulation.summary import summarise, usages
 from ..console.progress import following
 from ..console.yamltext import write_yaml
 from ..report.documents import document, write_rows
-from ..report.listing import CUSTOM, Column, Sorting, custom_columns, table_of, write_csv
+from ..report.listing import CUSTOM, ListColumn, Sorting, custom_columns, table_of, write_csv
 from ..report.simulation import (
     NODE_FIELDS,
     POD_FIELDS,
@@ -34,10 +34,10 @@ from ..report.simulation import (
     pod_columns,
     wide_pod_columns,
 )
-from ..report.tables import Table, write_tables
+from ..report.tables import TextTable, write_tables
 
 if TYPE_CHECKING:
-    from ..report.placement.page import Standing
+    from ..report.placement.page import PlacementBoard
 
 Records = list[dict[str, Any]]
 
@@ -51,13 +51,11 @@ class View:
     namespace: str | None = None
     matches: Matcher = everything
     sorting: Sorting | None = None
-    columns: tuple[Column, ...] = ()
+    columns: tuple[ListColumn, ...] = ()
     """Those of ``custom-columns``."""
 
     @classmethod
-    def of(
-        cls, form: str, scenario: Scenario, *, nodes: bool, namespace: str | None, selector: str | None, sort_by: str | None
-    ) -> View:
+    def of(cls, form: str, scenario: Scenario, *, nodes: bool, namespace: str | None, selector: str | None, sort_by: str | None) -> View:
         """The view that options describe. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown fields and columns."""
         found = (item for item in scenario.objects if isinstance(item, Node))
         resources = list(dict.fromkeys(name for node in found for name in node.status.allocatable if name != "pods"))
@@ -182,13 +180,13 @@ class Answer:
         """As :meth:`document`, with the nodes, of what has run; with *keeps* alone."""
         return self._document(self._kept, nodes=True)
 
-    def standing(self) -> Standing:
+    def standing(self) -> PlacementBoard:
         """All nodes with their pods, before and after; with *keeps* alone."""
-        from ..report.placement.page import Standing
+        from ..report.placement.page import PlacementBoard
         from ..report.questions.nodemap import pods_on
 
         uses = self.uses()
-        return Standing(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
+        return PlacementBoard(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
 
     def _document(self, cycles: Records, *, nodes: bool) -> dict[str, Any]:
         engine, listed = self.simulation.engine, {"nodes": self.nodes()} if nodes else {}
@@ -214,7 +212,7 @@ def _table(answer: Answer) -> None:
 
 
 def _wide(answer: Answer) -> None:
-    records, tables = answer.listed(), list[Table]()
+    records, tables = answer.listed(), list[TextTable]()
     if not answer.view.nodes:
         tables = [table_of(wide_pod_columns(records), records, headers=answer.headers), *_evictions(answer)]
         records = answer.nodes()
@@ -222,7 +220,7 @@ def _wide(answer: Answer) -> None:
     write_tables(tables, answer.stream)
 
 
-def _evictions(answer: Answer) -> Iterator[Table]:
+def _evictions(answer: Answer) -> Iterator[TextTable]:
     records = answer.evictions()
     if records:
         yield eviction_table(records, headers=answer.headers)

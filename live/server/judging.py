@@ -33,7 +33,7 @@ class CannotDecide(KubeclassicError):
 
 
 @attrs.frozen(eq=False)
-class Judged:
+class NodeJudgements:
     """The answer for k nodes: ``fits`` and ``unresolvable`` are bool[k], ``texts`` says why, empty where it fits."""
 
     fits: Mask
@@ -41,7 +41,7 @@ class Judged:
     texts: list[str]
 
 
-def filter_nodes(engine: Engine, pod: Pod, rows: Rows) -> Judged:
+def filter_nodes(engine: Engine, pod: Pod, rows: Rows) -> NodeJudgements:
     """Which of *rows* fit, and why the others do not. Raises :class:`CannotDecide`."""
     with looking(engine, pod):
         _, details = _begun(engine, pod)
@@ -119,7 +119,7 @@ def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
         raise CannotDecide(str(error)) from None
 
 
-def _judged(engine: Engine, details: Details, rows: Rows) -> Judged:
+def _judged(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
     if details.search is None:
         return _all_refused(engine, details, rows)
     verdict = details.search.verdict
@@ -134,15 +134,15 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> Judged:
     away = np.flatnonzero(outside).tolist()
     for at in away:
         texts[at] = _text_of(details, int(rows[away[0]]))
-    return Judged(fits, unresolvable, texts)
+    return NodeJudgements(fits, unresolvable, texts)
 
 
-def _all_refused(engine: Engine, details: Details, rows: Rows) -> Judged:
+def _all_refused(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
     """A plugin refused the pod before any node was looked at."""
     refusal = details.refusal(engine.flow.listed()[0])
     is_final = refusal is not None and refusal.code != UNSCHEDULABLE
     text = "" if refusal is None else ", ".join(refusal.reasons)
-    return Judged(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [text] * len(rows))
+    return NodeJudgements(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [text] * len(rows))
 
 
 def _text_of(details: Details, row: int) -> str:

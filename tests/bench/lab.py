@@ -27,7 +27,7 @@ from kubeclassic.cli.running.lab.app import LabApp
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.live.server.worker import Worker
 from kubeclassic.simulation.bench.bench import calibration
-from kubeclassic.simulation.lab.configuration import Configuration
+from kubeclassic.simulation.lab.configuration import LabConfiguration
 from kubeclassic.simulation.lab.material import Material
 from kubeclassic.simulation.lab.saved import Given
 from kubeclassic.simulation.lab.session import Session
@@ -65,7 +65,7 @@ def pod(name: str, draw: random.Random, on: str = "") -> Json:
 
 def lab(files: Files, release: str) -> LabApp:
     """A lab on *files*."""
-    session = Session.begin(Material(files), Configuration.of(Recipe.read({"release": release})))
+    session = Session.begin(Material(files), LabConfiguration.of(Recipe.read({"release": release})))
     return LabApp(session=session, given=Given(("cluster/",)), token="token", worker=Worker())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.cycle.state import FrameworkCycle
@@ -28,7 +28,7 @@ def handle(release: str = "1.27", /, **gates: bool) -> Handle:
 def cycle_of(new: Pod, *objects: KubeObject, release: str = "1.27") -> FrameworkCycle:
     """A cycle of *release* for *new* in a cluster of *objects*."""
     engine = framework_engine(read_configuration(release=FRAMEWORK_RELEASES[release]))
-    feed = Feed(engine)
+    feed = EventFeed(engine)
     for item in objects:
         feed.put(item)
     return engine.begin(new)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ....core.devices.accounts import DeviceAccount
 from ..prose import wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..words import count_of
 
 MOST_NAMED = 4
@@ -23,7 +23,7 @@ def device_lines(node: str, accounts: Sequence[DeviceAccount], width: int | None
         [f"{account.claim}, {account.request}", _wanted(account), len(devices), _named(devices), why]
         for account in accounts for why, devices in ((USABLE, account.usable), *account.refused.items()) if devices
     ]  # fmt: skip
-    yield from Table(["claim, request", "wants", "devices", "which", "why"], rows).lines(width)
+    yield from TextTable(["claim, request", "wants", "devices", "which", "why"], rows).lines(width)
 
 
 def _wanted(account: DeviceAccount) -> str:

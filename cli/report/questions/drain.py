@@ -9,7 +9,7 @@ from typing import Any
 
 from ....simulation.drain.plan import Plan
 from ..prose import wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..text import Cell
 from ..words import count_doing, count_of
 
@@ -23,19 +23,19 @@ def node_records(plan: Plan) -> list[dict[str, Any]]:
     return [*can, *({"node": name, "can": False, "evicted": None, "staying": None, "why": why} for name, why in plan.cannot.items())]
 
 
-def drain_tables(plan: Plan, *, wide: bool) -> Iterator[Table]:
+def drain_tables(plan: Plan, *, wide: bool) -> Iterator[TextTable]:
     """The nodes; of a search those that can go, and why the others stay; *wide*: all nodes, and who goes where, in order."""
     is_short = plan.bound is not None and not wide
     records = [record for record in node_records(plan) if record["can"] or not is_short]
-    yield Table(["node", "can go", "evicted", "staying", "why not"], [_node_row(record) for record in records])
+    yield TextTable(["node", "can go", "evicted", "staying", "why not"], [_node_row(record) for record in records])
     if is_short and plan.cannot:
-        yield Table(["nodes that stay", "why"], _reasons(plan))
+        yield TextTable(["nodes that stay", "why"], _reasons(plan))
     if plan.evictions and (wide or plan.bound is None):
-        yield Table(["round", "pod", "from", "to", "as", "why"], [_eviction_row(record) for record in plan.record()["evictions"]])
+        yield TextTable(["round", "pod", "from", "to", "as", "why"], [_eviction_row(record) for record in plan.record()["evictions"]])
     if wide and plan.staying:
-        yield Table(["pod that stays", "node", "why"], [[pod.key, node, why] for pod, node, why in plan.staying])
+        yield TextTable(["pod that stays", "node", "why"], [[pod.key, node, why] for pod, node, why in plan.staying])
     if plan.budgets:
-        yield Table(["budget", "allows", "evicted", "left at least"], [_budget_row(budget) for budget in plan.record()["budgets"]])
+        yield TextTable(["budget", "allows", "evicted", "left at least"], [_budget_row(budget) for budget in plan.record()["budgets"]])
 
 
 def _node_row(record: dict[str, Any]) -> list[Cell]:

@@ -12,7 +12,7 @@ from ....api.reading.documents import parsed, read_documents
 from ....api.reading.notices import refuse_unread
 from ....exceptions import KubeclassicError
 from ....framework.releases import is_auto
-from ....simulation.lab.configuration import Configuration
+from ....simulation.lab.configuration import LabConfiguration
 from ....simulation.lab.material import Material
 from ....simulation.lab.saved import Given
 from ....simulation.lab.session import Session
@@ -31,7 +31,7 @@ def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:
     settled = settled_for(setup, files.nodes)
     configuration = settled.configuration()
     recipe = settled.recipe(configuration)
-    start = Configuration.of(recipe, source_of(settled, configuration, files.loaded), cluster.order)
+    start = LabConfiguration.of(recipe, source_of(settled, configuration, files.loaded), cluster.order)
     if settled.runs_profiles:
         start = attrs.evolve(start, percentage=settled.percentage)
     paths = tuple(map(str, asked.paths[1:] if asked.live else asked.paths))

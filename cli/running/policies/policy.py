@@ -14,7 +14,7 @@ from ...console.output import note, one_line
 from ...engines.userrules import catalogue_of
 from ...report.documents import document
 from ...report.prose import wrapped
-from ...report.tables import Table, width_of
+from ...report.tables import TextTable, width_of
 from ..notices import tell_line
 from .policyfiles import read_policy_file, release_of_policies
 
@@ -44,11 +44,11 @@ def run_check(file: Path, release: str, gates: str | None, rules: tuple[str, ...
 def _text(report: Report, width: int | None) -> str:
     predicates = [[place, *row] for place, row in enumerate(report.predicates, 1)]
     never = [[None, name, "never runs"] for name in report.never_run]
-    tables = [Table(["order", "predicate", "from"], [*predicates, *never]).text(width)]
-    tables.append(Table(["priority", "weight"], report.priorities).text(width) if report.priorities else "no priorities")
+    tables = [TextTable(["order", "predicate", "from"], [*predicates, *never]).text(width)]
+    tables.append(TextTable(["priority", "weight"], report.priorities).text(width) if report.priorities else "no priorities")
     if report.extenders:
         rows = [[extender.url_prefix, "yes" if extender.ignorable else "no"] for extender in report.extenders]
-        tables.append(Table(["extender", "may be ignored"], rows).text(width))
+        tables.append(TextTable(["extender", "may be ignored"], rows).text(width))
     everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
     told = f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
     return "\n\n".join([*tables, *wrapped([told], width)])
