@@ -87,7 +87,7 @@ A part within a folder that has a line of its own is not part of that folder's l
 FLOORS = 10
 TABLES = (
     "algorithmprovider/releases.py", "framework/releases.py", "framework/config/gatetable.py", "framework/queue/releasetable.py",
-    "live/settings/releases.py", "cli/declaring/choices.py",
+    "live/settings/releases.py", "choices.py",
 )  # fmt: skip
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
 the defaults for the help."""
