@@ -25,13 +25,13 @@ from .core.engine import Engine
 from .core.rule import Algorithm
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
+from .extenders.choice import asked_extenders
 from .framework.config.loading import GivenProfile
 from .framework.copying import Frozen, freeze_recipe, freeze_run, thaw_recipe, thaw_run
 from .framework.plugin import Plugin
 from .framework.profile import Profile
 from .framework.recipe import ClassicOptions, GivenConfig, GivenPolicy, Recipe, SchedulerOptions
 from .framework.releases import DEFAULT_FRAMEWORK, chosen_release, is_auto
-from .live.extenders.choice import asked_extenders
 
 __all__ = ["ClassicOptions", "GivenPod", "GivenPolicy", "Scheduler", "SchedulerOptions"]
 

@@ -22,11 +22,11 @@ from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.objects import Node
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
+from ...extenders.choice import ConfiguredExtenders
 from ...framework.config import configuration as framework
 from ...framework.config.loading import given_configuration
 from ...framework.recipe import ConfigMaps, Recipe
 from ...framework.releases import AUTO, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, chosen_release, find_any_release, is_auto
-from ...live.extenders.choice import ConfiguredExtenders
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
 Configuration = KubeSchedulerConfiguration | framework.KubeSchedulerConfiguration

@@ -17,8 +17,8 @@ from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup, grouped
 from ...core.engine import Engine
 from ...exceptions import ManifestError, UnknownNameError, wrong_type
+from ...extenders.choice import asked_extenders
 from ...framework.recipe import Recipe, SchedulerOptions
-from ...live.extenders.choice import asked_extenders
 from ..order import ORDERS
 from ..releasenotes import with_pod_notices, with_release_notices
 from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
