@@ -38,7 +38,7 @@ ROWS = {
     "core/pods": CORE,
     "core/arrays": CORE,
     "core/rule.py core/cluster core/binding.py": CORE,
-    "core/guard.py": CORE,
+    "core/guard.py core/savepoint.py": CORE,
     "core/guardedrules.py": CORE,
     "core/cycle.py core/queue core/decision/ties.py": CORE,
     "core/matching core/incremental core/decision": CORE,

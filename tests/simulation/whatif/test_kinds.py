@@ -16,7 +16,7 @@ from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.whatif.change import DISTURBS, Change, Suggestion
 from kubeclassic.simulation.whatif.editor import Editor
 from kubeclassic.simulation.whatif.stage import Stage
-from kubeclassic.simulation.whatif.whatif import FAMILIES, LAST_FAMILIES
+from kubeclassic.simulation.whatif.whatif import FAMILIES
 from tests.conftest import ROOT
 from tests.support.examplerules import example_modules
 from tests.support.whatifbuild import ASKED, HOSTNAME, apart, node, pod, taint
@@ -334,7 +334,7 @@ class TestTheMoment:
         stage = Stage(run, asked, Editor())
         stage.reports = kubeclassic.explain(EXAMPLE, asked.key, release=release, alone=True).nodes
         before = stage.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, stage.nodes()))
-        for _, family in (*FAMILIES, *LAST_FAMILIES):
+        for _, family in FAMILIES:
             for change in family(stage):
                 stage.suggestion(change)
         everyone = [entry.pod for node in stage.nodes() for entry in stage.on(node.name)]
