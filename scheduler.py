@@ -22,12 +22,12 @@ from .core.engine import Engine
 from .core.rule import Algorithm
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
+from .extenders.choice import asked_extenders
 from .framework.copying import Frozen, freeze_recipe, freeze_run, thaw_recipe, thaw_run
 from .framework.options import Classic, Framework, options_of
 from .framework.profile import Profile
 from .framework.recipe import Recipe
 from .framework.releases import chosen_release, is_auto
-from .live.extenders.choice import asked_extenders
 
 __all__ = ["GivenPod", "Scheduler"]
 

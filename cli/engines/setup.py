@@ -10,10 +10,10 @@ import attrs
 
 from ...api.objects import Node
 from ...choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
+from ...extenders.choice import ConfiguredExtenders
 from ...framework.options import FIELDS, declared_of, in_words, options_of, version_of
 from ...framework.recipe import Recipe
 from ...framework.releases import AUTO, FRAMEWORK_RELEASES, chosen_release, is_auto
-from ...live.extenders.choice import ConfiguredExtenders
 
 
 def flag_of(name: str) -> str:

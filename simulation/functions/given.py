@@ -17,9 +17,9 @@ from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup, grouped
 from ...core.engine import Engine
 from ...exceptions import ManifestError, UnknownNameError, check_type, wrong_type
+from ...extenders.choice import asked_extenders
 from ...framework.options import Classic, Framework, GivenOptions, options_of
 from ...framework.recipe import Recipe
-from ...live.extenders.choice import asked_extenders
 from ..order import ORDERS
 from ..releasenotes import with_pod_notices, with_release_notices
 from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out

@@ -17,7 +17,7 @@ from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.whatif.change import DISTURBS, Change, Suggestion
 from kubeclassic.simulation.whatif.editor import Editor
 from kubeclassic.simulation.whatif.stage import Stage
-from kubeclassic.simulation.whatif.whatif import FAMILIES, LAST_FAMILIES
+from kubeclassic.simulation.whatif.whatif import FAMILIES
 from tests.conftest import ROOT
 from tests.support.asking import asked as keywords_of
 from tests.support.examplerules import example_modules
@@ -336,7 +336,7 @@ class TestTheMoment:
         stage = Stage(run, asked, Editor())
         stage.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
         before = stage.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, stage.nodes()))
-        for _, family in (*FAMILIES, *LAST_FAMILIES):
+        for _, family in FAMILIES:
             for change in family(stage):
                 stage.suggestion(change)
         everyone = [entry.pod for node in stage.nodes() for entry in stage.on(node.name)]

@@ -13,10 +13,10 @@ import pytest
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
+from kubeclassic.extenders import choice
+from kubeclassic.extenders.post import Answer, PostError
+from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
 from kubeclassic.framework.options import Classic, options_of
-from kubeclassic.live.extenders import choice
-from kubeclassic.live.extenders.post import Answer, PostError
-from kubeclassic.live.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
 from tests.support.program import program
 
 POLICY: Any = {
