@@ -16,7 +16,7 @@ from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, PolicyError, Reads
 from kubeclassic.cli import run
 from kubeclassic.core.guard import Guard
 from kubeclassic.core.rule import Predicate, Priority, Reduction
-from kubeclassic.core.rule import RuleError as CycleError
+from kubeclassic.core.rule import PriorityError as CycleError
 from kubeclassic.exceptions import RuleError
 from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.framework.plugin import Handle
