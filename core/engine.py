@@ -35,6 +35,7 @@ from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
 from .release import Release
 from .rule import Algorithm
+from .savepoint import Journal, Savepoint
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -74,6 +75,8 @@ class Engine:
     """Called when a part of a cycle has ended; None: nobody wants to know."""
     reads_at_once: bool = attrs.field(init=False, default=False)
     """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
+    journal: Journal = attrs.field(init=False, factory=Journal)
+    """How what is tried is taken back."""
     latest: Cycle | None = attrs.field(init=False, default=None)
     """The cycle that began last."""
     _nominated: str | None = attrs.field(init=False)
@@ -205,19 +208,36 @@ class Engine:
         self.flow.order.take(len(self.cache.order))
         return Decision(pod, error=message, is_fit_error=True, plugins=self._plugins)
 
-    # --- looking without moving -------------------------------------------------------------------------------------
+    # --- trying and taking back -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def savepoint(self) -> Iterator[Savepoint]:
+        """A context for what is tried: at its end the cluster is as before, unless it is kept. See :mod:`.savepoint`."""
+        with self.journal.savepoint() as point:
+            self.journal.note(self.nominations.restore, *self.nominations.saved())
+            self.journal.note(self.move, *self.position)
+            yield point
+
+    @property
+    def position(self) -> tuple[Any, int]:
+        """How far the visiting order and the tie-break have moved."""
+        return self.flow.order.position, self.ties.last_node_index
+
+    def move(self, order: Any, ties: int) -> None:
+        """Set the visiting order and the tie-break to a :attr:`position`."""
+        self.flow.order.position, self.ties.last_node_index = order, ties
 
     @contextmanager
     def unmoved(self, pod: Pod) -> Iterator[None]:
-        """A context in which decisions on *pod* move neither the visiting order nor the tie-break, and leave no effects."""
+        """A savepoint for decisions on *pod* alone, which leave no notes either; its own nomination does not count, as in its own cycle."""
         self.snapshot.refresh()
-        position, index, transient = self.flow.order.position, self.ties.last_node_index, self.table.transient.copy()
-        try:
-            with self.flow.unmoved(), self.binder.undone(pod), self.listings.resource_claims.undone():
+        transient = self.table.transient.copy()
+        with self.savepoint(), self.flow.unmoved(), self.binder.undone(pod), self.listings.resource_claims.undone():
+            self.nominations.remove(pod)
+            try:
                 yield
-        finally:
-            self.flow.order.position, self.ties.last_node_index = position, index
-            self.table.transient[:, : transient.shape[1]] = transient
+            finally:
+                self.table.transient[:, : transient.shape[1]] = transient
 
     def outlook(self, pod: Pod, names: Sequence[str]) -> tuple[Mask, Ints]:
         """On which of the nodes *names* the pod fits, bool[k], and with which total, int64[k]; 0 where it is not scored."""

@@ -114,7 +114,7 @@ from kubeclassic.{module} import {table}
 
 cluster = Cluster.load("{cluster}.yaml")
 pod = {pod}
-cycle = Scheduler(cluster, release="{release}")._run.engine.begin(pod)
+cycle = Scheduler(cluster, "{release}")._run.engine.begin(pod)
 nodes = Batch.everywhere(cycle.table)
 found = {ask}(cycle.template, nodes, cycle)
 for i, fits in enumerate(found.passed):
@@ -155,7 +155,6 @@ class Example:
         if status not in (0, 1):
             raise ValueError(f"{command}: status {status}: {err.getvalue()}")
         return out.getvalue(), out.getvalue() + err.getvalue()
-
 
     def _status(self, command: str) -> int:
         if not self.is_script:
