@@ -175,5 +175,5 @@ def _faults_of_weights(policy: Policy) -> Iterator[str]:
 
 
 def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of the keys of a Policy's JSON form that nobody reads, misspelled or in the wrong case."""
+    """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case."""
     return unknown_fields(document, POLICY_SCHEMA.shape(Policy))

@@ -1,4 +1,4 @@
-"""What stands against each device that a node reaches, for people who want to know why a claim cannot be served there."""
+"""What rules out each device that a node reaches, for people who want to know why a claim cannot be served there."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _account(
 
 
 def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]) -> Iterator[str]:
-    """What stands against *device*, what counts first."""
+    """What rules out *device*, what counts first."""
     make = device.make
     yield from _mismatches(devices, option, device)
     if not NodeAllocationPlan.is_selectable(option, device, devices.judge, devices.cells):

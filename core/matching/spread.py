@@ -144,7 +144,7 @@ class DomainIndex:
         return cls(rows, mine, known, np.flatnonzero(known), bool((mask == (codes != 0)).all()), lacks_keys)
 
     def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
-        """The pods that *query* counts (None: nobody) in each domain by label *key*: int64[values]."""
+        """The pods that *query* counts (None: none) in each domain by label *key*: int64[values]."""
         if query is None:
             return np.zeros(len(self.known), np.int64)
         counter = table.census.counter(query)

@@ -39,7 +39,7 @@ class HardConstraint:
     index: DomainIndex
     """The domains of the nodes that count."""
     query: PodsMatching | None
-    """The peers; None: nobody."""
+    """The peers; None: none."""
     most: int
     """So far may the count of a node's domain be above the smallest one."""
     is_everywhere: bool

@@ -41,7 +41,7 @@ def _parts(explanation: Explanation) -> Iterator[str]:
         yield f"<p>{escape(decision.error)}</p>"
     plan = decision.preemption
     if plan is not None and plan.node is not None:
-        victims = ", ".join(victim.key for victim in plan.victims) or "nobody"
+        victims = ", ".join(victim.key for victim in plan.victims) or "no pod"
         yield f"<p>It would preempt on {escape(plan.node)}: {escape(victims)}.</p>"
     scored = [node for node in explanation.nodes if node.scores]
     if scored:

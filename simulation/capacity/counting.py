@@ -127,7 +127,7 @@ class Counting:
     ratio: Sequence[int] = ()
     """How many copies of each template come in turn; by default one of each."""
     limit: int | None = None
-    """Stop after so many copies; None: after :data:`MOST`."""
+    """Stop after that many copies; None: after :data:`MOST`."""
     admission: Admission = attrs.field(factory=AdmitsAll)
     pending_first: bool = False
     """Place the pods that wait in the cluster before all copies; else they are left out."""

@@ -1,4 +1,4 @@
-"""What stops the next copy: the message, how many nodes have which reason against it, and what is left there that nobody can use."""
+"""What stops the next copy: the message, how many nodes have which reason against it, and what is left there that cannot be used."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ OnNode = Callable[[str], object]
 
 
 def nobody_asks(node: str) -> None:
-    """Progress for nobody."""
+    """Progress that is not shown."""
 
 
 @attrs.frozen(eq=False)

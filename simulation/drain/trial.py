@@ -143,7 +143,7 @@ class Trial:
         made = self.replacements.of(pod)
         if made is None:
             if eviction.by is not None:
-                raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which nobody makes again")
+                raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
             return []
         eviction.replacement = made.key
         self._note(self.replacements.take_back, made)

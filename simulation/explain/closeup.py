@@ -64,7 +64,7 @@ class CloseUp:
     room: tuple[Room, ...] = ()
     """Of each resource that the pod requests, and of places for pods."""
     devices: tuple[DeviceAccount, ...] = ()
-    """What stands against each device, where claims to devices cannot be served."""
+    """What rules out each device, where claims to devices cannot be served."""
     scores: Mapping[str, Score] = attrs.field(factory=dict)
     total: int | None = None
     would_score: bool = False

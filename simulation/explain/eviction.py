@@ -17,7 +17,7 @@ OFF = "preemption is switched off"
 NEVER = "its preemptionPolicy is Never"
 STILL_LEAVING = "it waits for pods that are leaving node {}"
 STAYS = "turned down for a reason that no eviction removes (such as a taint or a label)"
-NOBODY = "no pod there has a lower priority"
+NONE_LOWER = "no pod there has a lower priority"
 NOT_ENOUGH = "even without the pods of lower priority it does not fit"
 NO_HELP = "evicting pods of lower priority does not help on any node"
 
@@ -51,7 +51,7 @@ class Eviction:
     why_not: str = ""
     """Why no room is made, in a few words; empty if it is."""
     unresolvable: int = 0
-    """Nodes with a reason that stays whoever leaves."""
+    """Nodes with a reason that stays whichever pods leave."""
     nobody_lower: int = 0
     """Other nodes, on which no pod has a lower priority."""
     not_enough: int = 0
@@ -105,7 +105,7 @@ def why_no_room(cycle: Cycle, node: NodeReport) -> str:
     """Why evicting pods would make no room on a node that preemption did not come to."""
     if is_unresolvable(node):
         return STAYS
-    return NOT_ENOUGH if _has_lower(cycle, node) else NOBODY
+    return NOT_ENOUGH if _has_lower(cycle, node) else NONE_LOWER
 
 
 def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
@@ -114,7 +114,7 @@ def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
 
 
 def is_unresolvable(node: NodeReport) -> bool:
-    """Whether the scheduler leaves the node out of preemption, as it found a reason that stays whoever leaves."""
+    """Whether the scheduler leaves the node out of preemption, as it found a reason that stays whichever pods leave."""
     if node.code is not None:
         return node.visited and node.code != "Unschedulable"
     return node.visited and not all(objection.evictable for objection in node.objections if objection.counted)

@@ -111,7 +111,7 @@ class _Explaining:
         return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
 
     def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
-        """What stands against each device on *row*."""
+        """What rules out each device on *row*."""
         profile = self.engine.flow.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
         return () if plugin is None else tuple(plugin.accounts(self.cycle, row))

@@ -1,4 +1,4 @@
-"""The nodes of a decision one by one: what stands against each, and what is short there."""
+"""The nodes of a decision one by one: what rules out each, and what is short there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class JudgedNodes:
     cycle: Cycle
     details: Details
     accounts: Callable[[int], tuple[DeviceAccount, ...]]
-    """Row -> what stands against each device there."""
+    """Row -> what rules out each device there."""
     visited: frozenset[int] = attrs.field(init=False)
     weights: dict[str, int] = attrs.field(init=False)
     _known: dict[tuple[int, int, bool], Objection] = attrs.field(factory=dict)

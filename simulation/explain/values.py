@@ -1,4 +1,4 @@
-"""The parts of an explanation that are about nodes: what is short, what stands against a node, how it scores."""
+"""The parts of an explanation that are about nodes: what is short, what rules out a node, how it scores."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ class NodeReport:
     code: str | None = None
     """The code of the plugin's status; None if the node fits, and for a release without plugins."""
     devices: tuple[DeviceAccount, ...] = ()
-    """Of a node where claims to devices cannot be served: what stands against each device."""
+    """Of a node where claims to devices cannot be served: what rules out each device."""
     objections: tuple[Objection, ...] = ()
     """Of every predicate or plugin, also of those that the scheduler did not come to."""
 
     @property
     def obstacles(self) -> int:
-        """How many things stand against the node."""
+        """How many things rule out the node."""
         return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
 
     @property
@@ -136,7 +136,7 @@ class ReasonGroup:
 
     @property
     def alone(self) -> int:
-        """On how many of the nodes nothing else stands against the pod."""
+        """On how many of the nodes nothing else rules out the pod."""
         return sum(node.obstacles == 1 for node in self.nodes)
 
     @property

@@ -87,12 +87,12 @@ def drain(
     :param cluster: a Cluster; a path or several; objects and manifests.
     :param nodes: the names of the nodes, one or several; by default those that *zone* and *node_selector* choose.
     :param auto: look for as many nodes as possible, among those that *zone* and *node_selector* choose.
-    :param keep: with *auto*: at least so many of these stay.
+    :param keep: with *auto*: at least that many of these stay.
     :param zone: only nodes of this zone.
     :param node_selector: only nodes with these labels: ``pool=general,!gpu``.
     :param ignore_daemonsets: pass over the pods of DaemonSets; else they keep their node from going.
     :param delete_emptydir_data: evict pods with an emptyDir too.
-    :param force: delete pods without a controller, which nobody makes again.
+    :param force: delete pods without a controller, which is not made again.
     :param recreate_bare: take it that somebody makes pods without a controller again.
     :param disable_eviction: delete pods without asking disruption budgets.
     :param pod_selector: evict only pods with these labels.

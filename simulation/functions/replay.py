@@ -82,7 +82,7 @@ def replay(
 
     :param inputs: paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
         Cluster; or objects and manifests.
-    :param compress_time: let all times pass so many times as fast.
+    :param compress_time: let all times pass that many times as fast.
     :param ignore_times: all pods come at once, and stay.
     :param as_recorded: pods leave at their recorded time, not after their recorded run time.
     :param run_time: of pods that have none of their own; None: for ever.

@@ -124,7 +124,7 @@ def sweep(
 
 
 def _ignore(done: int, total: int) -> None:
-    """Nobody wants to know."""
+    """Progress is not reported."""
 
 
 def _executor(jobs: object, dask: str | None, runs: int | None) -> Executor:

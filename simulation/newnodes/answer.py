@@ -14,7 +14,7 @@ from .trials import Trial
 
 Row = dict[str, Any]
 MOST_TOLD = 10
-"""Of pods without a node so many are told."""
+"""Of pods without a node that many are told."""
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -14,7 +14,7 @@ from .shapes import Shapes
 from .trials import Trials
 
 WORK = 20_000
-"""How many pods the simulations of the proof place in all, if nobody says how many simulations it may take."""
+"""How many pods the simulations of the proof place in all, if it is not given how many simulations it may take."""
 LEAST_TRIALS, MOST_TRIALS = 10, 400
 
 
@@ -24,7 +24,7 @@ def fewest_nodes(
 ) -> Answer:  # fmt: skip
     """The cheapest mix of *kinds* with which each pod of *question* finds a node; *new_engine* makes new schedulers.
 
-    *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: so many simulations the proof may take.
+    *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: that many simulations the proof may take.
     *preemption*: whether these schedulers evict pods. Raises
     :class:`~.kinds.NewNodeError` for numbers below 1, and for copies without a number of them.
     """

@@ -15,7 +15,7 @@ from .trials import Mix
 SLACK = 1e-9
 """Share of a need that rounding may hide."""
 MOST_STEPS = 30_000
-"""After so many steps the search ends, with what it has."""
+"""After that many steps the search ends, with what it has."""
 Floats = NDArray[np.float64]
 Key = tuple[int, int]
 """The cost of a mix, and its number of nodes."""

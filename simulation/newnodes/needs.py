@@ -21,9 +21,9 @@ from .shapes import Shape
 from .trials import Trials
 
 MOST_SIZES = 24
-"""So many sizes of requests are told apart for each resource."""
+"""That many sizes of requests are told apart for each resource."""
 MOST_ASKED = 64
-"""For so many shapes, the most frequent ones, it is asked which of the nodes that are there never take them."""
+"""For that many shapes, the most frequent ones, it is asked which of the nodes that are there never take them."""
 
 
 @attrs.define(eq=False)

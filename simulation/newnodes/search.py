@@ -18,9 +18,9 @@ from .shapes import Shape
 from .trials import Mix, Trial, Trials
 
 EARLY = 4
-"""A part of the simulations, one in so many, goes to the cheapest mixes before others are improved step by step."""
+"""A part of the simulations, one in that many, goes to the cheapest mixes before others are improved step by step."""
 SWAPPED = 3
-"""So many nodes of a kind are swapped for nodes of another at once."""
+"""That many nodes of a kind are swapped for nodes of another at once."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -36,7 +36,7 @@ class Found:
     bound: int = 0
     """No mix that costs less can do: that is proven."""
     none_from: int | None = None
-    """Of one kind: from so many nodes up to one less than the best, each number was simulated, and none does."""
+    """Of one kind: from that many nodes up to one less than the best, each number was simulated, and none does."""
     is_proven: bool = False
     """No mix that costs less does, nor one that costs the same with fewer nodes; if none was found, none does at all."""
     simulated: int = 0
@@ -50,7 +50,7 @@ class Found:
 
 @attrs.define(eq=False)
 class Search:
-    """Searches among *trials*; *most_nodes*: at most so many new nodes; *most_trials*: the proof may take so many simulations.
+    """Searches among *trials*; *most_nodes*: at most that many new nodes; *most_trials*: the proof may take that many simulations.
 
     *prices*: what a node of each kind costs, as whole numbers.
     """

@@ -8,7 +8,7 @@ from .made import HOSTNAME, Manifest, Trace, cores, gibibytes, label_value, labe
 from .rows import PathLike, Row, each_once, read_rows
 
 COLUMNS = ("instance_sn", "role", "app_name", "cpu_request")
-"""Those that must be there; also read: gpu_request, rdma_request, memory_request, disk_request, max_instance_per_node and the times."""
+"""Those that are required; also read: gpu_request, rdma_request, memory_request, disk_request, max_instance_per_node and the times."""
 NAMESPACE = "dlrm"
 GPU, RDMA = "nvidia.com/gpu", "alibabacloud.com/rdma-percent"
 NOT_READ = ("cpu_limit", "gpu_limit", "memory_limit", "disk_limit", "rdma_limit")
@@ -39,7 +39,7 @@ def _pod(row: Row) -> Manifest:
 
 
 def _apart(made: Manifest, app: str, row: Row) -> Manifest:
-    """At most so many instances of an app on a node: one by anti-affinity, more by a spread."""
+    """At most that many instances of an app on a node: one by anti-affinity, more by a spread."""
     most = row.number("max_instance_per_node") or Decimal(0)
     own = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": HOSTNAME}
     if most == 1:

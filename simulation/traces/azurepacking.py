@@ -40,9 +40,9 @@ class Choice:
     """The machineId of all nodes: amounts of a type of virtual machine are fractions of a machine of this kind."""
     machines: int
     days: Decimal | None = None
-    """Requests after so many days are left out."""
+    """Requests after that many days are left out."""
     most: int | None = None
-    """The first so many requests by time; None: all."""
+    """The first that many requests by time; None: all."""
 
 
 def read(path: PathLike, choice: Choice) -> Trace:

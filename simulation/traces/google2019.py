@@ -25,7 +25,7 @@ MACHINE_COLUMNS = ("time", "machine_id", "type", "capacity.cpus", "capacity.memo
 ATTRIBUTE_COLUMNS = ("machine_id", "name", "value")
 NAMESPACE = "google"
 WHOLE = 1_000_000
-"""The largest machine: so many thousandths of a core, and KiB of memory."""
+"""The largest machine: that many thousandths of a core, and KiB of memory."""
 EVENTS = (
     "SUBMIT", "QUEUE", "ENABLE", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING", "UPDATE_RUNNING",
 )  # fmt: skip

@@ -15,9 +15,9 @@ NAMESPACE = "openb"
 WHOLE_GPU = 1000
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib")
-"""Those that must be there; also read: gpu, model."""
+"""Those that are required; also read: gpu, model."""
 POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
-"""Those that must be there; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
+"""Those that are required; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
 
 
 def manifests(nodes: PathLike, pods: PathLike) -> Manifest:

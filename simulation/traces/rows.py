@@ -20,7 +20,7 @@ PathLike = str | os.PathLike[str]
 LONGEST = 80
 """Characters of a list of columns in a message."""
 MOST_DIGITS = 15
-"""Of a number in a trace: bytes of so many GiB can still be counted."""
+"""Of a number in a trace: bytes of that many GiB can still be counted."""
 A_WHOLE_NUMBER = "a whole number"
 MOST_COPIES = 500_000
 """For how many pods or nodes one row can stand."""
@@ -39,7 +39,7 @@ class Row:
         return self.values.get(column, "")
 
     def name(self, column: str) -> str:
-        """The value of *column*, which must be there."""
+        """The value of *column*, which is required."""
         found = self.text(column)
         if not found:
             raise self.error(column, "a name")

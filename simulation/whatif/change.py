@@ -68,7 +68,7 @@ class Suggestion:
     verified: bool = True
     """Whether the scheduler was asked after the change, and answered with *host*."""
     evicted_by: str | None = None
-    """The pod that takes its place later, when the others have had their turn; None if it stays, or if nobody comes later."""
+    """The pod that takes its place later, when the others have had their turn; None if it stays, or if no pod comes later."""
     made: Change | None = attrs.field(default=None, repr=False)
     """The change itself."""
     recipe: Recipe | None = attrs.field(default=None, repr=False)

@@ -13,7 +13,7 @@ from .podrules import UNSCHEDULABLE, untolerated
 from .stage import HOSTNAME, Stage
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
-"""Labels that say what a node is: nobody changes them so that a pod fits."""
+"""Labels that say what a node is: they are not changed to make a pod fit."""
 PLACES = ("/zone", "/region", "/instance-type")
 """Endings of labels that may be added where they are missing, but do not change."""
 MOST_VALUES = 10

@@ -60,7 +60,7 @@ class TestWorkloads:
         """Where churn or sleep is in a workload, it is said by what they go here."""
         assert run(["bench", WORKLOADS, *SMALL]) == 0
         said = capsys.readouterr().err
-        assert said == f"note: {NAMES[2]}: churn and sleep go by virtual time: a decision counts as 1 ms, and nobody sleeps\n"
+        assert said == f"note: {NAMES[2]}: churn and sleep go by virtual time: a decision counts as 1 ms, and sleeps take no time\n"
 
     def test_a_classic_release(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Any release schedules them."""

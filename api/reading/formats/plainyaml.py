@@ -28,7 +28,7 @@ START = "\n---\n"
 """What stands between documents."""
 
 _FEW, _LINES_EACH = 20, 16
-"""PyYAML may be asked so often, and once more for so many lines: it takes as long for one entry as line by line for so many."""
+"""PyYAML may be asked so often, and once more for that many lines: it takes as long for one entry as line by line for that many."""
 
 
 def documents(text: str, plain: PlainScalars, read: Reader) -> Iterator[Any]:

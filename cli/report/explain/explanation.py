@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ....simulation.explain.choice import Choice, Lead
-from ....simulation.explain.eviction import NO_HELP, NOBODY, NOT_ENOUGH, STAYS, Eviction
+from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, Eviction
 from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport, ReasonGroup, Score, Shortage
 from ..prose import listed, wrapped
@@ -153,7 +153,7 @@ def eviction_sentences(eviction: Eviction | None) -> Iterator[str]:
         yield f"No pod is evicted for it: {eviction.why_not}."
     else:
         yield f"Evicting pods of a lower priority than its own, {eviction.priority:,}, would not help:"
-        told = {STAYS: eviction.unresolvable, NOBODY: eviction.nobody_lower, NOT_ENOUGH: eviction.not_enough}
+        told = {STAYS: eviction.unresolvable, NONE_LOWER: eviction.nobody_lower, NOT_ENOUGH: eviction.not_enough}
         yield from (f"  {count_of(number, 'node')}: {why}" for why, number in told.items() if number)
 
 

@@ -98,7 +98,7 @@ def _stops(plan: Plan, record: Record) -> Iterator[Section]:
     if gone:
         some = joined((named(pod) for pod in gone[:5]), ", ")
         parts.append(
-            note(count_doing(len(gone), "pod", "leave"), " for good, as nobody makes them again: ", some, ", ..." if len(gone) > 5 else "")
+            note(count_doing(len(gone), "pod", "leave"), " for good, as they are not made again: ", some, ", ..." if len(gone) > 5 else "")
         )
     if record["cannot"]:
         parts.append(card("Why nodes cannot go", _reasons(record)))

@@ -14,7 +14,7 @@ from ..units import rounded, short_name
 from ..words import count_of
 
 MOST_PODS = 5
-"""Of pods without a node so many are told; ``wide`` tells more."""
+"""Of pods without a node that many are told; ``wide`` tells more."""
 MOST_NODES = 10
 PODS = "pods"
 

@@ -1,4 +1,4 @@
-"""Who may ask the lab: pages of its own address that know its token. Nobody else learns that it is there."""
+"""Who may ask the lab: pages of its own address that know its token. No other page learns that it is there."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _workloads(asked: Asked, file: Path, release: str) -> Iterator[Json]:
         workload.check()
     by_time = [workload.name for workload in found if workload.uses_time()]
     if by_time:
-        note(f"note: {', '.join(by_time)}: churn and sleep go by virtual time: a decision counts as 1 ms, and nobody sleeps")
+        note(f"note: {', '.join(by_time)}: churn and sleep go by virtual time: a decision counts as 1 ms, and sleeps take no time")
     for workload in found:
         problem = _with_release(workload.problem(release), release)
         if "profile" in problem["config"] and FRAMEWORK_RELEASES.get(release) is None:
@@ -164,5 +164,3 @@ def _with_release(case: dict[str, Any], release: str) -> dict[str, Any]:
     if left_out:
         note(f"left out, as release {release} has no such gates: {', '.join(left_out)}")
     return case | {"version": release, "config": {**config, "featureGates": kept}}
-
-

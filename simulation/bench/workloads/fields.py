@@ -52,7 +52,7 @@ class Fields:
         return value
 
     def needed(self, name: str) -> str:
-        """A text that has to be there."""
+        """A required text."""
         return self.text(name) or self.refuse(name, "a text")
 
     def texts(self, name: str) -> tuple[str, ...]:

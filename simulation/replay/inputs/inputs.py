@@ -73,7 +73,7 @@ class Inputs:
     warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
-    """A hash of the bytes of all files that were read; nothing where nobody asks for it."""
+    """A hash of the bytes of all files that were read; nothing where it is not asked for."""
 
     @property
     def objects(self) -> list[KubeObject]:

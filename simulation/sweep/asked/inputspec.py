@@ -82,9 +82,7 @@ class TraceInput:
         """The events. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
         if edits:
             raise ManifestError(f"set: got {edits[0]!r} for a trace, wanted a cluster")
-        choice = Choice(
-            reading=self.reading, compress=self.compress, priorities=priorities, scheduler_names=frozenset(names), digest=False
-        )
+        choice = Choice(reading=self.reading, compress=self.compress, priorities=priorities, scheduler_names=frozenset(names), digest=False)
         return read_inputs(paths_among("trace", self.trace), choice, objects=objects_of("trace", self.trace, defaults=True))
 
     def digest(self) -> str:
@@ -151,7 +149,7 @@ def _trace(given: Mapping[str, Any], where: str, folder: Path) -> TraceInput:
 
 
 def _placed(given: Any, where: str, folder: Path) -> GivenCluster:
-    """*given* with paths as seen from the current folder; they must be there."""
+    """*given* with paths as seen from the current folder; they must exist."""
     if isinstance(given, Cluster):
         return given
     try:
