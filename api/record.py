@@ -16,7 +16,23 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-__all__ = ["UNSET", "Amounts", "Annotated", "Count", "Counts", "Record", "Share", "UnsetType", "field", "plain", "says", "schema_of"]
+from .garbage import no_garbage_collection
+
+__all__ = [
+    "UNSET",
+    "Amounts",
+    "Annotated",
+    "Count",
+    "Counts",
+    "Meta",
+    "Record",
+    "Share",
+    "UnsetType",
+    "field",
+    "plain",
+    "says",
+    "schema_of",
+]
 
 
 _WRITTEN: dict[str, Any] = {"frozen": True, "rename": "camel"}  # a type checker would want to see "frozen" in every class again
@@ -42,7 +58,11 @@ Amounts = Annotated[Mapping[str, int], Meta(description="Resource -> millicores,
 
 def plain(answer: Any) -> Any:
     """*answer*, records and what they hold, as dicts, lists, texts and numbers."""
-    return _lists(msgspec.to_builtins(answer))
+    with no_garbage_collection():
+        try:
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(answer))  # to_builtins leaves tuples as they are
+        except (OverflowError, ValueError):  # huge numbers, and halves of characters
+            return _lists(msgspec.to_builtins(answer))
 
 
 def _lists(value: Any) -> Any:

@@ -23,6 +23,10 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 DOCUMENTS = {
     "capacity": "simulation.capacity.answer:CapacityDocument",
+    "capacity-curve": "simulation.capacity.curve:CapacityCurveDocument",
+    "compare": "simulation.compare.document:ComparisonDocument",
+    "drain": "simulation.drain.plan:DrainDocument",
+    "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
 }
 """Name -> the class of what is printed, as ``package.module:Class``. A name that ends in ``-line`` is that of a line of JSON Lines."""
 TITLES = {"capacity-curve": "capacity --curve", "new-nodes": "capacity --add-node", "what-if": "explain --what-if"}
