@@ -22,6 +22,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 DOCUMENTS = {
     "capacity": "simulation.capacity.answer:CapacityDocument",
+    "conform": "simulation.conform:ConformanceDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {
