@@ -21,6 +21,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 DOCUMENTS = {
+    "policy-check": "algorithmprovider.check:PolicyCheck",
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "conform": "simulation.conform:ConformanceDocument",
 }
