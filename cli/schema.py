@@ -21,6 +21,8 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 DOCUMENTS = {
+    "bench": "simulation.bench.measured:BenchDocument",
+    "bench-compare": "simulation.bench.comparison:BenchComparison",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "conform": "simulation.conform:ConformanceDocument",
