@@ -23,6 +23,8 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 DOCUMENTS = {
     "capacity": "simulation.capacity.answer:CapacityDocument",
+    "explain": "simulation.explain.explanation:ExplanationDocument",
+    "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, as ``package.module:Class``. A name that ends in ``-line`` is that of a line of JSON Lines."""
 TITLES = {"capacity-curve": "capacity --curve", "new-nodes": "capacity --add-node", "what-if": "explain --what-if"}

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.support import house
 from tests.support.house import sources, tree
 
-CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py core"
+CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py api/record.py core"
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
@@ -23,7 +23,7 @@ RULES = (
 
 ROWS = {
     "exceptions.py": "",
-    "api/garbage.py": "",
+    "api/garbage.py api/record.py": "",
     "api/objects": "exceptions.py",
     "api/reading": "exceptions.py api",
     "api/meaning": "exceptions.py api",
