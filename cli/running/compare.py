@@ -17,7 +17,7 @@ from ..console.output import warn, writing
 from ..console.progress import following
 from ..declaring.options import ClusterChoice, environments_max_pd_vols
 from ..declaring.reportoption import HTML
-from ..engines.configurations import Wanted
+from ..engines.configurations import NamedSetup
 from ..report.comparison.forms import comparison_csv, comparison_markdown
 from ..report.comparison.nodes import comparison_map
 from ..report.comparison.page import comparison_html
@@ -51,9 +51,9 @@ class Wish:
 def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
     """Compare the configurations *texts*, by name; ends the process with status 0 or 1."""
     limit = environments_max_pd_vols()
-    wanted = tuple(Wanted.parse(name, text, limit) for name, text in texts.items())
+    wanted = tuple(NamedSetup.parse(name, text, limit) for name, text in texts.items())
     given = contest(wish.paths, wish.cluster, wanted)
-    scenario = _told(given.scenario, wish, any(one.runs_profiles for one in given.wanted))
+    scenario = _told(given.scenario, wish, any(one.setup.runs_profiles for one in given.wanted))
     found = compare(scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts=texts, following=following)
     record = found.record()
 

@@ -10,7 +10,7 @@ from ...api.record import Count, Names, Record, field, says
 from ..cluster.resourceclaims import DeviceId, held_by
 from .devices import Devices
 from .judging import AllocationError
-from .plan import Option, Plan, Planner
+from .plan import DevicePlanner, NodeAllocationPlan, Option
 from .pools import PoolDevice
 
 USABLE = ""
@@ -50,7 +50,7 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
-        plan = Planner(devices.listings.device_classes.get, devices.cells, devices.admin_access, devices.judge).plan(claims, pools)
+        plan = DevicePlanner(devices.listings.device_classes.get, devices.cells, devices.admin_access, devices.judge).plan(claims, pools)
     except AllocationError:
         return ()
     users = _users(devices, {device.id for pool in pools for device in pool.devices})
@@ -84,7 +84,7 @@ def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: 
     """What stands against *device*, what counts first."""
     make = device.make
     yield from _mismatches(devices, option, device)
-    if not Plan.is_selectable(option, device, devices.judge, devices.cells):
+    if not NodeAllocationPlan.is_selectable(option, device, devices.judge, devices.cells):
         yield "it has binding conditions"
     if devices.cells.leaves_counted_devices and make.device.consumes_counters:
         yield "it consumes counters"

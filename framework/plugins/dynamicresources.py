@@ -19,7 +19,7 @@ from ...core.devices.devices import ERROR, NONE, Devices
 from ...core.devices.judging import AllocationError
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
-from ...core.pods.notes import Slot
+from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ..cycle.diagnosis import Diagnosis
@@ -47,7 +47,7 @@ class _State:
     """Those of the claims that have no devices yet."""
 
 
-_STATE: Slot[_State] = Slot("DynamicResources")
+_STATE: StateKey[_State] = StateKey("DynamicResources")
 
 
 class DynamicResources(Plugin):

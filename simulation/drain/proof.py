@@ -63,10 +63,10 @@ def empty_all(trial: Trial, nodes: Sequence[str], flags: DrainFlags, on_node: On
 
 def try_node(trial: Trial, node: str, flags: DrainFlags) -> str | None:
     """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
-    mark = trial.mark()
     try:
-        trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
+        with trial.savepoint() as point:
+            trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
+            point.keep()
     except Stuck as stuck:
-        trial.back_to(mark)
         return str(stuck)
     return None

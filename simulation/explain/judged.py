@@ -10,9 +10,9 @@ import attrs
 from ...api.record import UNSET
 from ...core.arrays.batch import Batch
 from ...core.cycle import Cycle
-from ...core.decision.decision import Details, Refusal
+from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.score import Ranking
-from ...core.decision.verdict import Judgement
+from ...core.decision.verdict import FilterPass
 from ...core.devices.accounts import DeviceAccount
 from ...core.rule import Predicate
 from ...framework.plugins.dynamicresources import DynamicResources
@@ -59,7 +59,7 @@ class JudgedNodes:
         found = [self._unscored(row, self.details.refusal(row)) for row in rows]
         return [*(node for node in found if node.fits), *sorted((n for n in found if not n.fits), key=lambda node: node.nearness)]
 
-    def _unscored(self, row: int, refusal: Refusal | None) -> NodeReport:
+    def _unscored(self, row: int, refusal: NodeFailure | None) -> NodeReport:
         visited = row in self.visited
         if refusal is None:
             return self._report(row, visited)
@@ -71,14 +71,14 @@ class JudgedNodes:
             devices=(self.accounts(row) if has_devices else ()) or UNSET,
         )  # fmt: skip
 
-    def _report(self, row: int, visited: bool, refusal: Refusal | None = None, **found: Any) -> NodeReport:
+    def _report(self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
         by = {"plugins": rules, "code": code} if self.by_plugins else {"predicates": rules}
         return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
 
     # --- one row ----------------------------------------------------------------------------------------------------
 
-    def judged(self, row: int) -> tuple[Judgement, int] | None:
+    def judged(self, row: int) -> tuple[FilterPass, int] | None:
         """The pass that counts for a row, with the pods nominated there or without them, and the row's place in it; None without any."""
         if self.details.search is None:
             return None
@@ -93,7 +93,7 @@ class JudgedNodes:
         judged = self.judged(row)
         return () if judged is None else tuple(self._objections(*judged))
 
-    def _objections(self, judgement: Judgement, at: int) -> Iterator[Objection]:
+    def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
         counted = True
         for predicate, failures in judgement.findings:
             code = self._code(failures, at)

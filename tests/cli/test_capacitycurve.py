@@ -69,7 +69,6 @@ class TestAxes:
         with pytest.raises(CurveError, match="wanted"):
             axes_of(texts)
 
-
     @pytest.mark.parametrize(("text", "told"), [
         ("gpu=1..2", 'curve: "gpu=1..2": got the resource "gpu", wanted cpu, memory, ephemeral-storage or one such as nvidia.com/gpu'),
         ("pods=1..2", 'got the resource "pods"'), ("cpu=4..1", "wanted sizes that grow: the smallest first"),
@@ -165,10 +164,10 @@ class TestPlot:
 
 def test_each_point_is_a_count() -> None:
     """A point of the curve is what ``capacity`` says of a pod of that size."""
-    for point in capacity_curve(NODES, "cpu=300m..3:5,memory=1Gi..3Gi:3", release="1.27").points:
+    for point in capacity_curve(NODES, "cpu=300m..3:5,memory=1Gi..3Gi:3", scheduler="1.27").points:
         amounts = {"cpu": f"{point.requests['cpu']}m", "memory": str(point.requests["memory"])}
         pod = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main", "resources": {"requests": amounts}}]}}
-        found = capacity(NODES, pod, release="1.27")
+        found = capacity(NODES, pod, scheduler="1.27")
         assert (point.fits, point.nodes, point.message) == (found.fits, len(found.nodes), found.stop.message)
 
 

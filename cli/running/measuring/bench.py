@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ....exceptions import KubeclassicError
-from ....live.extenders.choice import ConfiguredExtenders
+from ....extenders.choice import ConfiguredExtenders
 from ....simulation.bench import bench as timing
 from ....simulation.bench.against import Opponent, as_file
 from ....simulation.bench.measured import Timing

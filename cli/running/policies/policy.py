@@ -10,8 +10,8 @@ import click
 
 from ....algorithmprovider.check import Report, check
 from ....algorithmprovider.gates import parse_gates
+from ....framework.userrules import catalogue_of
 from ...console.output import note, one_line
-from ...engines.userrules import catalogue_of
 from ...report.documents import document
 from ...report.prose import wrapped
 from ...report.tables import Table, width_of

@@ -16,7 +16,6 @@ from ....simulation.capacity.question import Question
 from ...console.output import writing
 from ...console.progress import following
 from ...declaring.reportoption import HTML
-from ...engines.telling import rules_told
 from ...report.capacity.curve import write_curve
 from ...report.capacity.curvepage import curve_html
 from ...report.capacity.plot import check_plot, draw
@@ -60,7 +59,7 @@ def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: S
     record = _record(given, axes, found)
 
     def page() -> str:
-        return curve_html(record, about(given.scenario, paths, releases=[record["release"]], rules=rules_told(given.setup)))
+        return curve_html(record, about(given.scenario, paths, releases=[record["release"]], rules=given.setup.in_words()))
 
     with writing(forms.output) as stream:
         _write(record, axes, found, forms, stream, page)
@@ -74,7 +73,7 @@ def _engines(given: Opened) -> Iterator[Engine]:
     """New schedulers without end; the first is there already."""
     yield given.engine
     while True:
-        yield given.setup.engine(given.configuration, given.scenario.config_maps)
+        yield given.setup.recipe.engine(given.scenario.config_maps)
 
 
 def _record(given: Opened, axes: Sequence[Axis], found: Sequence[Point]) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from ...console.progress import counting, telling
 from ...declaring.options import ClusterChoice
 from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
-from ...engines.telling import rules_told
 from ...report.listing import write_csv
 from ...report.questions.drain import drain_tables, node_records, summary_text
 from ...report.questions.drainpage import drain_html
@@ -82,14 +81,14 @@ def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: W
     question = wanted.question(nodes).checked(found.scenario.nodes)
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
-        make_engine = engines_like(found.engine, found.setup.recipe(found.configuration), found.scenario)
+        make_engine = engines_like(found.engine, found.setup.recipe, found.scenario)
         with telling("scheduling"):
             settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
         with _progress(question, found.scenario.node_count) as on_node:
             plan = question.answer(settled, flags, on_node)
 
     def page() -> str:
-        origin = about(found.scenario, [*paths, *cluster.pods], releases=[plan.release], rules=rules_told(found.setup))
+        origin = about(found.scenario, [*paths, *cluster.pods], releases=[plan.release], rules=found.setup.in_words())
         return drain_html(plan, settled.nodes, before_and_after(settled, plan), origin)
 
     with writing(wanted.output) as stream:

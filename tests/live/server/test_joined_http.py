@@ -17,11 +17,11 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
+from kubeclassic.extenders.choice import make_extenders
+from kubeclassic.extenders.extender import HttpExtender
+from kubeclassic.extenders.overhttp import HttpPost, http_post
+from kubeclassic.extenders.post import Answer
 from kubeclassic.framework.releases import find_any_release
-from kubeclassic.live.extenders.choice import make_extenders
-from kubeclassic.live.extenders.extender import HttpExtender
-from kubeclassic.live.extenders.overhttp import HttpPost, http_post
-from kubeclassic.live.extenders.post import Answer
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extender import ExtenderService
 from kubeclassic.live.server.served import ServedCluster

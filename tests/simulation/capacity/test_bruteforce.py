@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kubeclassic import Cluster, Scheduler, capacity
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.examples import examples
 from tests.support.worldforms import OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
@@ -61,7 +62,9 @@ def questions_with_pending(draw: st.DrawFn, subjects: Sequence[str]) -> Question
 
 def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[Counter[str], str | None]:
     """Copies by node, placed one by one by a Scheduler, and the message of the first that found no place."""
-    scheduler = Scheduler(Cluster((*question.objects, *question.pending), defaults=False), release, preemption=preemption)
+    scheduler = Scheduler(
+        Cluster((*question.objects, *question.pending), defaults=False), options_of({"release": release, "preemption": preemption})
+    )
     if question.pending:
         scheduler.run(details=False)
     turn = [at for at, times in enumerate(question.ratio) for _ in range(times)]
@@ -90,7 +93,7 @@ def check(question: Question, release: str, preemption: bool) -> None:
     nodes, message = by_brute_force(question, release, preemption)
     cluster = Cluster((*question.objects, *question.pending), defaults=False)
     found = capacity(
-        cluster, question.templates, ratio=question.ratio, pods=MOST, pending_first=bool(question.pending), release=release,
+        cluster, question.templates, release, ratio=question.ratio, pods=MOST, pending_first=bool(question.pending),
         preemption=preemption, defaults=False,
     )  # fmt: skip
     assert (found.fits, found.nodes) == (nodes.total(), dict(nodes.most_common()))

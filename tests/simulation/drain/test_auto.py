@@ -19,6 +19,7 @@ from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
 from kubeclassic.simulation.drain.trial import Stuck, Trial
 from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from tests.support.asking import asked as keywords_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
 from tests.support.examples import examples
@@ -28,7 +29,7 @@ ALL = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
 
 def searched(*objects: KubeObject, **options: Any) -> DrainResult:
     """What --auto finds."""
-    return drain(Cluster(objects, defaults=False), auto=True, **{**FLAGS, **options})
+    return drain(Cluster(objects, defaults=False), **keywords_of({**FLAGS, **options}), auto=True)
 
 
 def three(*more: KubeObject, cpu: str = "4") -> tuple[KubeObject, ...]:
@@ -151,12 +152,10 @@ class TestTheWayBack:
         """After a trial, whatever became of it, the way back leads to the same pods on the same nodes, budgets and decisions."""
         ours = settled_of(settled(cluster_of(seed), release, preemption=False), release)
         trial, other = ours.trial(), ours.trial()
-        mark = trial.mark()
         before = state_of(trial)
         trial.cordon(f"n{number}")
-        with suppress(Stuck):
+        with suppress(Stuck), trial.savepoint():
             trial.empty(f"n{number}", ALL.sort(trial.pods_on(f"n{number}")).leaving, asks_budgets=True)
-        trial.back_to(mark)
         trial.uncordon(f"n{number}")
         assert state_of(trial) == before
         probe = owned("probe", cpu="1")
@@ -165,7 +164,7 @@ class TestTheWayBack:
 
 def settled_of(objects: list[KubeObject], release: str) -> Settled:
     """The cluster before a drain."""
-    recipe = recipe_of({"release": release})
+    recipe = recipe_of(release)
     scenario = scenario_of(Cluster(objects, defaults=False), scheduler_names=recipe.scheduler_names)
     return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
 
@@ -218,14 +217,14 @@ class TestQuestions:
         """What does not go together, or does not exist, is told in one line."""
         nodes = [node(name, labels={"topology.kubernetes.io/zone": zone}) for name, zone in (("a", "zone-1"), ("b", "zone-2"))]
         with pytest.raises(UnknownNameError) as raised:
-            drain(Cluster(nodes), **options)
+            drain(Cluster(nodes), **keywords_of(options))
         assert str(raised.value).startswith(wanted)
 
     @pytest.mark.parametrize("options", [{"nodes": 7}, {"nodes": [None]}, {"auto": True, "keep": "2"}, {"auto": True, "keep": True}])
     def test_wrong_types_are_refused(self, options: Any) -> None:
         """Values of other types are told as such."""
         with pytest.raises(WrongTypeError):
-            drain(Cluster([node("a")]), **options)
+            drain(Cluster([node("a")]), **keywords_of(options))
 
     def test_a_zone_without_zones(self) -> None:
         """A cluster whose nodes say no zone has none to empty."""

@@ -21,7 +21,7 @@ def trace(shared: Path) -> Settled:
     """The whole trace, with its pods placed."""
     data = shared / "data" / "openb"
     cluster = import_openb(data / "openb_node_list_all_node.csv", data / "openb_pod_list_default.csv").cluster()
-    recipe = recipe_of({"release": "1.16"})
+    recipe = recipe_of("1.16")
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names)
     return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
 

@@ -9,6 +9,7 @@ import pytest
 from kubeclassic import Cluster, DrainResult, drain
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.asking import asked as keywords_of
 from tests.support.build import node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 
@@ -21,7 +22,7 @@ EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
 
 def emptied(*objects: KubeObject, nodes: Any = "a", **options: Any) -> DrainResult:
     """What becomes of node a."""
-    return drain(Cluster(objects, defaults=False), nodes, **options)
+    return drain(Cluster(objects, defaults=False), nodes, **keywords_of(options))
 
 
 def beside(*pods: KubeObject, cpu: str = "4", **options: Any) -> DrainResult:
@@ -84,9 +85,7 @@ class TestWhoLeaves:
     def test_forced_pods_are_gone_for_good(self) -> None:
         """They have no replacement and no new node."""
         found = beside(owned("p", "bare", on="a"), force=True)
-        assert found.record()["evictions"] == [
-            {"round": 1, "pod": "default/p", "node": "a", "by": None, "replacement": None, "to": None}
-        ]
+        assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", "by": None, "replacement": None, "to": None}]
 
     @pytest.mark.parametrize(("app", "moves"), [("web", 0), ("db", 1)])
     def test_pods_that_are_being_deleted(self, app: str, moves: int) -> None:

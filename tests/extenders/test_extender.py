@@ -13,10 +13,10 @@ from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResou
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.decision.plan import Victims
 from kubeclassic.exceptions import ExtenderError
+from kubeclassic.extenders.bodies import Bodies
+from kubeclassic.extenders.extender import HttpExtender, binder_of, errorf
+from kubeclassic.extenders.post import Answer
 from kubeclassic.framework.releases import ALL_RELEASES, find_any_release
-from kubeclassic.live.extenders.bodies import Bodies
-from kubeclassic.live.extenders.extender import HttpExtender, binder_of, errorf
-from kubeclassic.live.extenders.post import Answer
 from tests.support.build import node, pod
 
 URL = "http://x.test/sched//"

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from ...exceptions import KubeclassicError
+from ..exceptions import KubeclassicError
 from .post import Answer, Post, PostError
 
 Key = tuple[str, str]

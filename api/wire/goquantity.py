@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ...api.objects.quantity import Quantity
+from ..objects.quantity import Quantity
 
 _WRITTEN = re.compile(r"[+-]?0*(?P<whole>\d*?)(?:\.(?P<fraction>\d*))?(?P<suffix>[A-Za-z]*|[eE][+-]?\d+)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}

@@ -9,8 +9,8 @@ import attrs
 from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod
 from kubeclassic.api.reading.decode import decode_kind
-from kubeclassic.live.wire.goform import go_form
-from kubeclassic.live.wire.ownfields import current_manifest
+from kubeclassic.api.wire.goform import go_form
+from kubeclassic.api.wire.ownfields import current_manifest
 
 POD = {
     "metadata": {"name": "a", "uid": "u", "labels": {"x": "y"}, "annotations": {"k": "v"}, "generateName": "a-"},

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.extenders import ExtenderConfig
+from ..algorithmprovider.extenders import ExtenderConfig
 from .post import Answer
 
 Json = dict[str, Any]

@@ -14,14 +14,14 @@ import pytest
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode_kind
+from kubeclassic.api.wire.goform import go_json
 from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.plan import Victims
 from kubeclassic.exceptions import ExtenderError
+from kubeclassic.extenders.bodies import Bodies
+from kubeclassic.extenders.extender import HttpExtender
+from kubeclassic.extenders.post import Answer
 from kubeclassic.framework.releases import find_any_release
-from kubeclassic.live.extenders.bodies import Bodies
-from kubeclassic.live.extenders.extender import HttpExtender
-from kubeclassic.live.extenders.post import Answer
-from kubeclassic.live.wire.goform import go_json
 
 RELEASES = {"1.15.5": "1.15", "1.28.7": "1.27"}
 """Recorded version -> the release that stands for it."""

@@ -7,7 +7,7 @@ Go looks for one whole value, and only then decodes it. What comes after the val
 >>> first_value(b"not json")
 Traceback (most recent call last):
     ...
-kubeclassic.live.wire.gosyntax.GoJsonError: invalid character 'o' in literal null (expecting 'u')
+kubeclassic.api.wire.gosyntax.GoJsonError: invalid character 'o' in literal null (expecting 'u')
 
 Upstream: encoding/json/scanner.go, and Decoder in stream.go.
 """

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from ...algorithmprovider.extenders import ExtenderConfig
-from ...core.decision.extender import Extender
-from ...core.release import Release
-from ...exceptions import UnknownNameError
+from ..algorithmprovider.extenders import ExtenderConfig
+from ..core.decision.extender import Extender
+from ..core.release import Release
+from ..exceptions import UnknownNameError
 
 if TYPE_CHECKING:
     from .extender import HttpExtender

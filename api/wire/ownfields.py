@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ...api.objects import KubeObject, Pod
-from ...api.objects.quantity import Quantity
-from ...api.reading.derive import INLINE, UNREAD, Field, json_name
-from ...api.reading.schema import schema
 from ...exceptions import QuantityError
+from ..objects import KubeObject, Pod
+from ..objects.quantity import Quantity
+from ..reading.derive import INLINE, UNREAD, Field, json_name
+from ..reading.schema import schema
 
 Json: TypeAlias = Any
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Node, Pod
-from ...core.decision.plan import Victims
-from ..wire.goform import go_form, go_json
-from ..wire.gosyntax import first_value
-from ..wire.ownfields import current_manifest
+from ..api.objects import Node, Pod
+from ..api.wire.goform import go_form, go_json
+from ..api.wire.gosyntax import first_value
+from ..api.wire.ownfields import current_manifest
+from ..core.decision.plan import Victims
 
 Json = Any
 REMEMBERED_PODS = 1 << 10

@@ -11,15 +11,15 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.extenders import ExtenderConfig
-from ...api.objects import Node, Pod
-from ...api.reading.decode import decode_kind
-from ...core.decision.extender import FilterReply, PodsOn
-from ...core.decision.plan import Victims
-from ...core.release import Release
-from ...exceptions import ExtenderError, ManifestError
-from ..wire.godecode import GoNames, decode
-from ..wire.gosyntax import GoJsonError
+from ..algorithmprovider.extenders import ExtenderConfig
+from ..api.objects import Node, Pod
+from ..api.reading.decode import decode_kind
+from ..api.wire.godecode import GoNames, decode
+from ..api.wire.gosyntax import GoJsonError
+from ..core.decision.extender import FilterReply, PodsOn
+from ..core.decision.plan import Victims
+from ..core.release import Release
+from ..exceptions import ExtenderError, ManifestError
 from .bodies import Bodies
 from .post import Post
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.api.wire.goform import go_form, go_json
+from kubeclassic.api.wire.goquantity import go_quantity
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.wire.goform import go_form, go_json
-from kubeclassic.live.wire.goquantity import go_quantity
 
 
 def lines(file: Path) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import attrs
 
-from ...exceptions import ExtenderError
+from ..exceptions import ExtenderError
 
 
 class PostError(ExtenderError):

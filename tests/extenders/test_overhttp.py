@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, TlsConfig
-from kubeclassic.live.extenders.overhttp import TlsError, http_post
-from kubeclassic.live.extenders.post import PostError
+from kubeclassic.extenders.overhttp import TlsError, http_post
+from kubeclassic.extenders.post import PostError
 
 CERTS = Path(__file__).parent / "certs"
 CERT, KEY = CERTS / "cert.pem", CERTS / "key.pem"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ...algorithmprovider.extenders import ExtenderConfig, TlsConfig
-from ...exceptions import KubeclassicError
+from ..algorithmprovider.extenders import ExtenderConfig, TlsConfig
+from ..exceptions import KubeclassicError
 from .nettexts import BODY_TIMEOUT, error_text, scheme_error
 from .post import Answer, PostError
 

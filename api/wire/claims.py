@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...api.objects import AllocationResult, NodeSelector, Requirement, ResourceClaim
+from ..objects import AllocationResult, NodeSelector, Requirement, ResourceClaim
 
 Json = dict[str, Any]
 NO_CLASSES: Mapping[str, Mapping[str, Any]] = {}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.live.wire.godecode import GoNames, decode
-from kubeclassic.live.wire.gosyntax import GoJsonError, first_value, quoted
+from kubeclassic.api.wire.godecode import GoNames, decode
+from kubeclassic.api.wire.gosyntax import GoJsonError, first_value, quoted
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8
