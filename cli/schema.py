@@ -30,6 +30,8 @@ DOCUMENTS = {
     "drain": "simulation.drain.plan:DrainDocument",
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "conform": "simulation.conform:ConformanceDocument",
+    "explain": "simulation.explain.explanation:ExplanationDocument",
+    "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {

@@ -14,7 +14,7 @@ from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.values import NodeReport
-from .change import Change, Suggestion
+from .change import Change, Helpful
 from .stage import Stage
 
 GATES = (
@@ -41,20 +41,20 @@ class Configurations:
     """The moment when it is the pod's turn, as a scheduler of another recipe comes to it."""
     config_maps: ConfigMaps | None = None
 
-    def suggestions(self, stage: Stage) -> Iterator[Suggestion]:
+    def suggestions(self, stage: Stage) -> Iterator[Helpful]:
         """All changes of the configuration that help."""
         for change, recipe in (*self._weights(stage), *self._preemption(), *self._gates(stage), *self._rules(stage)):
             found = self._tried(change, recipe, stage)
             if found is not None:
                 yield found
 
-    def _tried(self, change: Change, recipe: Recipe, stage: Stage) -> Suggestion | None:
+    def _tried(self, change: Change, recipe: Recipe, stage: Stage) -> Helpful | None:
         try:
             other = self.stage_of(recipe)
         except KubeclassicError:
             return None
         other.want, other.reports = stage.want, stage.reports
-        found = other.suggestion(change)
+        found = other.helpful(change)
         stage.tried += other.tried
         return None if found is None else attrs.evolve(found, recipe=recipe)
 

@@ -106,8 +106,8 @@ def _state(found: Explanation, node: NodeReport) -> str:
 def _deciding(found: Explanation) -> str:
     """The scoring rule that decided; for a pod without a node, the filtering rule that turned down most."""
     if found.choice is not None:
-        return rule_name(found.choice.decided.rule) if found.choice.decided is not None else ""
-    groups = sorted(found.groups, key=lambda group: -len(group.nodes))
+        return rule_name(found.choice.decided) if found.choice.decided is not None else ""
+    groups = sorted(found.groups, key=lambda group: -group.count)
     return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
 
 
@@ -141,9 +141,7 @@ def state_of(found: Explanation, node: NodeReport) -> str:
 
 
 def _details(node: NodeReport) -> list[list[str]] | None:
-    scores = [
-        [rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()
-    ]
+    scores = [[rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()]
     against = [[one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")] for one in node.objections]
     return [*scores, *against] or None
 
