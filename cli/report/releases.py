@@ -8,21 +8,21 @@ from typing import Any
 from ...algorithmprovider.description.cellwords import CELLS, value_in_words
 from ...framework.description.changes import Change
 from ...framework.description.correspondences import SAME, Successor
-from ...framework.description.describe import PLUGINS, Difference, ReleaseDiff, Summary, plugin_in_words
+from ...framework.description.describe import PLUGINS, CellDifference, ReleaseDiff, ReleaseSummary, plugin_in_words
 from .prose import wrapped
-from .tables import Table
+from .tables import TextTable
 from .text import GAP
 
 NOTHING, MESSAGES_ABOUT = "none", "messages"
 
 
-def list_lines(summaries: Iterable[Summary], width: int | None) -> Iterator[str]:
+def list_lines(summaries: Iterable[ReleaseSummary], width: int | None) -> Iterator[str]:
     """One line a release."""
     rows = [[found.release, found.like, found.runs, _taken(found)] for found in summaries]
     yield from list(_listed(["release", "patch level", "runs", "default"], rows, width))[1:]
 
 
-def _taken(found: Summary) -> str:
+def _taken(found: ReleaseSummary) -> str:
     if not found.is_default:
         return "-"
     return "with a profile" if found.runs == PLUGINS else "yes"
@@ -63,7 +63,7 @@ def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     yield from _entries((_cell_entry(item, pair) for item in found.differences if item.about == "behaviour"), width)
 
 
-def _compared(about: str, pair: tuple[str, str], items: Sequence[Difference]) -> tuple[list[str], list[list[str]]]:
+def _compared(about: str, pair: tuple[str, str], items: Sequence[CellDifference]) -> tuple[list[str], list[list[str]]]:
     """The headers and rows of what differs by name; a last column says what it is about, if that is known."""
     rows = [[item.what, item.before or "-", item.after or "-"] for item in items]
     if not any(item.words for item in items):
@@ -95,7 +95,7 @@ def _listed(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | 
     """A table if it fits, else a line for each row."""
     widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
     if width is None or sum(widths) + len(GAP) * (len(widths) - 1) <= width:
-        yield from ["", *Table(headers, rows).lines()]
+        yield from ["", *TextTable(headers, rows).lines()]
     else:
         yield from _entries((_row_entry(headers, row) for row in rows), width)
 
@@ -130,7 +130,7 @@ def _change_entry(change: Change, pair: tuple[str, str]) -> Entry:
     return change.about, change.what, [f"{pair[0]}: {change.older or NOTHING}", f"{pair[1]}: {change.newer or NOTHING}"]
 
 
-def _cell_entry(item: Difference, pair: tuple[str, str]) -> Entry:
+def _cell_entry(item: CellDifference, pair: tuple[str, str]) -> Entry:
     sides = [f"{name}: {value_in_words(value) or NOTHING}" for name, value in zip(pair, (item.before, item.after), strict=True)]
     is_short = isinstance(item.before, bool) and isinstance(item.after, bool)
     return CELLS[item.what][0], item.words or item.what, [", ".join(sides)] if is_short else sides

@@ -11,7 +11,7 @@ from making.markdown import block, code, escaped, table
 from kubeclassic.algorithmprovider.description.cellwords import CELLS, value_in_words
 from kubeclassic.framework.description.changes import Change
 from kubeclassic.framework.description.correspondences import Successor
-from kubeclassic.framework.description.describe import Difference, ReleaseDiff, describe_any, diff_any, summaries
+from kubeclassic.framework.description.describe import CellDifference, ReleaseDiff, describe_any, diff_any, summaries
 from kubeclassic.framework.releases import ALL_RELEASES
 
 FOLDER = "reference/releases"
@@ -30,9 +30,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _index(pairs: Sequence[tuple[str, str]]) -> str:
-    rows = [
-        [f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()
-    ]
+    rows = [[f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()]
     head = "Each release decides as one patch level does, which the table names. `kubeclassic releases` prints what these pages say."
     shown = block("$ kubeclassic releases --diff 1.15 1.16\n...", "console")
     return f"# Releases\n\n{head}\n\n{table(['release', 'patch level', 'runs', 'what changed'], rows)}\n{shown}"
@@ -94,7 +92,7 @@ def _step(found: ReleaseDiff) -> str:
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def _named(item: Difference) -> list[str]:
+def _named(item: CellDifference) -> list[str]:
     return [code(item.what), str(item.before or "-"), str(item.after or "-"), item.words or "-"]
 
 
@@ -115,6 +113,6 @@ def _changes(changes: Sequence[Change], pair: tuple[str, str]) -> Iterator[str]:
         yield table(["what", *pair], rows)
 
 
-def _cell(item: Difference) -> list[str]:
+def _cell(item: CellDifference) -> list[str]:
     sides = [escaped(value_in_words(value) or NONE) for value in (item.before, item.after)]
     return [CELLS[item.what][0], escaped(item.words or item.what), *sides]

@@ -35,7 +35,7 @@ OLDER_CELLS = frozenset({
 
 
 @attrs.frozen
-class Summary:
+class ReleaseSummary:
     """A release in a line."""
 
     release: str
@@ -51,7 +51,7 @@ class Summary:
 
 
 @attrs.frozen
-class Difference:
+class CellDifference:
     """One thing in which two releases of a kind differ; None where one of them does not have it."""
 
     about: str
@@ -70,7 +70,7 @@ class ReleaseDiff:
 
     before: str
     after: str
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[CellDifference, ...] = ()
     successors: tuple[Successor, ...] = ()
     """What took the place of each rule, between the two generations; this and the next are always from the older to the newer release."""
     changes: tuple[Change, ...] = ()
@@ -93,7 +93,7 @@ class ReleaseDiff:
         }
 
 
-def _difference_record(difference: Difference) -> Json:
+def _difference_record(difference: CellDifference) -> Json:
     sides = {"before": difference.before, "after": difference.after}
     return {**attrs.asdict(difference), **{f"{side}Words": value_in_words(value) for side, value in sides.items()}}
 
@@ -106,10 +106,10 @@ def _successor_record(successor: Successor) -> Json:
 # --- one release ----------------------------------------------------------------------------------------------------
 
 
-def summaries() -> list[Summary]:
+def summaries() -> list[ReleaseSummary]:
     """Every release, oldest first."""
     defaults = (DEFAULT_RELEASE, DEFAULT_FRAMEWORK)
-    return [Summary(name, ALL_PATCH_LEVELS[name], _runs(name), name in defaults) for name in ALL_RELEASES]
+    return [ReleaseSummary(name, ALL_PATCH_LEVELS[name], _runs(name), name in defaults) for name in ALL_RELEASES]
 
 
 def _runs(version: str) -> str:
@@ -201,17 +201,15 @@ def _in_words(plugins: Mapping[str, Json]) -> dict[str, str]:
     return {name: plugin_in_words(plugin) for name, plugin in plugins.items()}
 
 
-def _differences(parts: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
+def _differences(parts: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[CellDifference]:
     for about in parts:
         for what in dict.fromkeys((*old[about], *new[about])):
             before, after = old[about].get(what), new[about].get(what)
             if before != after:
-                yield Difference(about, what, _words(about, what), before, after)
+                yield CellDifference(about, what, _words(about, what), before, after)
 
 
 def _words(about: str, what: str) -> str | None:
     if about == "behaviour":
         return CELLS[what][1]
     return gate_words(what) if about == "gates" else None
-
-

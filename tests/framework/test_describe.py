@@ -10,7 +10,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.description.changes import MESSAGES
 from kubeclassic.framework.description.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
-from kubeclassic.framework.description.describe import OLDER_CELLS, Difference, describe_any, diff_any, gate_words
+from kubeclassic.framework.description.describe import OLDER_CELLS, CellDifference, describe_any, diff_any, gate_words
 from kubeclassic.framework.migrate.equivalents import FILTERS
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
@@ -70,9 +70,9 @@ class TestDiff:
     def test_both_sides(self):
         """A difference has what it is about, and both sides."""
         found = diff_any("1.13", "1.14").differences
-        assert Difference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
-        assert Difference("behaviour", "nodes_to_find", CELLS["nodes_to_find"][1], "fixed_share", "adaptive_share") in found
-        assert Difference("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
+        assert CellDifference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
+        assert CellDifference("behaviour", "nodes_to_find", CELLS["nodes_to_find"][1], "fixed_share", "adaptive_share") in found
+        assert CellDifference("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_no_difference(self, release):
@@ -97,7 +97,7 @@ class TestDiff:
     def test_gates_and_plugins_of_the_framework(self):
         """Between releases of the framework plugins differ by how they run, gates by what they decide; a settled gate is always on."""
         found = {(item.about, item.what): item for item in diff_any("1.27", "1.34").differences}
-        assert found["plugins", "EBSLimits"] == Difference("plugins", "EBSLimits", None, "default", None)
+        assert found["plugins", "EBSLimits"] == CellDifference("plugins", "EBSLimits", None, "default", None)
         gate = found["gates", "MinDomainsInPodTopologySpread"]
         assert (gate.before, gate.after, gate.words) == ("on, BETA", "gone, always on", "whether minDomains of spread constraints counts")
         assert found["gates", "CSIMigrationRBD"].after is None
