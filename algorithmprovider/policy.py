@@ -76,7 +76,7 @@ class LabelPreference:
 
 
 @attrs.frozen
-class ShapePoint:
+class UtilizationPoint:
     """A point of a broken line from utilization in percent to a score."""
 
     utilization: int = 0
@@ -95,7 +95,7 @@ class ResourceWeight:
 class RatioArguments:
     """How full a node should be: ``requestedToCapacityRatioArguments``."""
 
-    shape: tuple[ShapePoint, ...] = ()
+    shape: tuple[UtilizationPoint, ...] = ()
     resources: tuple[ResourceWeight, ...] = ()
 
 

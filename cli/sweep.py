@@ -58,6 +58,6 @@ def sweep(file: Path, **asked: Any) -> None:
     kubeclassic sweep sweep.yaml --plot runs.svg
     kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
     """
-    from .running.sweep import Asked, run
+    from .running.sweep import SweepOptions, run
 
-    sys.exit(run(file, Asked(**asked)))
+    sys.exit(run(file, SweepOptions(**asked)))

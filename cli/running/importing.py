@@ -48,7 +48,7 @@ def run_azure(path: Path, chosen: Mapping[str, Any], form: str, output: str | No
         if chosen[name] is not None and chosen[name] < (0 if name == "machine" else 1):
             raise TraceOptionError(f"--{name}: got {chosen[name]}, wanted {0 if name == 'machine' else 1} or more")
     with telling("reading", str(path)):
-        found = azurepacking.read(path, azurepacking.Choice(**chosen))
+        found = azurepacking.read(path, azurepacking.PackingOptions(**chosen))
     _finish(found, form, output)
 
 

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
+from ...api.record import plain
 from ...exceptions import UnknownNameError
 from .answers import binding_result, to_json
 from .extender import ExtenderService
@@ -123,7 +124,8 @@ class ExtenderApp:
                 raise RequestError("query pod", str(error).removeprefix("pod: got "), "a pod that waits", NOT_FOUND) from None
             if is_page:
                 return Response(explanation_page(found), media_type=HTML, headers=SAFE)
-            return _json(to_json(found.record()))
+            record = plain(found.document())
+            return _json(to_json({name: value for name, value in record.items() if name != "warnings"}))
 
     # --- the server itself ------------------------------------------------------------------------------------------
 

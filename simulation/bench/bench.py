@@ -26,7 +26,7 @@ from ...exceptions import ManifestError
 from ..conform import Items, build, decisions, read_items
 from ..gcpause import settled
 from .measured import Stopwatch, Timing
-from .workloads.phases import Phase, played
+from .workloads.phases import WorkloadPhase, played
 
 Json = dict[str, Any]
 
@@ -110,7 +110,7 @@ def _loaded(case: Json, engine_options: Mapping[str, Any]) -> tuple[Run, list[Pa
     return run, parts
 
 
-def _part(phase: Phase, name: str, keeps_manifests: bool) -> Part:
+def _part(phase: WorkloadPhase, name: str, keeps_manifests: bool) -> Part:
     return Part(phase.items(name, keeps_manifests), played, phase.is_measured, phase.counted)
 
 

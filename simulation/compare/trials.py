@@ -8,11 +8,13 @@ from typing import Any
 
 import attrs
 
+from ...api.record import plain
 from ...exceptions import PolicyError
 from ...framework.migrate.deviations import Deviation
 from ...framework.migrate.notes import Note
 from ...framework.migrate.translation import Migration
 from ..scenario import Scenario
+from .agreement import AgreementCounts
 from .migration import PROFILE, Check
 
 Translating = Callable[[frozenset[str]], Migration]
@@ -20,11 +22,11 @@ Translating = Callable[[frozenset[str]], Migration]
 
 
 @attrs.frozen
-class Trial:
+class DeviationTrial:
     """One deviation, undone."""
 
     deviation: Deviation
-    counts: dict[str, int] | None
+    counts: AgreementCounts | None
     """How the decisions of the Policy and of upstream's translation agree, as in :class:`~.agreement.Agreement`; None if it was refused."""
     refused: str = ""
     """Why upstream's translation is refused."""
@@ -32,7 +34,7 @@ class Trial:
     def record(self) -> dict[str, Any]:
         """As plain data."""
         told = {"name": self.deviation.name, "ours": self.deviation.ours, "upstream": self.deviation.upstream}
-        return {**told, "agreement": self.counts, "refused": self.refused}
+        return {**told, "agreement": None if self.counts is None else plain(self.counts), "refused": self.refused}
 
 
 def trials(
@@ -42,7 +44,7 @@ def trials(
     translate: Translating,
     without: frozenset[str] = frozenset(),
     following: Callable[[Iterator[None], int], Iterator[None]] | None = None,
-) -> list[Trial]:
+) -> list[DeviationTrial]:
     """A trial of each deviation that *notes* name, on top of those that are undone already (*without*)."""
     found = {note.deviation.name: note.deviation for note in notes if note.deviation is not None}
     return [_trial(check, scenario, deviation, translate, without | {name}, following) for name, deviation in found.items()]
@@ -55,10 +57,10 @@ def _trial(
     translate: Translating,
     without: frozenset[str],
     following: Callable[[Iterator[None], int], Iterator[None]] | None,
-) -> Trial:
+) -> DeviationTrial:
     try:
         made = translate(without)
         compared = attrs.evolve(check, profile=made.document).on(scenario, following=following)
     except PolicyError as error:
-        return Trial(deviation, None, str(error))
-    return Trial(deviation, compared.agreements[PROFILE].record())
+        return DeviationTrial(deviation, None, str(error))
+    return DeviationTrial(deviation, compared.agreements[PROFILE].record())

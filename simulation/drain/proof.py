@@ -6,16 +6,24 @@ from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 
-from ...api.objects import Pod
+from ...api.record import Record
 from .rules import DrainFlags
 from .settled import Settled
-from .trial import Stuck, Trial
+from .trial import DrainTrial, Stuck
 
 OnNode = Callable[[str], object]
 
 
 def nobody_asks(node: str) -> None:
     """Progress that is not shown."""
+
+
+class StayingPod(Record):
+    """A pod that a drain leaves on a node that can go."""
+
+    pod: str
+    node: str
+    why: str
 
 
 @attrs.frozen(eq=False)
@@ -25,10 +33,9 @@ class Proof:
     can: tuple[str, ...]
     cannot: dict[str, str]
     """Node -> why."""
-    trial: Trial
+    trial: DrainTrial
     """The cluster after it."""
-    staying: tuple[tuple[Pod, str, str], ...]
-    """Pods that a drain passes over: pod, node, why."""
+    staying: tuple[StayingPod, ...]
 
 
 def prove(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> Proof:
@@ -42,12 +49,12 @@ def prove(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: On
         failed = empty_all(trial, wanted, flags, on_node)
         cannot |= refused | failed
         if not failed:
-            staying = tuple((pod, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
+            staying = tuple(StayingPod(pod.key, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
             return Proof(tuple(wanted), cannot, trial, staying)
         wanted = [name for name in wanted if name not in failed]
 
 
-def empty_all(trial: Trial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> dict[str, str]:
+def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> dict[str, str]:
     """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
     failed: dict[str, str] = {}
     for name in nodes:
@@ -61,7 +68,7 @@ def empty_all(trial: Trial, nodes: Sequence[str], flags: DrainFlags, on_node: On
     return failed
 
 
-def try_node(trial: Trial, node: str, flags: DrainFlags) -> str | None:
+def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
     """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
     try:
         with trial.savepoint() as point:

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
+from ...api.record import replace
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cycle import Cycle
@@ -21,9 +22,9 @@ from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.plugins.dynamicresources import DynamicResources
 from ..simulate import Simulation
 from .choice import choice_among, leads
-from .closeup import FAILS, NOT_ASKED, PASSES, CloseUp, Room, Verdict
+from .closeup import CloseUp, RequestedResource, RuleVerdict, Verdict
 from .eviction import Victim, eviction_for, why_no_room
-from .explanation import Explanation, Question
+from .explanation import Explanation, PodQuestion
 from .judged import JudgedNodes
 from .values import NodeReport
 
@@ -47,7 +48,7 @@ def run_up_to(simulation: Simulation, pod: Pod) -> Run:
 def explain_placed(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
     """Explain *pod*, which is on a node, as if it had none: it is taken off its node first. Pods that wait are not scheduled before."""
     run_without(simulation, pod)
-    return attrs.evolve(explain(simulation.engine, freed(pod), node=node), question=Question(placed_on=pod.spec.node_name))
+    return attrs.evolve(explain(simulation.engine, freed(pod), node=node), question=PodQuestion(placed_on=pod.spec.node_name))
 
 
 def run_without(simulation: Simulation, pod: Pod) -> Run:
@@ -87,7 +88,7 @@ def _check_node(engine: Engine, name: str) -> None:
 class _Explaining:
     def __init__(self, engine: Engine, cycle: Cycle, decision: Decision, details: Details) -> None:
         self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, details
-        self.judged = JudgedNodes(cycle, details, self._accounts)
+        self.judged = JudgedNodes(cycle, details, self._accounts, decision.plugins is not None)
 
     def explanation(self, node: str | None) -> Explanation:
         details, ranking = self.details, self.details.ranking
@@ -139,7 +140,7 @@ class _Explaining:
         return CloseUp(
             name, report.fits, whole_pod=self._whole_pod(report), verdicts=self._verdicts(row, report), room=self._room(row),
             victims=tuple(map(Victim.of, candidates[name].pods)) if name in candidates else None,
-            no_room="" if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
+            no_room=None if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
             devices=report.devices, **self._scoring(row, report, explanation),
         )  # fmt: skip
 
@@ -148,7 +149,7 @@ class _Explaining:
         told = {reason for objection in report.objections for reason in objection.reasons if objection.counted}
         return tuple(reason for reason in report.reasons if reason not in told)
 
-    def _verdicts(self, row: int, report: NodeReport) -> tuple[Verdict, ...]:
+    def _verdicts(self, row: int, report: NodeReport) -> tuple[RuleVerdict, ...]:
         judged, algorithm = self.judged.judged(row), self.engine.flow.algorithm_of(self.decision.pod)
         if judged is None or algorithm is None:
             return ()
@@ -156,16 +157,16 @@ class _Explaining:
         concerned, asked, found = {predicate.name for predicate in judged[0].predicates}, not self._whole_pod(report), []
         for predicate in algorithm.predicates:
             objection = against.get(predicate.name)
-            outcome = NOT_ASKED if not asked else PASSES if objection is None else FAILS
-            found.append(Verdict(predicate.name, outcome, () if objection is None else objection.reasons, predicate.name in concerned))
+            outcome: Verdict = "not asked" if not asked else "passes" if objection is None else "fails"
+            found.append(RuleVerdict(predicate.name, outcome, () if objection is None else objection.reasons, predicate.name in concerned))
             asked &= objection is None or algorithm.check_all
         return tuple(found)
 
-    def _room(self, row: int) -> tuple[Room, ...]:
+    def _room(self, row: int) -> tuple[RequestedResource, ...]:
         judged = self.judged.judged(row)
         nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
         names = [name for name, asked in self.cycle.template.requests.items() if asked]
-        return tuple(Room(name, *self.judged.room(name, nodes, at)) for name in (*names, "pods"))
+        return tuple(RequestedResource(name, *self.judged.room(name, nodes, at)) for name in (*names, "pods"))
 
     def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
         """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""
@@ -179,7 +180,7 @@ class _Explaining:
         ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
         if ranking is None:
             return {"out_of": len(scored)}
-        would = attrs.evolve(report, scores=self.judged.scores(ranking, -1), total=int(ranking.totals[-1]))
+        would = replace(report, scores=self.judged.scores(ranking, -1), total=int(ranking.totals[-1]))
         return _scoring(would, self._beside(ranking), would_score=True, out_of=len(scored))
 
     def _beside(self, ranking: Ranking) -> NodeReport | None:

@@ -9,6 +9,7 @@ import attrs
 
 from ...api.notebooks import NodeMap, Share
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...core.arrays.table import NodeTable
 from ...core.decision.decision import Decision
 from ..simulate import Outcome, Simulation
@@ -46,7 +47,7 @@ class SimulationResult(Result):
 
     def record(self) -> dict[str, Any]:
         cycles = [decision.record(details=self.details) for decision in self.decisions]
-        return self._warned({"cycles": cycles, "summary": self.summary.record()})
+        return self._warned({"cycles": cycles, "summary": plain(self.summary)})
 
     def tables(self) -> Mapping[str, Table]:
         pods = [{"pod": key, "host": outcome.host, "error": outcome.error} for key, outcome in self.outcomes.items()]

@@ -9,10 +9,11 @@ import attrs
 
 from ...api.objects import Pod
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import wrong_type
 from ..explain.subject import find_subject
 from ..whatif.change import Suggestion
-from ..whatif.whatif import Asked, WhatIf
+from ..whatif.whatif import ScheduledPod, WhatIf
 from ..whatif.whatif import what_if as found_out
 from .explain import name_of
 from .given import GivenCluster, GivenScheduler, check_order, parts_of, recipe_of, scenario_of, warnings_of
@@ -42,10 +43,15 @@ class WhatIfResult(Result):
         return self.found.fits
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.found.record())
+        return self._plain(self.found.document)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod fits, or something helps: what the command's exit status says."""
+        return self.found.is_yes
 
     def tables(self) -> Mapping[str, Table]:
-        rows = [{**one.record(), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
+        rows = [{**plain(one), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
         return {"suggestions": Table.of(rows, ("change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy"))}
 
     def facts(self) -> Mapping[str, object]:
@@ -102,6 +108,6 @@ def what_if(
         priorities=recipe.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))
-    asked = Asked(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
+    asked = ScheduledPod(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
     warnings = warnings_of(scenario, scheduler, recipe.engine(scenario.config_maps))
     return WhatIfResult(found_out(asked, subject.pod), warnings)

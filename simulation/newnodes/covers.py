@@ -24,7 +24,7 @@ Step = tuple[Key, bool, int, int, Mix]
 
 
 @attrs.frozen(kw_only=True)
-class Row:
+class CoverRow:
     """Something of which *need* is wanted in all, and of which a new node of each kind brings *gains*."""
 
     need: int
@@ -40,7 +40,7 @@ class Covers:
     [((2, 1), (9, 3)), ((0, 2), (10, 2)), ((5, 0), (10, 5))]
     """
 
-    rows: Sequence[Row]
+    rows: Sequence[CoverRow]
     costs: Sequence[int]
     most: int
     cut_at: Key | None = None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import attrs
 
 from ...api.objects import KubeObject, Pod
+from ...api.record import Amounts, Count, Record, says
 from ...core.arrays.types import Ints
 from ...core.engine import Engine
-from ..capacity.question import Question
-from ..capacity.room import Room
+from ..capacity.question import CapacityQuestion
+from ..capacity.room import FreeRoom
 from ..capacity.templates import numbers_for
 from ..gcpause import settled
 from ..scenario import Scenario
@@ -33,20 +34,18 @@ class Missing:
     message: str
 
 
-@attrs.frozen(kw_only=True)
-class NewNode:
+class NewNode(Record):
     """A new node after the simulation."""
 
     name: str
-    kind: str
-    pods: int
-    """Those that wanted a node; what DaemonSets run does not count."""
-    requested: Mapping[str, int]
-    allocatable: Mapping[str, int]
+    node: Annotated[str, says("Its kind.")]
+    pods: Annotated[Count, says("Pods that wanted a node; what DaemonSets run does not count.")]
+    requested: Annotated[Amounts, says("By all pods on it.")]
+    allocatable: Amounts
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Trial:
+class MixTrial:
     """What came of one mix."""
 
     mix: Mix
@@ -65,17 +64,17 @@ class Trial:
 
 
 @attrs.define(eq=False)
-class Trials:
+class MixTrials:
     """Mixes of *kinds*, tried for the pods that *question* is about: its copies, and the waiting pods if they come first or alone."""
 
-    question: Question
+    question: CapacityQuestion
     kinds: Sequence[NodeKind]
     new_engine: Callable[[], Engine]
     on_progress: Callable[[int], None] | None = None
     """Called after each simulation with how many there were."""
-    known: dict[Mix, Trial] = attrs.field(factory=dict)
+    known: dict[Mix, MixTrial] = attrs.field(factory=dict)
 
-    def of(self, mix: Mix) -> Trial:
+    def of(self, mix: Mix) -> MixTrial:
         """What comes of *mix*: simulated once."""
         if mix not in self.known:
             self.known[mix] = self._simulated(mix)
@@ -98,12 +97,12 @@ class Trials:
         copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
         return copies + (waiting if self.question.pending_first or not self.question.templates else 0)
 
-    def _simulated(self, mix: Mix) -> Trial:
+    def _simulated(self, mix: Mix) -> MixTrial:
         engine = self.new_engine()
         with settled():
             missing, evicted = self._copies(mix, engine) if self.question.templates else self._waiting(mix, engine)
         nodes = _new_nodes(engine, self.kinds, mix)
-        return Trial(mix=mix, wanted=self.wanted, missing=tuple(missing), nodes=nodes, evicted=evicted)
+        return MixTrial(mix=mix, wanted=self.wanted, missing=tuple(missing), nodes=nodes, evicted=evicted)
 
     # --- pods that wait ---------------------------------------------------------------------------------------------
 
@@ -148,16 +147,16 @@ class Trials:
 
 
 def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[NewNode, ...]:
-    room = Room.of(engine)
+    room = FreeRoom.of(engine)
     column = {name: at for at, name in enumerate(room.names)}
     found = []
     for kind, count in zip(kinds, mix, strict=True):
         for name in kind.names(count):
             requested, allocatable = (_amounts(room, amounts[:, column[name]]) for amounts in (room.requested, room.allocatable))
             pods = int(room.requested[-1, column[name]]) - len(kind.daemons)
-            found.append(NewNode(name=name, kind=kind.name, pods=pods, requested=requested, allocatable=allocatable))
+            found.append(NewNode(name=name, node=kind.name, pods=pods, requested=requested, allocatable=allocatable))
     return tuple(found)
 
 
-def _amounts(room: Room, amounts: Ints) -> dict[str, int]:
+def _amounts(room: FreeRoom, amounts: Ints) -> dict[str, int]:
     return dict(zip(room.resources, amounts.tolist(), strict=True))

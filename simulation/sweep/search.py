@@ -22,7 +22,7 @@ DIGITS = 6
 
 
 @attrs.frozen
-class Found:
+class WeightSearchResult:
     """What a search came to. Trial 0 is the configuration as it was, without other weights."""
 
     rows: list[Row]
@@ -33,7 +33,7 @@ class Found:
     """The trials that no other one beats: as good in every objective, and better in one."""
 
 
-def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> Found:
+def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> WeightSearchResult:
     """Try weights on all *points*. The same seed comes to the same trials, whatever runs them.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` if Optuna is not installed.
@@ -52,7 +52,7 @@ def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> Foun
             failed = optuna.trial.TrialState.FAIL if None in values else None
             study.tell(trial, None if failed else values, state=failed)
         rows, trials = rows + more, trials + told
-    return Found(rows, trials, front(trials, wanted))
+    return WeightSearchResult(rows, trials, front(trials, wanted))
 
 
 def _optuna() -> Any:

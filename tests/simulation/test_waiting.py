@@ -10,6 +10,7 @@ import pytest
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.record import plain
 from kubeclassic.cli import run
 from kubeclassic.cli.report.simulation import summary_text
 from kubeclassic.framework.options import Framework
@@ -86,7 +87,7 @@ class TestOutcomes:
         made = simulated(node("a", cpu="1"), asking("one", waits="yes"))
         assert (words(made), told(made, "one")) == ({"one": "waiting"}, ("a", WAITS.format("one")))
         assert not made.all_placed
-        counts = summarise(made).record()
+        counts = plain(summarise(made))
         assert (counts["placed"], counts["waiting"], counts["unschedulable"]) == (0, 1, 0)
         assert "0 unschedulable, 1 waiting for plugins that permit the binding" in summary_text(summarise(made))
 

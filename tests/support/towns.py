@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.record import plain
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
@@ -192,7 +193,7 @@ class Town:
         """Who could leave which node for a pod that fits nowhere."""
         with engine.unmoved(one):
             plan = engine.schedule(one, details=False).preemption
-        found: Json | None = None if plan is None else plan.record()["candidates"]
+        found: Json | None = None if plan is None else plain(plan.record())["candidates"]
         return found
 
     def newcomer(self) -> Engine | None:

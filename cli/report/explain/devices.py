@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ....api.record import astuple
 from ....core.devices.accounts import DeviceAccount
 from ..prose import wrapped
 from ..tables import TextTable
@@ -21,7 +22,7 @@ def device_lines(node: str, accounts: Sequence[DeviceAccount], width: int | None
     yield from wrapped([f"Devices on {node}:"], width)
     rows = [
         [f"{account.claim}, {account.request}", _wanted(account), len(devices), _named(devices), why]
-        for account in accounts for why, devices in ((USABLE, account.usable), *account.refused.items()) if devices
+        for account in accounts for why, devices in ((USABLE, account.usable), *map(astuple, account.refused)) if devices
     ]  # fmt: skip
     yield from TextTable(["claim, request", "wants", "devices", "which", "why"], rows).lines(width)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....simulation.explain.choice import Choice, Lead
-from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, Eviction
+from ....simulation.explain.choice import HostChoice, Lead
+from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome
 from ....simulation.explain.explanation import Explanation
-from ....simulation.explain.values import NodeReport, ReasonGroup, Score, Shortage
+from ....simulation.explain.values import NodeReport, NodeScore, NodeShortage, ReasonGroup
 from ..prose import listed, wrapped
 from ..tables import TextTable
 from ..text import NO_HOST
@@ -50,7 +50,7 @@ def _subject(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
     question, pod = found.question, found.decision.pod
     if question.workload is not None:
-        others = f"; {pod.name} stands for {count_of(len(question.pods), 'pod')}" if len(question.pods) > 1 else ""
+        others = f"; {pod.name} stands for {count_of(len(question.workload_pods), 'pod')}" if len(question.workload_pods) > 1 else ""
         yield f"A pod of {question.workload}{others}."
     if found.decision.is_gated:
         yield "It is held back, so it is not tried."
@@ -89,21 +89,21 @@ def _elsewhere(found: Explanation) -> str:
 
 def _why(found: Explanation) -> Iterator[str]:
     """Why the host is the host, or how near the pod is to one."""
-    host, counts, choice = found.decision.host, found.counts(), found.choice
+    host, counts, choice = found.decision.host, found.counts, found.choice
     if not found.nodes:
         return
     if host is None:
         yield _no_host(found)
-    elif choice is None and counts["fit"] == counts["visited"] and found.decision.pod.status.nominated_node_name == host:
+    elif choice is None and counts.fit == counts.visited and found.decision.pod.status.nominated_node_name == host:
         yield f"The pod waited for {host}, which was tried first; it fits, so no other node is looked at."
     elif choice is None:
-        yield f"Of {count_of(counts['visited'], 'node')} only {host} fits, so it is taken without scoring."
+        yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
     else:
-        yield f"{counts['fit']:,} of {count_of(counts['visited'], 'node')} fit. {_best(host, choice)}"
+        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {_best(host, choice)}"
         yield from _decided(choice, host)
-    if counts["visited"] < counts["nodes"] and choice is not None:
+    if counts.visited < counts.nodes and choice is not None:
         more = sum(node.fits and not node.visited for node in found.nodes)
-        reached = f"The search looked at {counts['visited']:,} of {count_of(counts['nodes'], 'node')} and had found enough then"
+        reached = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
         yield f"{reached}; of the others {more:,} would fit too."
 
 
@@ -116,7 +116,7 @@ def _no_host(found: Explanation) -> str:
     return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
 
 
-def _best(host: str, choice: Choice) -> str:
+def _best(host: str, choice: HostChoice) -> str:
     if len(choice.ties) == 1:
         return f"{host} has the best total, {choice.best:,}."
     of_these = f"of these, {choice.tie_break}"
@@ -125,7 +125,7 @@ def _best(host: str, choice: Choice) -> str:
     return f"{len(choice.ties):,} share the best total, {choice.best:,} ({listed(choice.ties)}); {of_these}."
 
 
-def _decided(choice: Choice, host: str) -> Iterator[str]:
+def _decided(choice: HostChoice, host: str) -> Iterator[str]:
     if choice.against is None or choice.decided is None:
         return
     first, *more = choice.leads
@@ -143,7 +143,7 @@ def lead_told(lead: Lead, scale: str = "") -> str:
     return f"{rule_name(lead.rule)}, {lead.ours}{scale} against {lead.theirs}{weight}"
 
 
-def eviction_sentences(eviction: Eviction | None) -> Iterator[str]:
+def eviction_sentences(eviction: EvictionOutcome | None) -> Iterator[str]:
     """What evicting pods would do."""
     if eviction is None:
         return
@@ -157,7 +157,7 @@ def eviction_sentences(eviction: Eviction | None) -> Iterator[str]:
         yield from (f"  {count_of(number, 'node')}: {why}" for why, number in told.items() if number)
 
 
-def _evicted(eviction: Eviction) -> Iterator[str]:
+def _evicted(eviction: EvictionOutcome) -> Iterator[str]:
     told = [f"{victim.pod} (priority {victim.priority:,})" for victim in eviction.victims]
     budgets = f"; {count_of(eviction.budget_violations, 'of them is', 'of them are')} protected by a PodDisruptionBudget"
     who = listed(told, 10) if told else "no pod"
@@ -186,17 +186,17 @@ def _fitting(found: Explanation, width: int | None, wide: bool, every: bool) -> 
     yield from wrapped((f"({note})" for note in notes), width)
 
 
-def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, Score], wide: bool) -> str:
+def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, NodeScore], wide: bool) -> str:
     """The node's scores, those by the rules in *first* before others; without those in *constant*."""
     rules = (rule for rule in dict.fromkeys([*first, *node.scores]) if rule not in constant)
     return ", ".join(f"{rule_name(rule)} {score_cell(node.scores[rule]) if wide else _weighed(node.scores[rule])}" for rule in rules)
 
 
-def _weighed(score: Score) -> str:
+def _weighed(score: NodeScore) -> str:
     return f"{score.reduced}" if score.weight == 1 else f"{score.reduced} x {score.weight}"
 
 
-def _constant(constant: Mapping[str, Score]) -> str:
+def _constant(constant: Mapping[str, NodeScore]) -> str:
     told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
     return f"the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told}"
 
@@ -208,7 +208,7 @@ def _groups(found: Explanation, width: int | None) -> Iterator[str]:
     by = "plugin" if found.by_plugins else "predicate"
     lacks = any(group.least_short for group in groups)
     headers = ["nodes", "only this", "reason", by, "nearest", *(["short of"] if lacks else [])]
-    rows = [[len(group.nodes), group.alone, group.reason, ", ".join(group.rules), *_nearest_of(group, lacks)] for group in groups]
+    rows = [[group.count, group.alone, group.reason, ", ".join(group.rules), *_nearest_of(group, lacks)] for group in groups]
     yield from TextTable(headers, rows).lines(width)
     yield from wrapped(["(nodes: with this reason; only this: with no other)"], width)
 
@@ -216,8 +216,8 @@ def _groups(found: Explanation, width: int | None) -> Iterator[str]:
 def _nearest_of(group: ReasonGroup, lacks: bool) -> list[str | None]:
     least = group.least_short
     if least is None:
-        return [group.nodes[0].name, *([None] if lacks else [])]
-    return [least[0], rounded(least[1].resource, least[1].missing)]
+        return [group.nodes[0], *([None] if lacks else [])]
+    return [least.node, rounded(least.resource, least.missing)]
 
 
 def _nearest(found: Explanation, width: int | None, wide: bool, every: bool) -> Iterator[str]:
@@ -234,7 +234,7 @@ def _nearest(found: Explanation, width: int | None, wide: bool, every: bool) -> 
 
 
 def _row(node: NodeReport, by_plugins: bool, wide: bool, lacks: bool) -> list[object]:
-    by: Sequence[object] = [", ".join(node.rules), *([node.code] if by_plugins else [])] if wide else []
+    by: Sequence[object] = [", ".join(node.rules), *([node.code or None] if by_plugins else [])] if wide else []
     return [node.name, *by, _reasons(node), *(["; ".join(map(short_of, node.shortages))] if lacks else [])]
 
 
@@ -250,7 +250,7 @@ def _devices(found: Explanation, width: int | None) -> Iterator[str]:
     """The devices of the node that is nearest to serving the pod's claims; of a pod that gets a node, nothing."""
     nearest = next((node for node in found.nodes if node.devices), None)
     if nearest is not None and found.decision.host is None:
-        yield from device_lines(nearest.name, nearest.devices, width)
+        yield from device_lines(nearest.name, nearest.devices or (), width)
 
 
 # --- cells ----------------------------------------------------------------------------------------------------------
@@ -265,12 +265,12 @@ def rule_name(rule: str) -> str:
     return rule.removesuffix("Priority")
 
 
-def score_cell(score: Score) -> str:
+def score_cell(score: NodeScore) -> str:
     """How a score comes about: raw, reduced, weight."""
     return f"{score.raw} -> {score.reduced} x {score.weight}"
 
 
-def short_of(short: Shortage) -> str:
+def short_of(short: NodeShortage) -> str:
     """What is missing, with both sides; exact where these look alike when they are rounded.
 
     >>> short_of(Shortage("cpu", 2000, 500)), short_of(Shortage("cpu", 1190, 1188))

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ....api.objects import Node
-from ....simulation.capacity.room import Room
+from ....simulation.capacity.room import FreeRoom
 from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport
 from ..page.clustermap import ClusterMap, MapSide
@@ -31,7 +31,7 @@ class ExplainedCluster:
     """The cluster when the pod is decided."""
 
     nodes: Sequence[Node]
-    room: Room
+    room: FreeRoom
     pods: Sequence[Sequence[str]]
 
 
@@ -106,8 +106,8 @@ def _state(found: Explanation, node: NodeReport) -> str:
 def _deciding(found: Explanation) -> str:
     """The scoring rule that decided; for a pod without a node, the filtering rule that turned down most."""
     if found.choice is not None:
-        return rule_name(found.choice.decided.rule) if found.choice.decided is not None else ""
-    groups = sorted(found.groups, key=lambda group: -len(group.nodes))
+        return rule_name(found.choice.decided) if found.choice.decided is not None else ""
+    groups = sorted(found.groups, key=lambda group: -group.count)
     return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....api.record import plain
 from ....simulation.explain.closeup import CloseUp
 from ....simulation.explain.explanation import Explanation
 from ..page.about import About
@@ -34,7 +35,7 @@ CARDS = (
 
 def explanation_html(found: Explanation, standing: ExplainedCluster, about: About) -> str:
     """*found* as a page, all about one node where that was asked for."""
-    record, close = found.record(), found.close_up
+    record, close = plain(found.document()), found.close_up
     title = f"kubeclassic explain: {record['pod']}" + (f" on {close.node}" if close is not None else "")
     if close is not None:
         sections = list(_close_up(found, record, close))

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ....api.objects import Node
-from ....simulation.drain.plan import Plan
-from ....simulation.drain.standing import Standing
+from ....api.record import plain
+from ....simulation.drain.plan import DrainPlan
+from ....simulation.drain.standing import NodeOccupancy
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
@@ -25,9 +26,9 @@ STATES = {CAN: GOOD, CANNOT: BAD}
 OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, GONE: BAD}
 
 
-def drain_html(plan: Plan, nodes: Sequence[Node], standing: tuple[Standing, Standing], about: About) -> str:
+def drain_html(plan: DrainPlan, nodes: Sequence[Node], standing: tuple[NodeOccupancy, NodeOccupancy], about: About) -> str:
     """*plan* as a page; *standing*: the cluster before and after."""
-    record = plan.record()
+    record = plain(plan.answer)
     sections = [
         *_stops(plan, record),
         _map(record, nodes, standing),
@@ -36,7 +37,7 @@ def drain_html(plan: Plan, nodes: Sequence[Node], standing: tuple[Standing, Stan
         *_budgets(record),
         *_bound(record),
     ]
-    return page_html(Page("kubeclassic drain", verdict(record), about, sections, lead=_lead(plan, record)))
+    return page_html(Page("kubeclassic drain", verdict(record), about, sections, lead=_lead(record)))
 
 
 # --- the outcome ----------------------------------------------------------------------------------------------------
@@ -70,8 +71,8 @@ def _takes(summary: Record) -> Text:
     )
 
 
-def _lead(plan: Plan, record: Record) -> Markup:
-    gone = sum(one.replacement is None for one in plan.evictions)
+def _lead(record: Record) -> Markup:
+    gone = sum(one["replacement"] is None for one in record["evictions"])
     cards = [fact(told("can.length", number(len(record["can"]))), "nodes can go", GOOD)]
     cards.append(fact(told("cannot.length", number(len(record["cannot"]))), "nodes cannot go", BAD if record["cannot"] else SAME))
     cards.append(fact(told("moves.length", number(len(record["moves"]))), "pods move"))
@@ -92,7 +93,7 @@ def _derived(count: int) -> Markup:
 # --- what stops nodes -----------------------------------------------------------------------------------------------
 
 
-def _stops(plan: Plan, record: Record) -> Iterator[Section]:
+def _stops(plan: DrainPlan, record: Record) -> Iterator[Section]:
     parts: list[Text] = []
     gone = [one["pod"] for one in record["evictions"] if one["replacement"] is None]
     if gone:
@@ -111,7 +112,7 @@ def _reasons(record: Record) -> Markup:
     return plain_table(["reason", "nodes", ""], rows, "Why nodes cannot go")
 
 
-def _nodes(plan: Plan) -> DataTable:
+def _nodes(plan: DrainPlan) -> DataTable:
     columns = (
         Column("node", "name"), Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}), Column("evicted", "count"),
         Column("staying", "count"), Column("what stops it"),
@@ -127,7 +128,7 @@ def _nodes(plan: Plan) -> DataTable:
 # --- before and after -----------------------------------------------------------------------------------------------
 
 
-def _map(record: Record, nodes: Sequence[Node], standing: tuple[Standing, Standing]) -> Section:
+def _map(record: Record, nodes: Sequence[Node], standing: tuple[NodeOccupancy, NodeOccupancy]) -> Section:
     names, can = [node.name for node in nodes], set(record["can"])
     states = [CAN if name in can else CANNOT if name in record["cannot"] else "" for name in names]
     sides = [

@@ -15,7 +15,7 @@ from ....exceptions import KubeclassicError, UnknownNameError
 from ....framework.config.configuration import KIND, load_configuration
 from ....framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from ....simulation.bench import bench as timing
-from ....simulation.bench.cases import Shape
+from ....simulation.bench.cases import CaseSize
 from ....simulation.bench.workloads.files import find_workloads, is_workload_file
 from ...console.output import note
 
@@ -24,7 +24,7 @@ PERCENTAGE = "percentageOfNodesToScore"
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class BenchOptions:
     """The options, as they were given."""
 
     case: Path | None
@@ -51,15 +51,15 @@ class Asked:
     verbose: bool
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> CaseSize:
         """The cluster to generate."""
-        return Shape(kind=self.kind or "basic", nodes=self.nodes, existing=self.existing, pods=self.pods, templates=self.templates)
+        return CaseSize(kind=self.kind or "basic", nodes=self.nodes, existing=self.existing, pods=self.pods, templates=self.templates)
 
 
 # --- older forms ----------------------------------------------------------------------------------------------------
 
 
-def in_todays_words(asked: Asked) -> Asked:
+def in_todays_words(asked: BenchOptions) -> BenchOptions:
     """The same with --profile for a configuration alone: it meant a flame graph too, and --scheduler-profile was its other name."""
     if asked.profile is not None and not _is_configuration(asked.profile):
         _once("--profile", asked.profile, "--flame-graph", asked.flame_graph)
@@ -101,7 +101,7 @@ def _version(release: str | None, profile: Path | None) -> str | None:
     return version
 
 
-def problems(asked: Asked) -> Iterator[Json]:
+def problems(asked: BenchOptions) -> Iterator[Json]:
     """The cases to time, each made when it is asked for: one, or each workload of a file of workloads."""
     if (asked.case is None) == (asked.kind is None):
         raise click.UsageError("wanted either a CASE or --kind")
@@ -116,7 +116,7 @@ def problems(asked: Asked) -> Iterator[Json]:
     yield _configured(found if release is None else _with_release(found, release), asked)
 
 
-def _workloads(asked: Asked, file: Path, release: str) -> Iterator[Json]:
+def _workloads(asked: BenchOptions, file: Path, release: str) -> Iterator[Json]:
     found = find_workloads(file, asked.workload)
     given = [name for name, value in (("--check", asked.check), ("--output", asked.output), ("--flame-graph", asked.flame_graph)) if value]
     if given and len(found) > 1:
@@ -133,11 +133,11 @@ def _workloads(asked: Asked, file: Path, release: str) -> Iterator[Json]:
         yield problem
 
 
-def _configured(found: Json, asked: Asked) -> Json:
+def _configured(found: Json, asked: BenchOptions) -> Json:
     return found | {"config": _config(found.get("config") or {}, asked)}
 
 
-def _config(config: dict[str, Any], asked: Asked) -> dict[str, Any]:
+def _config(config: dict[str, Any], asked: BenchOptions) -> dict[str, Any]:
     """The case's *config*, and over it what the options say."""
     changes: dict[str, Any] = {"preemption": False} if asked.disable_preemption else {}
     profile = config.get("profile")

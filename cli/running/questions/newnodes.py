@@ -9,10 +9,11 @@ from typing import IO
 import attrs
 
 from ....api.load import Loaded, load
-from ....api.reading.notices import Notice
+from ....api.reading.notices import Notice, input_warnings
+from ....api.record import plain
 from ....exceptions import ManifestError
-from ....simulation.capacity.question import Question
-from ....simulation.newnodes.answer import Answer
+from ....simulation.capacity.question import CapacityQuestion
+from ....simulation.newnodes.answer import NewNodesAnswer
 from ....simulation.newnodes.asking import fewest_nodes
 from ....simulation.newnodes.daemonpods import DaemonPods
 from ....simulation.newnodes.kinds import LIKE, kinds_of, read_costs
@@ -26,11 +27,9 @@ from ...report.questions.newnodes import write_text
 from ...report.questions.newnodespage import new_nodes_html
 from ...report.tables import width_of
 from ..cluster import Opened
-from ..documents import DOCUMENT_FORMS, write_document
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
-
-KIND = "NewNodes"
 
 
 @attrs.frozen(kw_only=True)
@@ -49,7 +48,7 @@ class NewNodes:
     wide: bool = False
 
 
-def add_nodes(paths: Sequence[Path], opened: Opened, question: Question, wanted: NewNodes, cluster: ClusterChoice) -> int:
+def add_nodes(paths: Sequence[Path], opened: Opened, question: CapacityQuestion, wanted: NewNodes, cluster: ClusterChoice) -> int:
     """Search, and write the answer; the exit status. *paths*: all that was read, but for new nodes."""
     scenario, defaults = opened.scenario, not cluster.no_defaults
     daemons = DaemonPods.of(scenario, defaults=defaults, priorities=opened.setup.recipe.keeps_priorities)
@@ -83,13 +82,13 @@ def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iter
         yield text, loaded
 
 
-def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
+def _write(answer: NewNodesAnswer, wanted: NewNodes, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:
-        write_document(wanted.form, KIND, answer.record(), stream, warnings=warnings)
+        write_answer(wanted.form, answer.document(input_warnings(warnings)), stream)
     elif wanted.form == "csv":
-        write_csv(answer.added(), stream, headers=wanted.headers)
+        write_csv(plain(answer.added()), stream, headers=wanted.headers)
     else:
         write_text(answer, stream, wide=wanted.wide or wanted.form == "wide", headers=wanted.headers)
         write_unread(warnings, stream, width_of(stream))

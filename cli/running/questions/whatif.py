@@ -10,10 +10,10 @@ from typing import IO
 
 import attrs
 
-from ....api.reading.notices import Notice
+from ....api.reading.notices import Notice, input_warnings
 from ....simulation.explain.subject import find_subject
 from ....simulation.simulate import Simulation
-from ....simulation.whatif.whatif import Asked, WhatIf, what_if
+from ....simulation.whatif.whatif import ScheduledPod, WhatIf, what_if
 from ...console.output import writing
 from ...console.progress import telling
 from ...declaring.options import ClusterChoice
@@ -22,15 +22,13 @@ from ...engines.setup import Setup
 from ...report.questions.whatif import what_if_lines
 from ...report.tables import width_of
 from ..cluster import opened
-from ..documents import DOCUMENT_FORMS, write_document
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import write_unread
 from ..simulate import OptionError, tell
 
-KIND = "WhatIf"
-
 
 @attrs.frozen
-class Wanted:
+class WhatIfOptions:
     """What the command line wants to know, and how it is shown."""
 
     want: str | None = None
@@ -52,14 +50,14 @@ class Wanted:
             raise OptionError(f"{given}: got it with --what-if or --want, wanted table, wide, json, yaml or csv, as these have no page")
 
 
-def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, wanted: Wanted) -> None:
+def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, wanted: WhatIfOptions) -> None:
     """Find out what would help the pod called *name*, write it, and end the process."""
     wanted.check()
     given = opened(paths, cluster, setup)
     scenario = given.scenario
     subject = find_subject(scenario, name, wanted.namespace)
     tell(scenario, given.engine, wanted.verbose)
-    asked = Asked(
+    asked = ScheduledPod(
         scenario, given.setup.recipe, subject.question(given.scheduler_names), cluster.order, wanted.alone,
         wanted.want, wanted.every, not cluster.no_defaults,
     )  # fmt: skip
@@ -74,7 +72,7 @@ def _write(found: WhatIf, form: str, stream: IO[str], warnings: Sequence[Notice]
     if form == "csv":
         _write_csv(found, stream)
     elif form in DOCUMENT_FORMS:
-        write_document(form, KIND, found.record(), stream, warnings=warnings)
+        write_answer(form, found.document(input_warnings(warnings)), stream)
     else:
         stream.writelines(f"{line}\n" for line in what_if_lines(found, width_of(stream), wide=form == "wide"))
         write_unread(warnings, stream, width_of(stream))

@@ -32,7 +32,7 @@ _WORKLOAD = ("name", "params", "labels", "featureGates", "threshold", "threshold
 
 
 @attrs.frozen(kw_only=True)
-class Workload:
+class UnreadWorkload:
     """One workload of a test case, not yet read: its operations are read when it is run."""
 
     case: Fields
@@ -94,7 +94,7 @@ def is_workload_file(path: Path) -> bool:
     return path.is_file() and path.stat().st_size <= _LONGEST and MARK in read_file(str(path))
 
 
-def find_workloads(path: Path, wanted: Sequence[str] = ()) -> list[Workload]:
+def find_workloads(path: Path, wanted: Sequence[str] = ()) -> list[UnreadWorkload]:
     """The workloads of *path* whose names are *wanted*; without names all of them.
 
     A name may be that of a test case, and may be a pattern such as ``*/500Nodes``. Raises
@@ -109,11 +109,11 @@ def find_workloads(path: Path, wanted: Sequence[str] = ()) -> list[Workload]:
     return [workload for workload in found if not wanted or any(_matches(workload, name) for name in wanted)]
 
 
-def _matches(workload: Workload, name: str) -> bool:
+def _matches(workload: UnreadWorkload, name: str) -> bool:
     return fnmatchcase(workload.name, name) or fnmatchcase(str(workload.case.data["name"]), name)
 
 
-def _workloads(path: Path) -> Iterator[Workload]:
+def _workloads(path: Path) -> Iterator[UnreadWorkload]:
     documents = parsed(read_file(str(path)), str(path))
     if len(documents) != 1 or not isinstance(documents[0], list) or not documents[0]:
         raise ManifestError(f"{path}: wanted a list of test cases")
@@ -123,7 +123,7 @@ def _workloads(path: Path) -> Iterator[Workload]:
         if not case.list("workloads") or not case.list("workloadTemplate"):
             case.refuse("workloadTemplate" if case.list("workloads") else "workloads", "a list of at least one")
         for place, inner in enumerate(case.list("workloads")):
-            found = Workload(case=case, fields=_named(inner, f"{case.where}.workloads[{place}]", _WORKLOAD), file=path)
+            found = UnreadWorkload(case=case, fields=_named(inner, f"{case.where}.workloads[{place}]", _WORKLOAD), file=path)
             if found.name in seen:
                 raise ManifestError(f"{found.fields.where}.name: got {shown(found.name)} twice, wanted names that differ")
             seen.add(found.name)

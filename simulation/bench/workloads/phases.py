@@ -19,7 +19,7 @@ ADD, DELETE, SCHEDULE = "add", "delete", "schedule"
 
 
 @attrs.frozen(kw_only=True)
-class Phase:
+class WorkloadPhase:
     """Part of a workload. *events*: a verb and a document each, in order."""
 
     events: Sequence[tuple[str, Json]]

@@ -10,7 +10,7 @@ import attrs
 from ....exceptions import ManifestError
 from .objects import Maker
 from .ops import Barrier, Churn, CreateNamespaces, CreateNodes, CreatePods, Op, Sleep
-from .phases import ADD, DELETE, SCHEDULE, Phase
+from .phases import ADD, DELETE, SCHEDULE, WorkloadPhase
 
 Json = dict[str, Any]
 Event = tuple[str, Json]
@@ -59,7 +59,7 @@ class Timeline:
     maker: Maker
     objects: list[Json] = attrs.field(factory=list)
     """What is there before the first pod is scheduled."""
-    phases: list[Phase] = attrs.field(factory=list)
+    phases: list[WorkloadPhase] = attrs.field(factory=list)
     _now: int = 0
     _events: list[Event] = attrs.field(factory=list)
     """What has happened since the last wait."""
@@ -137,5 +137,5 @@ class Timeline:
     def _end_phase(self, is_measured: bool = False, counted: frozenset[str] = frozenset()) -> None:
         """All pods so far are decided."""
         if self._events:
-            self.phases.append(Phase(events=tuple(self._events), is_measured=is_measured, counted=counted))
+            self.phases.append(WorkloadPhase(events=tuple(self._events), is_measured=is_measured, counted=counted))
             self._events = []

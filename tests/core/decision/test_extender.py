@@ -10,6 +10,7 @@ import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod
+from kubeclassic.api.record import UNSET
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.extender import FilterReply, PodsOn
@@ -201,7 +202,7 @@ class TestPreemption:
         assert plan is not None
         assert plan.node == node_name
         assert (error or "") in (plan.error or "")
-        assert ("error" in plan.record()) == (error is not None)
+        assert (plan.record().error is not UNSET) == (error is not None)
 
     def test_an_ignorable_one_loses_such_nodes(self) -> None:
         """In the framework such a node is left out if the extender may be ignored."""

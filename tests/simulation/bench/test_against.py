@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kubeclassic.api.record import plain
 from kubeclassic.simulation.bench.against import Opponent, OpponentError, as_file
 from kubeclassic.simulation.bench.bench import read_case, time_once
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 
 
 def opponent(command: str) -> Opponent:
@@ -45,12 +46,12 @@ def test_what_it_says() -> None:
     found = opponent(printing("begin", '{"case": "A/5Nodes", "pods_per_s": 50, "scheduled": 7}', '{"pods_per_s": 70}'))
     found.run()
     found.run()
-    assert found.record([100.0, 200.0, 110.0]) == {
+    assert plain(found.beside([100.0, 200.0, 110.0])) == {
         "command": found.command, "runs": [50.0, 50.0], "pods_per_s": 50.0, "ratio": 2.2, "scheduled": 7,
     }  # fmt: skip
     other = opponent(printing('{"case": "B", "pods_per_s": 50}', '{"case": "C", "pods_per_s": 20}'))
     other.run()
-    assert other.record([10.0]) == {"command": other.command, "runs": [20.0], "pods_per_s": 20.0, "ratio": 0.5}
+    assert plain(other.beside([10.0])) == {"command": other.command, "runs": [20.0], "pods_per_s": 20.0, "ratio": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_what_is_refused(command: str, says: str) -> None:
 
 def test_a_generated_case_is_written(tmp_path: Path) -> None:
     """The other scheduler gets a generated case as a file, which holds the same, and a file that there is as it is."""
-    case = Shape(nodes=5, existing=3, pods=4).case("1.16")
+    case = CaseSize(nodes=5, existing=3, pods=4).case("1.16")
     with as_file(case, None) as place:
         again = read_case(place, "1.12")
     assert not place.exists()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.bench.comparison import Comparison, compared
+from kubeclassic.simulation.bench.comparison import PairedCases, compared
 
 
 def line(case: str = "basic", rate: float = 100.0, calibration: float | None = 0.1, release: str = "1.16", **more: Any) -> str:
@@ -17,7 +17,7 @@ def line(case: str = "basic", rate: float = 100.0, calibration: float | None = 0
     return json.dumps({"kind": "Bench", "case": case, "release": release, "pods_per_s": rate, "calibration": calibration, **more})
 
 
-def files(folder: Path, a: list[str], b: list[str]) -> Comparison:
+def files(folder: Path, a: list[str], b: list[str]) -> PairedCases:
     """The comparison of two files of lines."""
     for name, lines in (("a", a), ("b", b)):
         (folder / f"{name}.json").write_text("".join(f"{written}\n" for written in lines))
@@ -40,7 +40,7 @@ def test_medians(tmp_path: Path) -> None:
 def test_an_unknown_machine(tmp_path: Path) -> None:
     """Without a calibration on one side there is no calibrated ratio, and no warning of it."""
     found = files(tmp_path, [line(calibration=None)], [line()])
-    assert found.pairs[0].record()["calibrated_ratio"] is None
+    assert found.pairs[0].record().calibrated_ratio is None
     assert list(found.warnings()) == []
 
 

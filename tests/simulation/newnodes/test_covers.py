@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kubeclassic import add_nodes
 from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.simulation.newnodes import covers as covers_module
-from kubeclassic.simulation.newnodes.covers import Covers, Row
+from kubeclassic.simulation.newnodes.covers import CoverRow, Covers
 from tests.support.asking import asked as keywords_of
 from tests.support.examples import examples
 
@@ -25,7 +25,7 @@ def problems(draw: st.DrawFn) -> Covers:
     """Small covering problems of one to three kinds."""
     kinds = draw(st.integers(1, 3))
     gains = st.tuples(*[st.integers(0, 5)] * kinds)
-    rows = [Row(need=draw(st.integers(1, 12)), gains=draw(gains)) for _ in range(draw(st.integers(0, 3)))]
+    rows = [CoverRow(need=draw(st.integers(1, 12)), gains=draw(gains)) for _ in range(draw(st.integers(0, 3)))]
     return Covers(rows, [draw(st.integers(1, 7)) for _ in range(kinds)], most=draw(st.integers(1, 5)))
 
 
@@ -48,13 +48,13 @@ class TestCheapestFirst:
 
     def test_many_equal_kinds_end_soon(self) -> None:
         """A large problem of many mixes of one cost finds the first at once."""
-        problem = Covers([Row(need=1000, gains=(2, 2, 2, 2))], (1, 1, 1, 1), most=1000)
+        problem = Covers([CoverRow(need=1000, gains=(2, 2, 2, 2))], (1, 1, 1, 1), most=1000)
         assert [sum(mix) for mix in islice(problem.cheapest_first(), 5)] == [500] * 5
 
     def test_the_end_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where the search is cut short it is known from which cost on mixes are missing."""
         monkeypatch.setattr(covers_module, "MOST_STEPS", 40)
-        problem = Covers([Row(need=6, gains=(1, 1))], (2, 3), most=20)
+        problem = Covers([CoverRow(need=6, gains=(1, 1))], (2, 3), most=20)
         found = list(problem.cheapest_first())
         assert found[0] == (6, 0)
         assert problem.cut_at is not None
@@ -83,7 +83,7 @@ class TestNeeds:
         """A Policy without the resource predicate places any number on one node, which the bound must not forbid."""
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "HostName"}], "priorities": []}
         found = add_nodes([NODE], "like:a", scheduler=Classic(policy=policy), pod=pod("web", "1500m"), pods=9)
-        assert (found.placed, found.added) == (True, {})
+        assert (found.ok, found.added) == (True, {})
 
     def test_no_bound_by_ignored_resources(self) -> None:
         """A resource that the profile ignores is no need."""
@@ -94,7 +94,7 @@ class TestNeeds:
         web = pod("web", "100m")
         web["spec"]["containers"][0]["resources"]["requests"]["example.com/thing"] = "5"
         assert add_nodes([NODE], "like:a", scheduler=Framework(profile=profile), pod=web, pods=3).added == {}
-        assert not add_nodes([NODE], "like:a", scheduler="1.27", pod=web, pods=3).placed
+        assert not add_nodes([NODE], "like:a", scheduler="1.27", pod=web, pods=3).ok
 
     def test_preemption_makes_room(self) -> None:
         """With preemption, what pods of lower priority hold is room too."""
@@ -108,5 +108,5 @@ class TestNeeds:
         """Where a quota stops copies no number of nodes helps, and the answer says what the API server says."""
         quota = {"kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "default"}, "spec": {"hard": {"pods": "2"}}}
         found = add_nodes([NODE, quota], "like:a", pod=pod("web", "1"), pods=4)
-        assert not found.placed
+        assert not found.ok
         assert 'pods "web-2" is forbidden: exceeded quota: few' in found.without_node["default/web-2"]
