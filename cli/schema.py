@@ -24,6 +24,7 @@ DOCUMENTS = {
     "bench": "simulation.bench.measured:BenchDocument",
     "bench-compare": "simulation.bench.comparison:BenchComparison",
     "policy-check": "algorithmprovider.check:PolicyCheck",
+    "releases": "framework.description.describe:ReleasesDocument",
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "conform": "simulation.conform:ConformanceDocument",
 }
