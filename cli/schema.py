@@ -23,10 +23,11 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = {
     "bench": "simulation.bench.measured:BenchDocument",
     "bench-compare": "simulation.bench.comparison:BenchComparison",
-    "policy-check": "algorithmprovider.check:PolicyCheck",
-    "releases": "framework.description.describe:ReleasesDocument",
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "conform": "simulation.conform:ConformanceDocument",
+    "policy-check": "algorithmprovider.check:PolicyCheck",
+    "policy-migrate": "framework.migrate.document:WrittenConfiguration",
+    "releases": "framework.description.describe:ReleasesDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {
