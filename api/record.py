@@ -16,9 +16,11 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from .garbage import no_garbage_collection
+
 __all__ = [
-    "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Record", "Share", "Size", "UnsetType", "field", "plain", "says",
-    "schema_of",
+    "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Record", "Share", "Size", "UnsetType", "field", "plain",
+    "says", "schema_of",
 ]  # fmt: skip
 
 
@@ -53,7 +55,11 @@ Amounts = Annotated[Mapping[str, int], Meta(description="Resource -> millicores,
 
 def plain(answer: Any) -> Any:
     """*answer*, records and what they hold, as dicts, lists, texts and numbers."""
-    return _lists(msgspec.to_builtins(answer))
+    with no_garbage_collection():
+        try:
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(answer))  # to_builtins leaves tuples as they are
+        except (OverflowError, ValueError):  # huge numbers, and halves of characters
+            return _lists(msgspec.to_builtins(answer))
 
 
 def _lists(value: Any) -> Any:

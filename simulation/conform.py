@@ -21,9 +21,9 @@ from ..core.engine import Engine
 from ..core.feed import Feed
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
+from ..extenders.choice import make_extenders
+from ..extenders.scripted import ScriptedPost
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
-from ..live.extenders.choice import make_extenders
-from ..live.extenders.scripted import ScriptedPost
 from .caseforms import CALLS, FIELDS, STEP_FIELDS, check_answer, check_case
 from .engines import engine_for, extender_configs
 from .queuescripts import answer_script

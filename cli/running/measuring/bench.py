@@ -15,7 +15,7 @@ import click
 
 from ....api.record import UNSET, plain
 from ....exceptions import KubeclassicError
-from ....live.extenders.choice import ConfiguredExtenders
+from ....extenders.choice import ConfiguredExtenders
 from ....simulation.bench import bench as timing
 from ....simulation.bench.against import Opponent, as_file
 from ....simulation.bench.measured import BenchDocument, Timing

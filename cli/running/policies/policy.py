@@ -11,8 +11,8 @@ import click
 from ....algorithmprovider.check import PolicyCheck, check
 from ....algorithmprovider.extenders import ExtenderConfig, in_calling_order
 from ....algorithmprovider.gates import parse_gates
+from ....framework.userrules import catalogue_of
 from ...console.output import note, one_line
-from ...engines.userrules import catalogue_of
 from ...report.prose import wrapped
 from ...report.tables import Table, width_of
 from ..documents import write_answer
