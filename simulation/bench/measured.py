@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -59,8 +59,6 @@ class Timing:
     cpu_seconds: float
     wall_seconds: float
     load_seconds: float
-    setup_seconds: float
-    """For the decisions that a workload does not measure."""
     latencies: Sequence[float]
     """The wall time of a decision in milliseconds, at the percentiles of PERCENTS."""
     throughput: Mapping[str, float]
@@ -80,7 +78,7 @@ class Timing:
             "pods_per_s": round(self.rate, 1),
             **{f"p{percent}_ms": round(found, 4) for percent, found in zip(PERCENTS, self.latencies, strict=True)},
             "throughput": {"window": WINDOW, **{name: round(found, 1) for name, found in self.throughput.items()}},
-            "load_seconds": round(self.load_seconds, 3), "setup_seconds": round(self.setup_seconds, 3), "quick": self.quick.record(),
+            "load_seconds": round(self.load_seconds, 3), "quick": self.quick.record(),
         }  # fmt: skip
 
 
@@ -96,8 +94,8 @@ class Stopwatch:
     _taken: int = 0
     _detours: Counter[str] = attrs.field(factory=Counter)
 
-    def follow(self, decisions: Iterable[Decision], engine: Engine, counted: Collection[str] | None) -> None:
-        """Time *decisions* of *engine*; *counted*: the pods whose hosts are kept, None: all."""
+    def follow(self, decisions: Iterable[Decision], engine: Engine) -> None:
+        """Time *decisions* of *engine*."""
         taken, detours = engine.flow.detours()
         found: list[Decision] = []
         moments = [time.perf_counter()]
@@ -109,16 +107,16 @@ class Stopwatch:
         self.wall_seconds += moments[-1] - moments[0]
         self.cycles += len(found)
         self._latencies += np.diff(moments).tolist()
-        self.hosts |= {decision.pod.key: decision.host for decision in found if counted is None or decision.pod.key in counted}
+        self.hosts |= {decision.pod.key: decision.host for decision in found}
         taken_now, detours_now = engine.flow.detours()
         self._taken += taken_now - taken
         self._detours += detours_now - detours
 
-    def timing(self, nodes: int, load_seconds: float, setup_seconds: float) -> Timing:
+    def timing(self, nodes: int, load_seconds: float) -> Timing:
         """What was measured."""
         return Timing(
             nodes=nodes, hosts=self.hosts, cycles=self.cycles, cpu_seconds=self.cpu_seconds, wall_seconds=self.wall_seconds,
-            load_seconds=load_seconds, setup_seconds=setup_seconds,
+            load_seconds=load_seconds,
             latencies=[1000 * found for found in percentiles(self._latencies)], throughput=throughput(self._latencies),
             quick=QuickDecisions(self._taken, dict(self._detours.most_common())),
         )  # fmt: skip
