@@ -18,7 +18,7 @@ from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
 from .formats.yamlvalues import yaml_values
 
-__all__ = ["Document", "File", "PathLike", "json_lines", "parsed", "read_documents", "read_files"]
+__all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -70,6 +70,14 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
     """
     for file in read_files(paths, stdin):
         yield from file.documents()
+
+
+def only_document(path: PathLike, wanted: str, stdin: IO[Any] | None = None) -> Document:
+    """The document of a file that has one, which *wanted* names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    documents = list(read_documents(path, stdin))
+    if len(documents) != 1:
+        raise ManifestError(f"{path}: got {len(documents)} documents, wanted one {wanted}")
+    return documents[0]
 
 
 def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[File]:
