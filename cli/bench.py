@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from .declaring.choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
+from ..choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
 from .declaring.commands import ParentCommand, command
 from .declaring.memory import memory_options
 from .declaring.options import EXTENDERS

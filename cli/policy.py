@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .declaring.choices import DEFAULT_RELEASE
+from ..choices import DEFAULT_RELEASE
 from .declaring.commands import Group
 from .declaring.paramtypes import FILE
 from .migrate import migrate_policy

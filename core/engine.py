@@ -17,7 +17,7 @@ import numpy as np
 
 from ..api.objects import Pod
 from ..exceptions import ExtenderError
-from .arrays.census import NO_PODS, Counter
+from .arrays.census import NO_PODS, PodCount
 from .arrays.table import NodeTable
 from .arrays.types import Ints, Mask, Rows
 from .binding import Binder
@@ -29,12 +29,13 @@ from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import Flow
-from .decision.parts import SUCCESS, UNSCHEDULABLE, OnPart, Part
+from .decision.phases import SUCCESS, UNSCHEDULABLE, Phase, PhaseHook
 from .decision.score import ScoreError
 from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
 from .release import Release
 from .rule import Algorithm
+from .savepoint import Journal, Savepoint
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -70,10 +71,12 @@ class Engine:
     ties: TieBreaker = attrs.field(init=False)
     flow: Flow = attrs.field(init=False)
     binder: Binder = attrs.field(init=False)
-    on_part: OnPart | None = attrs.field(init=False, default=None)
+    on_phase: PhaseHook | None = attrs.field(init=False, default=None)
     """Called when a part of a cycle has ended; None: nobody wants to know."""
     reads_at_once: bool = attrs.field(init=False, default=False)
     """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
+    journal: Journal = attrs.field(init=False, factory=Journal)
+    """How what is tried is taken back."""
     latest: Cycle | None = attrs.field(init=False, default=None)
     """The cycle that began last."""
     _nominated: str | None = attrs.field(init=False)
@@ -94,7 +97,7 @@ class Engine:
         """Begin without any node."""
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
-        self.table = NodeTable(release.zone_key, recounted=Counter(NO_PODS) if release.framework.counts_images_late else None)
+        self.table = NodeTable(release.zone_key, recounted=PodCount(NO_PODS) if release.framework.counts_images_late else None)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
         self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
 
@@ -113,11 +116,11 @@ class Engine:
             return refusal
         cycle = self.flow.begin(pod, details=details)
         refused = self.flow.refused_again
-        if refused is not None and self.on_part is None and (again := refused(cycle)) is not None:
+        if refused is not None and self.on_phase is None and (again := refused(cycle)) is not None:
             return again
         if (row := self.flow.quick(cycle)) is not None:
-            if self.on_part is not None:
-                self.on_part(Part.SCOREBOARD, SUCCESS)
+            if self.on_phase is not None:
+                self.on_phase(Phase.SCOREBOARD, SUCCESS)
             return Decision(pod, self.table.names[row], nominated=self._nominated, plugins=self._plugins)
         return self._run(cycle)
 
@@ -129,8 +132,8 @@ class Engine:
         except (CycleError, ExtenderError) as error:
             decision.error = str(error)
             return decision
-        if self.on_part is not None:
-            self.on_part(Part.FILTER, SUCCESS if len(found.feasible_rows) else UNSCHEDULABLE)
+        if self.on_phase is not None:
+            self.on_phase(Phase.FILTER, SUCCESS if len(found.feasible_rows) else UNSCHEDULABLE)
         if len(found.feasible_rows):
             self._choose(cycle, found, decision)
         else:
@@ -167,8 +170,8 @@ class Engine:
             except ScoreError as error:
                 decision.error, found.reduced = str(error), error.reduced
                 return
-            if self.on_part is not None:
-                self.on_part(Part.SCORE, SUCCESS)
+            if self.on_phase is not None:
+                self.on_phase(Phase.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority
             found.best = places_of_best(found.ranking.totals)
             best = int(found.best[self.ties.which(len(found.best))])
@@ -176,7 +179,7 @@ class Engine:
 
     def outlines(self, cycle: Cycle) -> bool:
         """Whether the details of *cycle* may be outlined, where they are read at once."""
-        return cycle.details and self.on_part is None
+        return cycle.details and self.on_phase is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""
@@ -205,19 +208,36 @@ class Engine:
         self.flow.order.take(len(self.cache.order))
         return Decision(pod, error=message, is_fit_error=True, plugins=self._plugins)
 
-    # --- looking without moving -------------------------------------------------------------------------------------
+    # --- trying and taking back -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def savepoint(self) -> Iterator[Savepoint]:
+        """A context for what is tried: at its end the cluster is as before, unless it is kept. See :mod:`.savepoint`."""
+        with self.journal.savepoint() as point:
+            self.journal.note(self.nominations.restore, *self.nominations.saved())
+            self.journal.note(self.move, *self.position)
+            yield point
+
+    @property
+    def position(self) -> tuple[Any, int]:
+        """How far the visiting order and the tie-break have moved."""
+        return self.flow.order.position, self.ties.last_node_index
+
+    def move(self, order: Any, ties: int) -> None:
+        """Set the visiting order and the tie-break to a :attr:`position`."""
+        self.flow.order.position, self.ties.last_node_index = order, ties
 
     @contextmanager
     def unmoved(self, pod: Pod) -> Iterator[None]:
-        """A context in which decisions on *pod* move neither the visiting order nor the tie-break, and leave no effects."""
+        """A savepoint for decisions on *pod* alone, which leave no notes either; its own nomination does not count, as in its own cycle."""
         self.snapshot.refresh()
-        position, index, transient = self.flow.order.position, self.ties.last_node_index, self.table.transient.copy()
-        try:
-            with self.flow.unmoved(), self.binder.undone(pod), self.listings.resource_claims.undone():
+        transient = self.table.transient.copy()
+        with self.savepoint(), self.flow.unmoved(), self.binder.undone(pod), self.listings.resource_claims.undone():
+            self.nominations.remove(pod)
+            try:
                 yield
-        finally:
-            self.flow.order.position, self.ties.last_node_index = position, index
-            self.table.transient[:, : transient.shape[1]] = transient
+            finally:
+                self.table.transient[:, : transient.shape[1]] = transient
 
     def outlook(self, pod: Pod, names: Sequence[str]) -> tuple[Mask, Ints]:
         """On which of the nodes *names* the pod fits, bool[k], and with which total, int64[k]; 0 where it is not scored."""

@@ -22,6 +22,8 @@ class Feed:
 
     def put(self, item: KubeObject) -> None:
         """An object is added or updated."""
+        if self.engine.journal.is_open:
+            self._note(item, item)
         if isinstance(item, Node):
             self._put_node(item)
         elif isinstance(item, Pod):
@@ -37,6 +39,8 @@ class Feed:
 
     def delete(self, item: KubeObject) -> None:
         """An object is deleted; only its kind and key matter."""
+        if self.engine.journal.is_open:
+            self._note(item, None)
         if isinstance(item, Node):
             node = self.engine.cache.node(item.name)
             if node is not None:
@@ -47,13 +51,31 @@ class Feed:
         else:
             self._delete_listed(item)
 
+    def _note(self, item: KubeObject, new: KubeObject | None) -> None:
+        """*new* is about to be put, or *item* deleted."""
+        journal, known = self.engine.journal, self.known(item)
+        if isinstance(item, Node) and self._zone(known) != self._zone(new):
+            journal.note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
+        if known is not None:
+            journal.note(self.put, known)
+        elif new is not None:
+            journal.note(self.delete, new)
+
+    def _zone(self, node: KubeObject | None) -> str | None:
+        return None if node is None else self.engine.cache.zone_key(node.labels)
+
     def exists(self, item: KubeObject) -> bool:
         """Whether the scheduler knows an object of this kind and key."""
+        return self.known(item) is not None
+
+    def known(self, item: KubeObject) -> KubeObject | None:
+        """The object of this kind and key as the scheduler knows it; a pod is on its node."""
         if isinstance(item, Node):
-            return self.engine.cache.node(item.name) is not None
+            return self.engine.cache.node(item.name)
         if isinstance(item, Pod):
-            return self.engine.cache.state(item) is not None
-        return self.listed(item) is not None
+            state = self.engine.cache.state(item)
+            return None if state is None else state.pod
+        return self.listed(item)
 
     def listed(self, item: KubeObject) -> KubeObject | None:
         """The object of this kind and key, which is no node and no pod, as the scheduler knows it."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..api.objects.quantity import MAX_INT64
 from ..exceptions import PolicyError, RuleError
 from .arrays.batch import Batch
-from .rule import RuleError as CycleError
+from .rule import PriorityError as CycleError
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]

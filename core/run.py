@@ -5,6 +5,10 @@ It has no clock, so a pod that waits on Permit waits until plugins allow or reje
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import attrs
 
 from ..api.objects import KubeObject, Pod
@@ -13,6 +17,7 @@ from .decision.decision import Decision
 from .decision.plan import Preemption
 from .engine import Engine
 from .feed import Feed
+from .savepoint import Savepoint
 
 
 @attrs.define(eq=False, repr=False)
@@ -48,6 +53,7 @@ class Run:
     def put(self, item: KubeObject) -> None:
         """An object is added or updated. A pod without a node waits, with the nomination in its status."""
         if isinstance(item, Pod):
+            self._note(item)
             self.evicted.pop(item.key, None)
         if isinstance(item, Pod) and not item.spec.node_name and not item.is_terminal:
             self._put_waiting(item)
@@ -59,6 +65,7 @@ class Run:
     def delete(self, item: KubeObject) -> None:
         """An object is deleted."""
         if isinstance(item, Pod):
+            self._note(item)
             self._stop_waiting(item)
         self.feed.delete(item)
 
@@ -90,6 +97,24 @@ class Run:
             self.engine.flow.binding.removed(held.pod)
             self._end_waits()
 
+    # --- trying and taking back -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def savepoint(self) -> Iterator[Savepoint]:
+        """A context for what is tried: at its end the run and the cluster are as before, unless it is kept. See :mod:`.savepoint`."""
+        with self.engine.savepoint() as point:
+            self.engine.journal.note(self._set_retries, list(self._retries))
+            yield point
+
+    def _set_retries(self, keys: list[str]) -> None:
+        self._retries = keys
+
+    def _note(self, pod: Pod) -> None:
+        """What is known of *pod* may change, or is about to."""
+        if self.engine.journal.is_open:
+            for known in (self._pods, self._waiting, self.evicted):
+                self.engine.journal.note(_restore, known, pod.key, known.get(pod.key))
+
     # --- cycles -----------------------------------------------------------------------------------------------------
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
@@ -110,6 +135,7 @@ class Run:
         if led.host is None:
             self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, retry=True)
         else:
+            self._note_assumption(decision.pod, led.host)
             self.engine.assume(decision.pod, led.host)
             self._end_own_wait(decision.pod, led.host)
             if self.engine.cache.state(decision.pod) is None:
@@ -125,6 +151,7 @@ class Run:
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
         """The decision, and the node that the pod was nominated to before the cycle."""
+        self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
         waiting = self.engine.nominations.node_of(pod)
         # Else the equivalence cache, which leaves out each node with any nomination, would leave out the node that waits for this very pod.
@@ -134,7 +161,7 @@ class Run:
     def ask(self, pod: Pod) -> Decision:
         """What a cycle for *pod* would decide now; the scheduler and the cluster do not change."""
         pod = self._pods.get(pod.key, pod)
-        with self.engine.unmoved(pod), self.engine.nominations.without(pod):
+        with self.engine.unmoved(pod):
             return self.engine.schedule(pod)
 
     def take_retries(self) -> list[Pod]:
@@ -155,6 +182,7 @@ class Run:
     # --- what follows from a decision -------------------------------------------------------------------------------
 
     def _place(self, decision: Decision, host: str) -> None:
+        self._note_assumption(decision.pod, host)
         error = self.engine.assume(decision.pod, host)
         if error is not None:
             decision.host, decision.error = None, error
@@ -164,6 +192,17 @@ class Run:
         if self._may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True
             self._held[decision.pod.key] = decision
+
+    def _note_assumption(self, pod: Pod, host: str) -> None:
+        if self.engine.journal.is_open:
+            for claim in self.engine.listings.resource_claims.of(pod) if pod.spec.resource_claims else ():
+                self.engine.journal.note(self.feed.put, claim)
+            self.engine.journal.note(self._unassume, pod, host)
+
+    def _unassume(self, pod: Pod, host: str) -> None:
+        if pod.spec.volumes:
+            self.engine.binder.revert(pod, host)
+        self.delete(pod)
 
     def _end_waits(self) -> None:
         """Bind the held pods that were allowed, and take those back that were rejected; this may end other waits."""
@@ -209,6 +248,7 @@ class Run:
             self.engine.nominations.add(self._pods[pod.key], plan.node)
             for victim in plan.victims:
                 if not self.engine.flow.binding.preempt(victim, pod):
+                    self._note(victim)
                     self._stop_holding(victim)
                     self.feed.delete(victim)
                     self.evicted[victim.key] = pod.key
@@ -220,5 +260,13 @@ class Run:
             self._set_nomination(other, "")
 
     def _set_nomination(self, pod: Pod, node_name: str) -> None:
+        self._note(pod)
         current = self._pods.get(pod.key, pod)
         self._pods[pod.key] = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
+
+
+def _restore(known: dict[str, Any], key: str, before: Any) -> None:
+    if before is None:
+        known.pop(key, None)
+    else:
+        known[key] = before

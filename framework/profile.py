@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ..api.objects.quantity import MAX_INT64, wrap_int64
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .config.argfaults import arg_faults
@@ -57,9 +57,9 @@ class Profile:
     """What its plugins share."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
     """Its pods that wait for Permit plugins."""
-    slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
+    slot: StateKey[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
-    pre_score_slot: Slot[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: Slot("pre_score"))
+    pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("pre_score"))
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import attrs
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
+from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
 from ..core.pods import podsums, requests, resized
 from ..core.release import ConfigurationCells, ExtenderCells, Release
 from ..core.volumes import intree
@@ -358,8 +359,6 @@ FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({release.version: r
 ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(PATCH_LEVELS | {release.version: like for like, release in _LIKE.items()})
 """Release -> the patch level that it is like."""
 
-DEFAULT_FRAMEWORK = V1_27.version
-"""The release that runs a profile if none is named."""
 
 PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
 """That release itself."""

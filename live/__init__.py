@@ -1,9 +1,7 @@
-"""What talks to others over HTTP: extenders, an API server, and those who ask us. Nothing in the rest of the package needs it.
+"""What talks to others over HTTP: an API server, and those who ask us. Nothing in the rest of the package needs it.
 
 The map:
 
-* :mod:`.wire`: pods and nodes as JSON, field by field as the original writes them
-* :mod:`.extenders`: HTTP extenders as a client calls them, recorded and replayed
 * :mod:`.client`: kubeconfig, and requests to an API server
 * :mod:`.informers`: list and watch, and the objects that result
 * :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`, :mod:`.settings`: leader locks, events, metrics and flags, as each release has them

@@ -16,7 +16,7 @@ from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.claims import claim_name
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
@@ -45,8 +45,8 @@ class Attachable:
     fault: Fault | None = None
 
 
-_VOLUMES: Mapping[bool, Slot[tuple[int, tuple[Attachable, ...]]]] = {
-    True: Slot(f"{NAME} incoming"), False: Slot(NAME),
+_VOLUMES: Mapping[bool, StateKey[tuple[int, tuple[Attachable, ...]]]] = {
+    True: StateKey(f"{NAME} incoming"), False: StateKey(NAME),
 }  # fmt: skip
 """By whether the pod is to be scheduled: the version of the volumes, and the pod's own volumes."""
 

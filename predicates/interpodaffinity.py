@@ -13,14 +13,14 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.census import Counter, Terms
+from ..core.arrays.census import PodCount, Terms
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
 from ..core.matching.domains import FEW, DomainSums, KeySums, pods_with_any_key
 from ..core.matching.namespaces import by_name
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
 from ..core.rule import Reads, Refusal, Refusals
@@ -28,8 +28,8 @@ from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REF
 from .rule import predicate
 
 NAME = "MatchInterPodAffinity"
-_AFFINITY: Slot[Affinity] = Slot(REQUIRED_AFFINITY)
-_ANTI_AFFINITY: Slot[AntiAffinity] = Slot(REQUIRED_ANTI_AFFINITY)
+_AFFINITY: StateKey[Affinity] = StateKey(REQUIRED_AFFINITY)
+_ANTI_AFFINITY: StateKey[AntiAffinity] = StateKey(REQUIRED_ANTI_AFFINITY)
 
 
 def _key(pod: Template) -> Hashable:
@@ -107,7 +107,7 @@ def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:
     if not cycle.has_metadata or pod.required_affinity:
         return None
     census = cycle.table.census
-    refusing: list[tuple[Counter, str, Reasons]] = []
+    refusing: list[tuple[PodCount, str, Reasons]] = []
     for carrier, counter in census.terms_about(pod, REQUIRED_ANTI_AFFINITY):
         refusing.append((counter, carrier.topology_key, REFUSED_BY_EXISTING))
     if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None:
@@ -115,7 +115,7 @@ def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:
     return first_refusing(refusing, cycle.table)
 
 
-def first_refusing(refusing: Iterable[tuple[Counter, str, Reasons]], table: NodeTable) -> Callable[[int], Reasons]:
+def first_refusing(refusing: Iterable[tuple[PodCount, str, Reasons]], table: NodeTable) -> Callable[[int], Reasons]:
     """What tells the reasons against one row: those of the first of *refusing* that counts a pod in the row's domain by a topology key."""
     labels = table.labels
     asked = [(counter, key, labels[key], reasons) for counter, key, reasons in refusing if key and key in labels]
@@ -249,7 +249,7 @@ def _where_any(domains: Iterable[tuple[str, Ints]], wanted: Callable[[Ints], Mas
     return found
 
 
-def _unmet_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, change: Ints) -> Mask:
+def _unmet_with(affinity: Affinity, nodes: Batch, counter: PodCount, there: int, change: Ints) -> Mask:
     unmet, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)

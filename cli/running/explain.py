@@ -19,7 +19,6 @@ from ..console.progress import telling
 from ..declaring.options import ClusterChoice
 from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
-from ..engines.telling import rules_told
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explanation import explanation_lines
 from ..report.explain.nodes import Standing
@@ -48,7 +47,7 @@ def run(
         explanation = ask(Simulation(scenario, engine, cluster.order), subject, given.scheduler_names, node=node, alone=alone)
 
     def page() -> str:
-        origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=rules_told(given.setup))
+        origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=given.setup.in_words())
         names = [one.name for one in scenario.nodes]
         return explanation_html(explanation, Standing(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
 

@@ -12,6 +12,7 @@ from ...api.meaning.labels import Matcher, SelectorError, everything
 from ...api.meaning.selectortext import parse_selector
 from ...api.objects import Node, Pod
 from ...api.reading.notices import warning_records
+from ...api.record import plain
 from ...core.decision.decision import Decision
 from ...exceptions import UnknownNameError
 from ...simulation.nodesbyuse import NodeUse, NodeUses, nodes_by_use
@@ -55,9 +56,7 @@ class View:
     """Those of ``custom-columns``."""
 
     @classmethod
-    def of(
-        cls, form: str, scenario: Scenario, *, nodes: bool, namespace: str | None, selector: str | None, sort_by: str | None
-    ) -> View:
+    def of(cls, form: str, scenario: Scenario, *, nodes: bool, namespace: str | None, selector: str | None, sort_by: str | None) -> View:
         """The view that options describe. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown fields and columns."""
         found = (item for item in scenario.objects if isinstance(item, Node))
         resources = list(dict.fromkeys(name for node in found for name in node.status.allocatable if name != "pods"))
@@ -129,7 +128,7 @@ class Answer:
         engine = self.simulation.engine
         if self._uses is not None:
             self._uses.begin()
-        self._before = {"nodesByUseBefore": nodes_by_use(engine), "resourcesBefore": [usage.record() for usage in usages(engine.table)]}
+        self._before = {"nodesByUseBefore": nodes_by_use(engine), "resourcesBefore": plain(list(usages(engine.table)))}
         if self.keeps:
             from ..report.questions.nodemap import pods_on
 
@@ -198,7 +197,7 @@ class Answer:
             "cycles": cycles,
         }  # fmt: skip
         whole = {"reasons": unplaced_records(self.simulation.outcomes.values()), **self._before, "nodesByUse": nodes_by_use(engine)}
-        return document("Simulation", {**found, **whole, "summary": summarise(self.simulation).record()})
+        return document("Simulation", {**found, **whole, "summary": plain(summarise(self.simulation))})
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

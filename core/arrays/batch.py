@@ -14,7 +14,7 @@ from ...api.objects import Map, Node, Taint
 from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
-from .census import Counter, Query
+from .census import PodCount, Query
 from .columns import Column, ColumnView, grown
 from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
@@ -26,7 +26,7 @@ ZONE = ""
 
 
 @attrs.define(eq=False, repr=False)
-class Edit:
+class PodEdit:
     """A pod put on (*sign* 1) or taken off (-1) a node of an overlay; upstream's metadata follows each in turn."""
 
     at: int
@@ -292,7 +292,7 @@ class Batch:
 
     # --- counted over domains ---------------------------------------------------------------------------------------
 
-    def counter(self, query: Query) -> Counter:
+    def counter(self, query: Query) -> PodCount:
         """The census's counter of *query*: what is counted without this batch's own edits."""
         return self.table.census.counter(query)
 
@@ -309,11 +309,11 @@ class Batch:
         return self._of(counter.rows)
 
     @property
-    def edits(self) -> Sequence[Edit]:
+    def edits(self) -> Sequence[PodEdit]:
         """What this batch adds to and takes off its nodes, in order; empty but for overlays."""
         return ()
 
-    def edits_at(self, i: int) -> Sequence[Edit]:
+    def edits_at(self, i: int) -> Sequence[PodEdit]:
         """The edits of node *i*, in order."""
         return ()
 

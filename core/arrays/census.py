@@ -60,7 +60,7 @@ NO_PODS = PodsMatching(frozenset(), "none", no_group)
 
 
 @attrs.define(eq=False, repr=False)
-class Counter:
+class PodCount:
     """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
 
     query: Query
@@ -152,7 +152,7 @@ class Counter:
         return ((key, column) for key, (column, _) in self._domains.items())
 
 
-Terms = Sequence[tuple[TermCarriers, Counter]]
+Terms = Sequence[tuple[TermCarriers, PodCount]]
 
 
 @attrs.define(eq=False, repr=False)
@@ -161,30 +161,30 @@ class Census:
 
     labels: dict[str, Column[str | None]]
     """The table's label columns."""
-    counters: dict[Query, Counter] = attrs.field(factory=dict)
+    counters: dict[Query, PodCount] = attrs.field(factory=dict)
     revision: int = 0
     """Moves with every counter."""
     terms_revision: int = 0
     """Moves when a term appears that no pod had before, or the first invalid one."""
     has_unreadable: bool = False
     """Some pod has or had an invalid selector among its terms."""
-    watch: list[Counter] | None = None
+    watch: list[PodCount] | None = None
     """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
     asked_terms: bool = False
     """Terms were asked for, of which there may be more later; whoever wants to know sets it back."""
-    _asked: Pairs[Counter] = attrs.field(factory=Pairs)
+    _asked: Pairs[PodCount] = attrs.field(factory=Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
     """Template -> row -> pods, of the templates that are or were present."""
     _labelled: Pairs[Template] = attrs.field(factory=Pairs)
-    _matching: dict[Template, list[tuple[Counter, int]]] = attrs.field(factory=dict)
-    _terms: dict[str, TermIndex[Counter]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+    _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.field(factory=dict)
+    _terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: the pods that are present, without the queries."""
         return _counted, (self.labels, list(self.present()))
 
-    def counter(self, query: Query) -> Counter:
+    def counter(self, query: Query) -> PodCount:
         """The counter of *query*; the first time all present pods are counted for it."""
         found = self.counters.get(query)
         if found is None:
@@ -193,8 +193,8 @@ class Census:
             self.watch.append(found)
         return found
 
-    def _new(self, query: Query) -> Counter:
-        found = self.counters[query] = Counter(query)
+    def _new(self, query: Query) -> PodCount:
+        found = self.counters[query] = PodCount(query)
         self._asked.file(found, query.pairs)
         for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
             if often := found.of(template):
@@ -256,10 +256,10 @@ class Census:
                 self.has_unreadable = True
                 self.terms_revision += 1
 
-    def _carried(self, carrier: TermCarriers) -> Counter:
+    def _carried(self, carrier: TermCarriers) -> PodCount:
         found = self.counters.get(carrier)
         if found is None:
-            found = self.counters[carrier] = Counter(carrier)
+            found = self.counters[carrier] = PodCount(carrier)
             self._terms[carrier.role].add(carrier, found)
             self.terms_revision += 1
             self.revision += 1

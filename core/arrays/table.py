@@ -17,7 +17,7 @@ from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port, Template
 from ..release import Requests
-from .census import Census, Counter
+from .census import Census, PodCount
 from .changes import ChangeLog, Derived
 from .columns import Column, Postings, grown
 from .types import Ints, Mask
@@ -80,7 +80,7 @@ class NodeTable:
     """Some node had :data:`HUGE` or more of something, or less than nothing."""
     images: dict[str, dict[int, tuple[int, int]]] = attrs.field(factory=dict)
     """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
-    recounted: Counter | None = None
+    recounted: PodCount | None = None
     """It counts no pods, but moves where a row gets other numbers of nodes with its images though its node stays. None: none does."""
     ports: Postings = attrs.field(factory=Postings)
     """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""

@@ -159,6 +159,14 @@ class VisitingOrder:
             self.version += 1
         return self.rest, self._round
 
+    def saved(self) -> tuple[NodeTree, int]:
+        """The tree and the visits, for :meth:`restore`."""
+        return self.tree.copy(), self.taken
+
+    def restore(self, tree: NodeTree, taken: int) -> None:
+        """The tree and the visits are those that were :meth:`saved`."""
+        self.tree, self.taken, self.rest = tree, taken, None
+
     def take(self, count: int) -> None:
         """The next *count* nodes were visited."""
         self.taken += count

@@ -6,7 +6,6 @@ Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Protocol
 
 import attrs
@@ -94,15 +93,13 @@ class Nominations:
         if not self.by_node[name]:
             del self.by_node[name]
 
-    @contextmanager
-    def without(self, pod: Pod) -> Iterator[None]:
-        """A context in which *pod* has no nomination, as in its own cycle; after it everything is as before."""
-        by_node, node_of = {name: list(holders) for name, holders in self.by_node.items()}, dict(self._node_of)
-        self.remove(pod)
-        try:
-            yield
-        finally:
-            self.by_node, self._node_of = by_node, node_of
+    def saved(self) -> tuple[dict[str, list[Holder]], dict[str, str]]:
+        """All nominations, for :meth:`restore`."""
+        return {name: list(holders) for name, holders in self.by_node.items()}, dict(self._node_of)
+
+    def restore(self, by_node: dict[str, list[Holder]], node_of: dict[str, str]) -> None:
+        """The nominations are those that were :meth:`saved`."""
+        self.by_node, self._node_of = by_node, node_of
 
     def update(self, old: Pod, new: Pod, holder: Holder | None = None) -> None:
         """A nominated pod is updated; *holder* as for :meth:`add`."""

@@ -15,10 +15,10 @@ from ..arrays.types import Rows, Scores
 from .extender import Passed
 from .plan import Preemption
 from .score import Ranking
-from .search import Search
+from .search import SearchResult
 
 
-class NodeStatus(Protocol):
+class PluginStatus(Protocol):
     """A plugin's status for a node that it rejects."""
 
     @property
@@ -29,7 +29,7 @@ class NodeStatus(Protocol):
 
 
 @attrs.frozen
-class Refusal:
+class NodeFailure:
     """Why a node does not fit."""
 
     rules: tuple[str, ...]
@@ -46,7 +46,7 @@ class Details:
     names: list[str]
     feasible_rows: Rows
     """After extenders, in visiting order: intp[k]; a row can be here twice."""
-    search: Search | None = None
+    search: SearchResult | None = None
     ranking: Ranking | None = None
     reduced: Mapping[str, Scores] = attrs.field(factory=dict)
     """Priority -> int64[k]: its scores after the reduce step, also where the cycle ended after that without a ranking."""
@@ -102,11 +102,11 @@ class Details:
         return found
 
     @property
-    def statuses(self) -> Mapping[str, NodeStatus]:
+    def statuses(self) -> Mapping[str, PluginStatus]:
         """Node -> the status that rejected it; empty for a release without plugins."""
         return {}
 
-    def refusal(self, row: int) -> Refusal | None:
+    def refusal(self, row: int) -> NodeFailure | None:
         """Why *row* does not fit, even if the search did not visit it; None if it fits, or if no search ran."""
         if self.search is None:
             return None
@@ -114,11 +114,11 @@ class Details:
         if verdict.fits[row] and not texts:
             return None
         reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
-        return Refusal(tuple(verdict.rejecting_predicates(row)), reasons)
+        return NodeFailure(tuple(verdict.rejecting_predicates(row)), reasons)
 
-    def refusals(self) -> dict[int, Refusal]:
+    def refusals(self) -> dict[int, NodeFailure]:
         """Row -> why it does not fit, of all rows that do not, visited or not."""
-        known: dict[Refusal, Refusal] = {}
+        known: dict[NodeFailure, NodeFailure] = {}
         found = ((row, self.refusal(row)) for row in range(len(self.names) if self.search is not None else 0))
         return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
 
@@ -169,14 +169,14 @@ class SettledDetails(Details):
         return {node: list(reasons) for node, reasons in self._read["failed"].items()}
 
     @property
-    def statuses(self) -> Mapping[str, NodeStatus]:
+    def statuses(self) -> Mapping[str, PluginStatus]:
         return dict(self._read["statuses"])
 
-    def refusals(self) -> dict[int, Refusal]:
+    def refusals(self) -> dict[int, NodeFailure]:
         return dict(self._read["refusals"])
 
-    def refusal(self, row: int) -> Refusal | None:
-        found: Refusal | None = self._read["refusals"].get(row)
+    def refusal(self, row: int) -> NodeFailure | None:
+        found: NodeFailure | None = self._read["refusals"].get(row)
         return found
 
     def plugin_record(self) -> dict[str, Any]:
@@ -271,7 +271,7 @@ class Decision:
         return None if self.host is None else self.scores.get(self.host)
 
     @property
-    def statuses(self) -> Mapping[str, NodeStatus]:
+    def statuses(self) -> Mapping[str, PluginStatus]:
         """Node -> the status that rejected it; empty without details, and for a release without plugins."""
         return self.details.statuses
 

@@ -10,14 +10,14 @@ from ...api.objects import DeviceSelector, ResourceClaim
 from ..cluster.resourceclaims import DeviceId, held_by
 from .devices import Devices
 from .judging import AllocationError
-from .plan import Option, Plan, Planner
+from .plan import DevicePlanner, NodeAllocationPlan, Option
 from .pools import PoolDevice
 
 USABLE = ""
 
 
 @attrs.frozen
-class Account:
+class DeviceAccount:
     """The devices of a node for one request, or one of its alternatives."""
 
     claim: str
@@ -42,12 +42,12 @@ class Account:
         }  # fmt: skip
 
 
-def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tuple[Account, ...]:
+def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tuple[DeviceAccount, ...]:
     """An account of the devices on *row* for each request of *claims*; none where the requests themselves cannot be tried."""
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
-        plan = Planner(devices.listings.device_classes.get, devices.cells, devices.admin_access, devices.judge).plan(claims, pools)
+        plan = DevicePlanner(devices.listings.device_classes.get, devices.cells, devices.admin_access, devices.judge).plan(claims, pools)
     except AllocationError:
         return ()
     users = _users(devices, {device.id for pool in pools for device in pool.devices})
@@ -64,7 +64,7 @@ def _users(devices: Devices, reached: set[DeviceId]) -> dict[DeviceId, str]:
 
 def _account(
     devices: Devices, claim: ResourceClaim, option: Option, reached: Sequence[PoolDevice], users: dict[DeviceId, str]
-) -> Account:
+) -> DeviceAccount:
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
     matching: list[str] = []
@@ -74,19 +74,17 @@ def _account(
         why = next(_objections(devices, claim, option, device, users), USABLE)
         (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
     named = {why: tuple(found) for why, found in refused.items()}
-    return Account(
+    return DeviceAccount(
         claim=claim.name, request=option.result_name, device_class=option.device_class.name, wanted=option.count,
         takes_all=option.all_devices is not None, matching=tuple(matching), usable=tuple(usable), refused=named,
     )  # fmt: skip
 
 
-def _objections(
-    devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]
-) -> Iterator[str]:
+def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]) -> Iterator[str]:
     """What stands against *device*, what counts first."""
     make = device.make
     yield from _mismatches(devices, option, device)
-    if not Plan.is_selectable(option, device, devices.judge, devices.cells):
+    if not NodeAllocationPlan.is_selectable(option, device, devices.judge, devices.cells):
         yield "it has binding conditions"
     if devices.cells.leaves_counted_devices and make.device.consumes_counters:
         yield "it consumes counters"

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.census import Counter
+from ..arrays.census import PodCount
 from ..arrays.columns import Column, RowsByCode
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
@@ -186,7 +186,7 @@ class AnswerCache:
         answer.values = None
         return True
 
-    def _is_narrow(self, counter: Counter) -> bool:
+    def _is_narrow(self, counter: PodCount) -> bool:
         """Whether no two rows are in one of the domains by which *counter* counts."""
         domains = [self._rows_by(key, column) for key, column in counter.columns()]
         return bool(domains) and all(rows.are_apart for rows in domains)

@@ -114,7 +114,7 @@ from kubeclassic.{module} import {table}
 
 cluster = Cluster.load("{cluster}.yaml")
 pod = {pod}
-cycle = Scheduler(cluster, release="{release}")._run.engine.begin(pod)
+cycle = Scheduler(cluster, "{release}")._run.engine.begin(pod)
 nodes = Batch.everywhere(cycle.table)
 found = {ask}(cycle.template, nodes, cycle)
 for i, fits in enumerate(found.passed):

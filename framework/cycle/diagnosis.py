@@ -11,7 +11,7 @@ import numpy as np
 from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.extender import Passed
-from ...core.decision.search import Search
+from ...core.decision.search import SearchResult
 from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 
@@ -29,7 +29,7 @@ class Diagnosis:
     cells: FrameworkCells
     rejected: Status | None = None
     """PreFilter's rejection, which holds for every node."""
-    search: Search | None = None
+    search: SearchResult | None = None
     excluded: Rows = NO_ROWS
     """Nodes outside those that PreFilter named."""
     narrowing: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Diagnosis:
         return Status(code, tuple(reason.text for reason in reasons), rejecting_predicates[0] if rejecting_predicates else "")
 
     @property
-    def _search(self) -> Search:
+    def _search(self) -> SearchResult:
         assert self.search is not None
         return self.search
 
@@ -215,7 +215,7 @@ class Diagnosis:
         return fit_error(self.node_count, message, self.post_filter, full_stop=self.cells.post_filter_full_stop)
 
 
-def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
+def rejecting_predicates(search: SearchResult, rows: Rows) -> set[str]:
     """The plugins that rejected any of *rows*."""
     verdict = search.verdict
     alive, with_nominated = verdict.apart(rows)

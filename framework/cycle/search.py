@@ -14,7 +14,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision.extender import Passed
-from ...core.decision.search import Search, judge_twice
+from ...core.decision.search import SearchResult, judge_twice
 from ...core.decision.verdict import Verdict
 from ...exceptions import ExtenderError
 from ..profile import Profile
@@ -53,7 +53,7 @@ def search(
     if first is not None and verdict.fits[first]:
         rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
         if len(rows):
-            diagnosis.search = Search(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
+            diagnosis.search = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
             return Found(rows, start, passed_extenders=pass_extenders is not None)
     order = diagnosis.order
     cells, has_failed = diagnosis.cells, first is not None and not verdict.fits[first] and verdict.error(first) is None
@@ -98,7 +98,7 @@ def _rows_of(cycle: FrameworkCycle, names: frozenset[str]) -> Rows:
     return np.array([row for row in rows if row >= 0], np.intp)
 
 
-def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> Search:
+def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> SearchResult:
     """The search among *order* from place *start* on, until *wanted* nodes fit."""
     start = start % len(order) if start and len(order) else 0
     rotated = np.concatenate([order[start:], order[:start]]) if start else order
@@ -108,11 +108,11 @@ def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> Search:
         if len(places) > wanted:
             # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with it.
             end = int(places[wanted])
-            return Search(verdict, rotated[:end], fits[:end], end)
-    return Search(verdict, rotated, fits, len(rotated))
+            return SearchResult(verdict, rotated[:end], fits[:end], end)
+    return SearchResult(verdict, rotated, fits, len(rotated))
 
 
-def _until_error(found: Search) -> tuple[Rows, str | None]:
+def _until_error(found: SearchResult) -> tuple[Rows, str | None]:
     """The feasible rows, and the first error, which ends the search and the cycle."""
     if found.verdict.has_errors:
         for at, row in enumerate(found.visited.tolist()):

@@ -16,7 +16,7 @@ from ...core.arrays.types import Mask, Scores
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import literal_node_affinity_mask, node_selector_mask, required_node_affinity, term_mask
 from ...core.pods.template import Template
-from ...core.rule import Reads, Reduction, RuleError
+from ...core.rule import PriorityError, Reads, Reduction
 from ...priorities.reduce import normalize_reduce
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import preferred_faults
@@ -107,7 +107,7 @@ class NodeAffinity(Plugin):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
         if fault := self._fault(pod):
-            raise RuleError(fault)
+            raise PriorityError(fault)
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

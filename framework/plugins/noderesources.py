@@ -14,7 +14,7 @@ from ...core.arrays.arithmetic import truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures, Reasons
-from ...core.pods.notes import Slot
+from ...core.pods.notes import StateKey
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
 from ...core.rule import Reads
@@ -158,7 +158,7 @@ class NodeResourcesFit(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
-        self.sought_slot: Slot[Sought] = Slot("NodeResourcesFit sought")
+        self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
         self._combine = _combination(self.args.scoring_strategy)
         self._measured = Measured.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY)
 
@@ -275,7 +275,7 @@ class NodeResourcesBalancedAllocation(Plugin):
         return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
 
 
-_REALLY_ASKED: Slot[Ints] = Slot("cpu and memory without defaults")
+_REALLY_ASKED: StateKey[Ints] = StateKey("cpu and memory without defaults")
 
 
 def _asked(pod: Template, resource: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...api.objects import Pod
-from ..wire.goform import go_form
+from ...api.wire.goform import go_form
 
 
 @attrs.frozen(kw_only=True)

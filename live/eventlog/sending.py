@@ -13,8 +13,8 @@ from typing import Any
 
 import attrs
 
+from ...api.wire.goform import go_json
 from ..client.transport import Request, Response, Transport, TransportError
-from ..wire.goform import go_json
 
 MOST_TRIES = 12
 """How often an event is sent when no answer comes."""

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import attrs
 
+from ...api.wire.goform import go_form, go_json
 from ...exceptions import KubeclassicError
 from ..client.transport import Request, Response, Transport
 from ..eventlog.reference import Reference
-from ..wire.goform import go_form, go_json
 from .record import LeaseRecord, read_annotation, read_lease, write_annotation, write_lease
 
 UNKNOWN_LEADER = "leaderelection.k8s.io/unknown"

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ..wire.goform import go_json
+from ...api.wire.goform import go_json
 
 ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
 

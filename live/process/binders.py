@@ -9,7 +9,7 @@ import attrs
 from ...api.objects import Pod
 from ...core.decision.extender import Extender
 from ...exceptions import ExtenderError
-from ..extenders.extender import HttpExtender, binder_of
+from ...extenders.extender import HttpExtender, binder_of
 
 
 @attrs.frozen

@@ -5,8 +5,7 @@ Nothing that is asked here changes the engine's answers to later questions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
@@ -43,14 +42,14 @@ class Judged:
 
 def filter_nodes(engine: Engine, pod: Pod, rows: Rows) -> Judged:
     """Which of *rows* fit, and why the others do not. Raises :class:`CannotDecide`."""
-    with looking(engine, pod):
+    with engine.unmoved(pod):
         _, details = _begun(engine, pod)
         return _judged(engine, details, rows)
 
 
 def score_nodes(engine: Engine, pod: Pod, rows: Rows) -> Scores:
     """The scheduler's total for each of *rows*, as if they were the nodes that fit: int64[k]. Raises :class:`CannotDecide`."""
-    with looking(engine, pod):
+    with engine.unmoved(pod):
         cycle, _ = _begun(engine, pod)
         try:
             return engine.flow.score(cycle, rows).totals
@@ -77,34 +76,13 @@ def scaled(totals: Scores) -> Ints:
 
 def find_victims(engine: Engine, pod: Pod, rows: Rows, given: Collection[str]) -> Mapping[str, Victims]:
     """Node -> who has to leave it so that the pod fits, among them those with the UIDs *given*. Raises :class:`CannotDecide`."""
-    with looking(engine, pod):
+    with engine.unmoved(pod):
         cycle, details = _begun(engine, pod)
         if details.search is None:
             return {}
         unresolvable = details.search.verdict.unresolvable()
         unresolvable[details.outside] = True
         return engine.flow.victims(cycle, rows, unresolvable, given)
-
-
-# --- a look ---------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def looking(engine: Engine, pod: Pod) -> Iterator[None]:
-    """A context in which the pod's own nomination does not count, as while a scheduler tries it, and nothing moves."""
-    nominations = engine.nominations
-    before = {name: list(holders) for name, holders in nominations.by_node.items()}
-    waiting = nominations.node_of(pod)
-    if waiting:
-        nominations.remove(pod)
-    try:
-        with engine.unmoved(pod):
-            yield
-    finally:
-        if waiting:
-            nominations.add(pod, waiting)
-            nominations.by_node.clear()
-            nominations.by_node.update(before)
 
 
 def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:

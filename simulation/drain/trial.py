@@ -1,9 +1,10 @@
-"""A cluster on which nodes are emptied. Each step notes how it is undone, so that a failed trial costs only its own pods."""
+"""A cluster on which nodes are emptied, one in a savepoint each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import attrs
 
@@ -13,7 +14,8 @@ from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
 from ...core.run import Run
-from ..deviceclaims import claims_left_by, with_claims
+from ...core.savepoint import Savepoint
+from ..deviceclaims import give_back, with_claims
 from ..order import in_order
 from ..replacements import Replacements
 from .budgets import Budgets
@@ -45,7 +47,7 @@ class Eviction:
 
 @attrs.define(eq=False)
 class Trial:
-    """What is done to the cluster of *run*, with a way back."""
+    """What is done to the cluster of *run*; in a savepoint each step notes how it is undone."""
 
     run: Run
     budgets: Budgets
@@ -56,29 +58,23 @@ class Trial:
     """The nodes that are being emptied, as they were before."""
     evictions: list[Eviction] = attrs.field(factory=list)
     rounds: int = 0
-    _undo: list[Callable[[], object]] = attrs.field(factory=list)
 
     @property
     def engine(self) -> Engine:
         """The scheduler."""
         return self.run.engine
 
-    # --- back again -------------------------------------------------------------------------------------------------
+    @contextmanager
+    def savepoint(self) -> Iterator[Savepoint]:
+        """A context at whose end all is as before, unless it is kept."""
+        with self.run.savepoint() as point:
+            self._note(self._restore, len(self.evictions), self.rounds)
+            yield point
 
-    def mark(self) -> int:
-        """Where :meth:`back_to` comes back to."""
-        position, ties = self.engine.flow.order.position, self.engine.ties.last_node_index
-        self._undo.append(partial(self._restore, position, ties, len(self.evictions), self.rounds))
-        return len(self._undo) - 1
+    def _note(self, undo: Callable[..., object], *args: Any) -> None:
+        self.engine.journal.note(undo, *args)
 
-    def back_to(self, mark: int) -> None:
-        """Undo all that was done since *mark*."""
-        self.run.take_retries()
-        while len(self._undo) > mark:
-            self._undo.pop()()
-
-    def _restore(self, position: int, ties: int, evictions: int, rounds: int) -> None:
-        self.engine.flow.order.position, self.engine.ties.last_node_index = position, ties
+    def _restore(self, evictions: int, rounds: int) -> None:
         del self.evictions[evictions:]
         self.rounds = rounds
 
@@ -124,19 +120,16 @@ class Trial:
 
     def _leave(self, pod: Pod) -> None:
         self.run.delete(pod)
-        self._undo.append(partial(self.run.put, pod))
         for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
             self.run.delete(claim)
-            self._undo.append(partial(self.run.put, claim))
-        for before, after in claims_left_by(pod, self.engine) if pod.spec.resource_claims else ():
-            if after is None:
-                self.run.delete(before)
-            else:
-                self.run.put(after)
-            self._undo.append(partial(self.run.put, before))
+        if pod.spec.resource_claims:
+            give_back(pod, self.run)
         if not pod.is_terminating:
-            self.budgets.take(pod)
-            self._undo.append(partial(self.budgets.take, pod, -1))
+            self._disrupted(pod)
+
+    def _disrupted(self, pod: Pod) -> None:
+        self.budgets.take(pod)
+        self._note(self.budgets.take, pod, -1)
 
     def _replaced(self, eviction: Eviction) -> list[tuple[Pod, Eviction]]:
         """Note *eviction*, and what the pod's owner makes in its place, if it does."""
@@ -153,11 +146,10 @@ class Trial:
                 raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which nobody makes again")
             return []
         eviction.replacement = made.key
-        self._undo.append(partial(self.replacements.take_back, made))
+        self._note(self.replacements.take_back, made)
         made, claims = with_claims(made, self.engine) if made.spec.resource_claims else (made, [])
         for claim in claims:
             self.run.put(claim)
-            self._undo.append(partial(self.run.delete, claim))
         return [(made, eviction)]
 
     # --- placing ----------------------------------------------------------------------------------------------------
@@ -169,7 +161,6 @@ class Trial:
             for pod, _ in made:
                 for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
                     self.run.put(item)
-                    self._undo.append(partial(self.run.delete, item))
             victims: list[tuple[Pod, Eviction]] = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])
@@ -178,8 +169,6 @@ class Trial:
             made = victims
 
     def _cycle(self, pod: Pod, eviction: Eviction, *, retry: bool = False) -> list[tuple[Pod, Eviction]]:
-        for claim in self.engine.listings.resource_claims.of(pod) if pod.spec.resource_claims else ():
-            self._undo.append(partial(self.run.put, claim))
         decision = self.run.cycle(pod, retry=retry)
         plan = decision.preemption
         if decision.host is not None and not decision.is_waiting:
@@ -191,24 +180,17 @@ class Trial:
 
     def _placed(self, decision: Decision, host: str, eviction: Eviction) -> None:
         pod = decision.pod
-        if pod.spec.volumes:
-            self._undo.append(partial(self.engine.binder.revert, pod, host))
         if host in self.cordoned:
             raise Stuck(f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned")
         eviction.to = host
         self.budgets.give(pod)
-        self._undo.append(partial(self.budgets.give, pod, -1))
+        self._note(self.budgets.give, pod, -1)
 
     def _preempted(self, pod: Pod, plan: Preemption) -> list[tuple[Pod, Eviction]]:
         assert plan.node is not None
         made: list[tuple[Pod, Eviction]] = []
-        for other in plan.clear_nominations:
-            if other.status.nominated_node_name:
-                self._undo.append(partial(self.run.nominate, other, other.status.nominated_node_name))
         for victim in plan.victims:
-            self._undo.append(partial(self.run.put, victim))
-            self.budgets.take(victim)
-            self._undo.append(partial(self.budgets.take, victim, -1))
+            self._disrupted(victim)
         for victim in plan.victims:
             made += self._replaced(Eviction(victim, plan.node, self.rounds, by=pod.key))
         return made

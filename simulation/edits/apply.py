@@ -13,8 +13,8 @@ from ...api.controlplane.workloads import WORKLOADS
 from ...api.load import Loaded, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
+from ...api.wire.ownfields import current_manifest
 from ...exceptions import ManifestError
-from ...live.wire.ownfields import current_manifest
 from .edit import Edit, shown
 from .paths import EditError, Json
 

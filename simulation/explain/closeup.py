@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...core.devices.accounts import Account
+from ...core.devices.accounts import DeviceAccount
 from .choice import Lead
 from .eviction import Victim
 from .values import Score, scores_record
@@ -63,7 +63,7 @@ class CloseUp:
     """Of every predicate or filter plugin, in running order."""
     room: tuple[Room, ...] = ()
     """Of each resource that the pod requests, and of places for pods."""
-    devices: tuple[Account, ...] = ()
+    devices: tuple[DeviceAccount, ...] = ()
     """What stands against each device, where claims to devices cannot be served."""
     scores: Mapping[str, Score] = attrs.field(factory=dict)
     total: int | None = None

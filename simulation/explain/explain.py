@@ -13,7 +13,7 @@ from ...core.arrays.types import Rows
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details
 from ...core.decision.score import Ranking, ScoreError
-from ...core.devices.accounts import Account
+from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
@@ -110,7 +110,7 @@ class _Explaining:
         concerned = {predicate.name for predicate in search.verdict.plain.predicates}
         return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
 
-    def _accounts(self, row: int) -> tuple[Account, ...]:
+    def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
         """What stands against each device on *row*."""
         profile = self.engine.flow.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)

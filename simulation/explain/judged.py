@@ -9,10 +9,10 @@ import attrs
 
 from ...core.arrays.batch import Batch
 from ...core.cycle import Cycle
-from ...core.decision.decision import Details, Refusal
+from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.score import Ranking
-from ...core.decision.verdict import Judgement
-from ...core.devices.accounts import Account
+from ...core.decision.verdict import FilterPass
+from ...core.devices.accounts import DeviceAccount
 from ...core.rule import Predicate
 from ...framework.plugins.dynamicresources import DynamicResources
 from .values import NodeReport, Objection, Score, Shortage, shortage_of
@@ -24,7 +24,7 @@ class JudgedNodes:
 
     cycle: Cycle
     details: Details
-    accounts: Callable[[int], tuple[Account, ...]]
+    accounts: Callable[[int], tuple[DeviceAccount, ...]]
     """Row -> what stands against each device there."""
     visited: frozenset[int] = attrs.field(init=False)
     weights: dict[str, int] = attrs.field(init=False)
@@ -60,7 +60,7 @@ class JudgedNodes:
         found = [self._unscored(row, self.details.refusal(row)) for row in rows]
         return [*(node for node in found if node.fits), *sorted((n for n in found if not n.fits), key=lambda node: node.nearness)]
 
-    def _unscored(self, row: int, refusal: Refusal | None) -> NodeReport:
+    def _unscored(self, row: int, refusal: NodeFailure | None) -> NodeReport:
         name, visited = self.details.names[row], row in self.visited
         if refusal is None:
             return NodeReport(name, True, visited)
@@ -74,7 +74,7 @@ class JudgedNodes:
 
     # --- one row ----------------------------------------------------------------------------------------------------
 
-    def judged(self, row: int) -> tuple[Judgement, int] | None:
+    def judged(self, row: int) -> tuple[FilterPass, int] | None:
         """The pass that counts for a row, with the pods nominated there or without them, and the row's place in it; None without any."""
         if self.details.search is None:
             return None
@@ -89,7 +89,7 @@ class JudgedNodes:
         judged = self.judged(row)
         return () if judged is None else tuple(self._objections(*judged))
 
-    def _objections(self, judgement: Judgement, at: int) -> Iterator[Objection]:
+    def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
         counted = True
         for predicate, failures in judgement.findings:
             code = self._code(failures, at)

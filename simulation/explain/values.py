@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...core.devices.accounts import Account
+from ...core.devices.accounts import DeviceAccount
 
 Json = dict[str, Any]
 
@@ -78,7 +78,7 @@ class NodeReport:
     total: int | None = None
     code: str | None = None
     """The code of the plugin's status; None if the node fits, and for a release without plugins."""
-    devices: tuple[Account, ...] = ()
+    devices: tuple[DeviceAccount, ...] = ()
     """Of a node where claims to devices cannot be served: what stands against each device."""
     objections: tuple[Objection, ...] = ()
     """Of every predicate or plugin, also of those that the scheduler did not come to."""

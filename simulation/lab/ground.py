@@ -19,7 +19,6 @@ from ...core.cluster.cache import Cache
 from ...core.engine import Engine
 from ...core.rule import Algorithm
 from ...core.run import Run
-from ...framework.building import build_engine
 from ...framework.recipe import Recipe
 from ..releasenotes import with_release_notices
 from ..scenario import Scenario
@@ -122,10 +121,7 @@ class Ground:
 def _engine(recipe: Recipe, scenario: Scenario, before: Engine | None) -> Engine:
     """A new scheduler, which takes over what *before* knows."""
     wanted = recipe.profiles if recipe.profiles is not None else recipe.algorithm(scenario.config_maps)
-    return build_engine(
-        wanted, plugins=recipe.plugins, preempts=recipe.preemption, tie_break=recipe.tie_break, seed=recipe.seed,
-        extenders=recipe.extenders, memory_bytes=recipe.memory_bytes, max_pd_vols=recipe.max_pd_vols, like=before,
-    )  # fmt: skip
+    return recipe.engine_of(wanted, like=before)
 
 
 def _keeps_ports(cache: Cache, pod: Pod) -> bool:

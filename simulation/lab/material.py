@@ -10,8 +10,8 @@ import attrs
 from ...api.load import load_documents
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
+from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
-from ...live.wire.ownfields import current_manifest
 from ..edits.apply import Edits
 from ..newnodes.kinds import kinds_of
 from ..scenario import Files, Scenario

@@ -11,7 +11,7 @@ import attrs
 import yaml
 
 from ...api.objects import KubeObject
-from ...live.wire.ownfields import current_manifest
+from ...api.wire.ownfields import current_manifest
 from ..scenario import Scenario
 from .configuration import Configuration
 from .material import Material

@@ -120,10 +120,12 @@ def _ask(run: Run, kind: NodeKind, pods: Sequence[Pod]) -> _Answer:
         (name,) = kind.names(1)
         never = not first.is_fit_error or lasts(first.failed.get(name, ()))
         return _Answer(0, first.error or "") if never else _Answer()
-    if len(pods) < 2 or pods[0].spec.volumes or run.cycle(pods[0]).host is None:
+    if len(pods) < 2 or pods[0].spec.volumes:
         return _Answer()
-    texts = run.ask(pods[1]).failed.get(first.host, ())
-    run.delete(pods[0])
+    with run.savepoint():
+        if run.cycle(pods[0]).host is None:
+            return _Answer()
+        texts = run.ask(pods[1]).failed.get(first.host, ())
     return _Answer(1 if lasts(texts) else WITHOUT_END, keeps_apart=not APART.isdisjoint(texts))
 
 

@@ -78,7 +78,8 @@ class Configurations:
     def _with_gate(self, name: str, value: bool) -> Recipe:
         profiles = self.recipe.profiles
         if profiles is None:
-            return attrs.evolve(self.recipe, gates={**self.recipe.gates, name: value})
+            config = self.recipe.config
+            return attrs.evolve(self.recipe, config=attrs.evolve(config, gates={**config.gates, name: value}))
         return attrs.evolve(self.recipe, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
 
     def _rules(self, stage: Stage) -> Iterator[Variant]:
@@ -131,7 +132,7 @@ class Configurations:
     def _policy(self, stage: Stage) -> Policy:
         """The Policy that says what runs now, with both lists written out."""
         recipe, algorithm = self.recipe, stage.engine.algorithm
-        found = recipe.policy or (None if recipe.provider else recipe.config.policy(self.config_maps)) or Policy()
+        found = recipe.policy or recipe.config.policy(self.config_maps) or Policy()
         predicates, priorities = found.predicates, found.priorities
         if predicates is None:
             predicates = tuple(PredicateEntry(predicate.name) for predicate in algorithm.predicates)
@@ -140,7 +141,7 @@ class Configurations:
         return attrs.evolve(found, predicates=predicates, priorities=priorities)
 
     def _with_policy(self, policy: Policy) -> Recipe:
-        return attrs.evolve(self.recipe, policy=policy, provider=None)
+        return attrs.evolve(self.recipe, policy=policy)
 
     def _profile(self, stage: Stage, change: Callable[[Plugins], Plugins]) -> Recipe:
         """The recipe whose profile for the pod is changed."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import attrs
 
-from ...api.objects import KubeObject, Node, Pod
+from ...api.objects import Node, Pod
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.pods.template import Entry
@@ -74,7 +74,7 @@ class Stage:
         """What would be decided on *pod*, or on the pod as it is, now."""
         asked = self.pod if pod is None else pod
         self.tried += 1
-        with self.engine.unmoved(asked), self.engine.nominations.without(asked):
+        with self.engine.unmoved(asked):
             return self.engine.schedule(asked, details=details)
 
     def is_enough(self, host: str | None) -> bool:
@@ -129,33 +129,9 @@ class Stage:
     @contextmanager
     def changed(self, change: Change) -> Iterator[None]:
         """A context in which the cluster is as *change* says."""
-        with ExitStack() as back:
+        with self.engine.savepoint():
             for item in (*change.nodes, *change.objects, *change.pods):
-                self.put(item, back)
+                self.run.feed.put(item)
             for pod in change.gone:
-                self._delete(pod, back)
+                self.run.feed.delete(pod)
             yield
-
-    def put(self, item: KubeObject, back: ExitStack) -> None:
-        """An object is added or changed until *back* ends."""
-        old = self._known(item)
-        self.run.feed.put(item)
-        if old is None:
-            back.callback(self.run.feed.delete, item)
-        else:
-            back.callback(self.run.feed.put, old)
-
-    def _delete(self, pod: Pod, back: ExitStack) -> None:
-        old = self._known(pod)
-        if old is not None:
-            self.run.feed.delete(old)
-            back.callback(self.run.feed.put, old)
-
-    def _known(self, item: KubeObject) -> KubeObject | None:
-        if isinstance(item, Node):
-            return self.engine.cache.node(item.name)
-        if not isinstance(item, Pod):
-            listing = self.engine.listings.of(item)
-            return None if listing is None else listing.get(item.key)
-        state = self.engine.cache.state(item)
-        return None if state is None else state.pod

@@ -35,10 +35,9 @@ FAMILIES: tuple[tuple[str, Family], ...] = (
     ("spread", podrules.looser_spread), ("affinity", podrules.dropped_pod_affinity), ("host ports", podrules.dropped_ports),
     ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
     ("allocatable", nodechanges.raised), ("devices", devices.more_devices), ("affinity of others", otherpods.without_anti_affinity),
+    ("labels", nodechanges.labelled), ("new nodes", newnode.one_more),
 )  # fmt: skip
 """The families of changes that are tried on the cluster as it is, in words."""
-LAST_FAMILIES: tuple[tuple[str, Family], ...] = (("labels", nodechanges.labelled), ("new nodes", newnode.one_more))
-"""Those that may move a node in the visiting order, from which a later trial could draw another one of equally good nodes."""
 WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
     ("hostname", wanted.selecting), ("preferences", wanted.preferring), ("own preferences", wanted.dropped_preferences),
     ("taints that put off", wanted.avoided),
@@ -179,9 +178,6 @@ def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Cal
     tell("other pods")
     yield from islice(_leaving(asked, stage), None if asked.every else SHOWN)
     yield from islice(_helpful(asked, stage, otherpods.higher_priority), 1)
-    for word, family in LAST_FAMILIES:
-        tell(word)
-        yield from _helpful(asked, stage, family)
     tell("the scheduler")
     others = Configurations(asked.recipe, lambda recipe: asked.stage(asked.simulation(recipe), pod), asked.config_maps)
     yield from others.suggestions(stage)

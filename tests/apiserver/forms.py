@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubeclassic.live.wire.goform import go_form
+from kubeclassic.api.wire.goform import go_form
 
 from .answers import Object
 from .resources import Flavour, Resource

@@ -24,10 +24,12 @@ from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.meaning.durations import parse_duration
 from kubeclassic.api.objects import KINDS, KubeObject, Pod
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.api.reading.documents import parsed, read_documents
+from kubeclassic.api.reading.documents import only_document, parsed
+from kubeclassic.api.record import plain
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError, ManifestError
+from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, find_any_release
 from kubeclassic.simulation.bench.bench import calibration
 from kubeclassic.simulation.bench.measured import Stopwatch, Timing
@@ -40,7 +42,6 @@ Event = tuple[str, Json]
 ADD, DELETE, SCHEDULE = "add", "delete", "schedule"
 HOSTNAME = "kubernetes.io/hostname"
 MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
-CHURN_MILLISECONDS = 500
 STRATEGIES = ("nodeAllocatableStrategy", "labelNodePrepareStrategy", "uniqueNodeLabelStrategy")
 _VOLUMES = ("persistentVolumeTemplatePath", "persistentVolumeClaimTemplatePath")
 OPS: Mapping[str, Sequence[str]] = {
@@ -110,7 +111,7 @@ class Workload:
         config: Json = {"featureGates": kept, "percentageOfNodesToScore": 0, "preemption": True}
         path = self.case.get("schedulerConfigFile") or self.case.get("schedulerConfigPath")
         if path is not None:
-            config["profile"] = _only_document(_place(path, (self.file.parent, self.file.parent.parent), self.name))
+            config["profile"] = only_document(_place(path, (self.file.parent, self.file.parent.parent), self.name), KIND).data
         return config
 
 
@@ -157,11 +158,6 @@ def _place(path: str, folders: Sequence[Path], where: str) -> Path:
     return found
 
 
-def _only_document(place: Path) -> Json:
-    (document,) = read_documents(place)
-    return dict(document.data)
-
-
 @attrs.frozen
 class Maker:
     """Makes the objects of operations, as documents. Names end in numbers, so that each run has the same ones."""
@@ -176,7 +172,7 @@ class Maker:
         """The object in the file *path*; without a path the default of its *kind*."""
         if path is None:
             return deepcopy(DEFAULTS[kind or ""])
-        found = {"kind": kind, **_only_document(_place(path, self.folders, where))}
+        found = {"kind": kind, **only_document(_place(path, self.folders, where), "object").data}
         spec = found.get("spec") or {}
         if found["kind"] not in ({kind} if kind else KINDS):
             raise ManifestError(f"{where}: {path}: got a {found['kind']}, wanted a {kind or 'kind that scheduling reads'}")
@@ -291,8 +287,8 @@ class Churning:
 
     @property
     def interval(self) -> int:
-        """Milliseconds between two turns."""
-        return self.op.get("intervalMilliseconds") or CHURN_MILLISECONDS
+        """Milliseconds between two turns; 500 is upstream's default."""
+        return self.op.get("intervalMilliseconds") or 500
 
     def events_until(self, now: int) -> Iterator[Event]:
         """The events of all turns that are due."""
@@ -440,8 +436,12 @@ def main() -> None:
         for workload in find_workloads(options.file, options.workload):
             runs = [time_once(workload, options.release) for _ in range(options.repeat)]
             best = max(runs, key=lambda found: found.rate)
-            record = {"case": workload.name, "release": options.release, **best.record(), "runs": [round(found.rate, 1) for found in runs]}
-            click.echo(json.dumps(record | {"calibration": calibration()}))
+            record = {
+                "case": workload.name, "release": options.release, "pods": len(best.hosts), "scheduled": best.scheduled,
+                "pods_per_s": round(best.rate, 1), "runs": [round(found.rate, 1) for found in runs], "milliseconds": best.latencies,
+                "throughput": plain(best.throughput), "calibration": calibration(),
+            }  # fmt: skip
+            click.echo(json.dumps(record))
     except KubeclassicError as error:
         raise SystemExit(f"error: {error}") from None
 

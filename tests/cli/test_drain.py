@@ -15,7 +15,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.cli import run
-from kubeclassic.live.extenders import choice
+from kubeclassic.extenders import choice
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store

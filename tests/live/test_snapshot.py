@@ -264,6 +264,6 @@ def frozen_workloads(items: tuple[Json, ...]) -> tuple[Json, ...]:
 
 def decided(items: tuple[Json, ...], release: str) -> Iterator[Json]:
     """The decision on each pod that waits: host, victims, and why each other node does not fit."""
-    scheduler = Scheduler(Cluster(items), release=release)
+    scheduler = Scheduler(Cluster(items), release)
     for decision in scheduler.run():
         yield {"pod": decision.pod.key, "host": decision.host or "", "failed": {node: list(why) for node, why in decision.failed.items()}}

@@ -22,7 +22,7 @@ QUICK = [name for name, place in COMMANDS.items() if place.module in (*RUNNING, 
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
 NOT_TO_SIMULATE = (
     "framework.plugins", "framework.queue.queue", "framework.queue.eventhandlers", "framework.hints", "core.devices",
-    "live.wire", "live.extenders.extender", "live.client", "simulation.replay", "rich",
+    "api.wire", "extenders.extender", "live.client", "simulation.replay", "rich",
     "cli.report.page", "simulation.compare",
 )  # fmt: skip
 """Modules that a simulation with predicates and priorities may not import."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.cli.engines.configurations import Wanted
+from kubeclassic.cli.engines.configurations import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.simulation.replay.checkpoint import FORMAT, MAGIC, CheckpointError, Header, _as_json, _checksum, load, save
 from kubeclassic.simulation.replay.guard import guarded
@@ -358,7 +358,7 @@ def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path: Path, content: 
 def test_a_configuration_in_words_is_told_in_one_line(text: str, message: str) -> None:
     """Empty values, digits of other scripts, numbers out of range and control characters of ``--a`` are named, in a short line."""
     with pytest.raises(UnknownNameError) as refused:
-        Wanted.parse("a", text)
+        NamedSetup.parse("a", text)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO
 
-from ....simulation.capacity.curve import Axis, Point
+from ....simulation.capacity.curve import CurveAxis, CurvePoint
 from ..tables import Table
 from ..units import rounded, short_name
 
 
-def write_curve(axes: Sequence[Axis], points: Sequence[Point], stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
+def write_curve(
+    axes: Sequence[CurveAxis], points: Sequence[CurvePoint], stream: IO[str], *, wide: bool = False, headers: bool = True
+) -> None:
     """Write the counts as a table; *wide*: always a row a size, with the message about the copy that found no place."""
     table = _grid(axes, points, headers) if len(axes) == 2 and not wide else _list(axes, points, wide, headers)
     table.write(stream)
 
 
-def _list(axes: Sequence[Axis], points: Sequence[Point], wide: bool, headers: bool) -> Table:
+def _list(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], wide: bool, headers: bool) -> Table:
     names = [axis.resource for axis in axes]
     rows = []
     for point in points:
@@ -25,7 +27,7 @@ def _list(axes: Sequence[Axis], points: Sequence[Point], wide: bool, headers: bo
     return Table([*map(short_name, names), "fits", "nodes", "limited by", *(["message"] if wide else [])], rows, headers)
 
 
-def _grid(axes: Sequence[Axis], points: Sequence[Point], headers: bool) -> Table:
+def _grid(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], headers: bool) -> Table:
     down, across = axes
     width = len(across.values)
     rows = [

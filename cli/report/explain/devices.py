@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ....core.devices.accounts import Account
+from ....core.devices.accounts import DeviceAccount
 from ..prose import wrapped
 from ..tables import Table
 from ..words import count_of
@@ -14,7 +14,7 @@ MOST_NAMED = 4
 USABLE = "can be had"
 
 
-def device_lines(node: str, accounts: Sequence[Account], width: int | None) -> Iterator[str]:
+def device_lines(node: str, accounts: Sequence[DeviceAccount], width: int | None) -> Iterator[str]:
     """A line for each thing that stands against devices of *node*, request by request."""
     if not accounts:
         return
@@ -26,7 +26,7 @@ def device_lines(node: str, accounts: Sequence[Account], width: int | None) -> I
     yield from Table(["claim, request", "wants", "devices", "which", "why"], rows).lines(width)
 
 
-def _wanted(account: Account) -> str:
+def _wanted(account: DeviceAccount) -> str:
     return f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
 
 

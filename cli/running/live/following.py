@@ -54,10 +54,9 @@ class Cluster:
 
 def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> Cluster:
     """The cluster and the scheduler that the options name."""
-    configuration = setup.configuration()
-    engine = setup.engine(configuration)
+    engine = setup.recipe.engine()
     access = in_cluster() if kubeconfig is None else read_kubeconfig(kubeconfig, context)
-    return Cluster(access, engine, next(iter(sorted(setup.scheduler_names(configuration)))))
+    return Cluster(access, engine, min(setup.recipe.scheduler_names))
 
 
 async def follow(cluster: Cluster, transport: Transport, handler: Handler, runner: Runner, seconds: float | None = None) -> int | None:

@@ -104,7 +104,7 @@ def _followed(setup: Setup, asked: Asked) -> ServedCluster:
     """A cluster without objects yet."""
     if is_auto(setup.release):
         raise ServeOptionError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
-    return ServedCluster(partial(setup.engine, setup.configuration()), asked.defaults)
+    return ServedCluster(setup.recipe.engine, asked.defaults)
 
 
 def _of_files(setup: Setup, asked: Asked) -> ServedCluster:
@@ -112,7 +112,7 @@ def _of_files(setup: Setup, asked: Asked) -> ServedCluster:
     found = opened(asked.paths, ClusterChoice(no_defaults=not asked.defaults), setup)
     scenario = found.scenario
     tell_notices(scenario.warnings, asked.verbose)
-    cluster = ServedCluster(partial(found.setup.engine, found.configuration, scenario.config_maps), asked.defaults)
+    cluster = ServedCluster(partial(found.setup.recipe.engine, scenario.config_maps), asked.defaults)
     for item in (*scenario.objects, *scenario.pending):
         cluster.put(item)
     cluster.engine.warm()

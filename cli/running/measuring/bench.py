@@ -12,11 +12,12 @@ from typing import Any
 
 import click
 
+from ....api.record import UNSET, plain
 from ....exceptions import KubeclassicError
-from ....live.extenders.choice import ConfiguredExtenders
+from ....extenders.choice import ConfiguredExtenders
 from ....simulation.bench import bench as timing
 from ....simulation.bench.against import Opponent, as_file
-from ....simulation.bench.measured import Timing
+from ....simulation.bench.measured import BenchDocument, Timing
 from ...console.output import note, warn, writing
 from ...console.progress import Work, working
 from ...declaring.memory import engine_options
@@ -37,28 +38,26 @@ def run(asked: Asked) -> None:
     asked = in_todays_words(asked)
     profiler = _profiler() if asked.flame_graph else None
     started = time.process_time()
-    found = problem(asked)
+    case = problem(asked)
     read_seconds = time.process_time() - started
-    with working("timing", asked.repeat, "runs", word=found["name"], still=True) as work:
-        record, is_right = _timed(found, asked, profiler, read_seconds, work)
+    with working("timing", asked.repeat, "runs", word=case["name"], still=True) as work:
+        record, is_right = _timed(case, asked, profiler, read_seconds, work)
     if asked.form == "json":
-        click.echo(json.dumps(document("Bench", record)))
+        click.echo(json.dumps(document(record.KIND, plain(record))))
     else:
         write_tables(bench_tables([record]), sys.stdout)
     if not is_right:
         sys.exit(1)
 
 
-def _timed(case: Json, asked: Asked, profiler: Any, read_seconds: float, work: Work) -> tuple[Json, bool]:
+def _timed(case: Json, asked: Asked, profiler: Any, read_seconds: float, work: Work) -> tuple[BenchDocument, bool]:
     """What is told of one case, and whether its hosts are as expected."""
     wanted = None if asked.check is None else timing.read_hosts(asked.check, case["version"])
     options = {**engine_options(asked.memory, asked.no_memory), "extenders": ConfiguredExtenders(asked.extenders)}
     runs, theirs = _alternating(case, asked, options, work)
     best = max(runs, key=lambda found: found.rate)
-    record = _record(case, best, runs, read_seconds, asked.output)
-    if theirs is not None:
-        record["against"] = theirs.record(record["runs"])
-        _compare_work(record)
+    record = _record(case, best, runs, theirs, read_seconds, asked.output)
+    _compare_work(record)
     for line in best.quick.lines() if asked.verbose else ():
         note(line)
     if asked.flame_graph is not None:
@@ -87,19 +86,27 @@ def _once(case: Json, options: Json, work: Work) -> Timing:
     return found
 
 
-def _compare_work(record: Json) -> None:
-    ours, theirs = record["scheduled"], record["against"].get("scheduled")
-    if theirs not in (None, ours):
-        warn(f"{record['case']}: the other scheduler gave {theirs} pods a node, this one {ours}: not the same work")
+def _compare_work(record: BenchDocument) -> None:
+    ours, theirs = record.scheduled, UNSET if record.against is UNSET else record.against.scheduled
+    if theirs not in (UNSET, ours):
+        warn(f"{record.case}: the other scheduler gave {theirs} pods a node, this one {ours}: not the same work")
 
 
-def _record(case: Json, best: Timing, runs: list[Timing], read_seconds: float, output: str | None) -> Json:
-    record = {"case": case["name"], "release": case["version"], **best.record()}
-    record["runs"] = [round(found.rate, 1) for found in runs]
-    record["load_seconds"] = round(record["load_seconds"] + read_seconds, 3)
+def _record(
+    case: Json, best: Timing, runs: list[Timing], theirs: Opponent | None, read_seconds: float, output: str | None
+) -> BenchDocument:
+    rates = tuple(round(found.rate, 1) for found in runs)
     with nullcontext() if output is None else writing(output) as stream:
-        record["write_seconds"] = round(timing.seconds_to_write(best, stream), 4)
-    return record | {"peak_rss_mb": timing.peak_rss_mb(), "calibration": timing.calibration()}
+        write_seconds = timing.seconds_to_write(best, stream)
+    p50, p90, p95, p99 = (round(found, 4) for found in best.latencies)
+    return BenchDocument(
+        case=case["name"], release=case["version"], nodes=best.nodes, pods=len(best.hosts),
+        scheduled=best.scheduled, cycles=best.cycles, cpu_seconds=round(best.cpu_seconds, 4),
+        wall_seconds=round(best.wall_seconds, 4), pods_per_s=round(best.rate, 1), p50_ms=p50, p90_ms=p90, p95_ms=p95, p99_ms=p99,
+        throughput=best.throughput, load_seconds=round(best.load_seconds + read_seconds, 3),
+        quick=best.quick, runs=rates, write_seconds=round(write_seconds, 4), peak_rss_mb=timing.peak_rss_mb(),
+        calibration=timing.calibration(), against=UNSET if theirs is None else theirs.beside(rates),
+    )  # fmt: skip
 
 
 def _is_right(best: Timing, pods: list[str], hosts: list[str | None]) -> bool:

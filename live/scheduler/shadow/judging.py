@@ -7,11 +7,12 @@ from typing import Any
 
 import attrs
 
+from ....api.record import plain
 from ....core.decision.decision import Decision
 from ....core.engine import Engine
 from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, best
 from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
-from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, NodeView, node_view
+from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
 
 OURS, CLUSTER = "kubeclassic", "cluster"
 """The two sides, as causes name them."""
@@ -36,7 +37,7 @@ class Judgement:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        cause = None if self.cause is None else self.cause.record()
+        cause = None if self.cause is None else plain(self.cause)
         found = {"pod": self.pod, "verdict": self.verdict, "ours": self.ours, "cluster": self.cluster}
         return found | {"cause": cause, "message": self.message}
 
@@ -60,9 +61,7 @@ def cause_text(cause: Cause) -> str:
 def judged(engine: Engine, decision: Decision, cluster: str) -> Judgement:
     """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*."""
     verdict, cause = _verdict(engine, decision, cluster)
-    return Judgement(
-        pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or ""
-    )
+    return Judgement(pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or "")
 
 
 def judged_without(decision: Decision, message: str) -> Judgement:
@@ -90,7 +89,7 @@ def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cau
     return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
 
 
-def _scored(ours: NodeView, theirs: NodeView) -> Cause:
+def _scored(ours: JudgedNode, theirs: JudgedNode) -> Cause:
     """Both nodes fit: the rule that favours ours most."""
     gains = {rule: found.total - theirs.scores[rule].total for rule, found in ours.scores.items() if rule in theirs.scores}
     rule = max(gains, key=lambda name: gains[name], default=None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import attrs
 
@@ -26,7 +26,7 @@ class Trial:
     """A judgement, and where our decision leaves the visiting order and the tie-break."""
 
     judgement: Judgement
-    moved: tuple[int, int]
+    moved: tuple[Any, int]
 
 
 @attrs.frozen
@@ -50,20 +50,18 @@ class Trials:
     def now(self, pod: Pod, seen: Pod) -> Trial | None:
         """Our decision on *pod* beside what became of it, *seen*; None if there is none."""
         engine, node = self.state.engine, seen.spec.node_name
-        at = position(self.state)
         try:
-            decision = engine.schedule(pod)
-            judgement = judged(engine, decision, node) if node else judged_without(decision, message(seen))
-            return Trial(judgement, position(self.state))
+            with engine.savepoint():
+                decision = engine.schedule(pod)
+                judgement = judged(engine, decision, node) if node else judged_without(decision, message(seen))
+                return Trial(judgement, engine.position)
         except KubeclassicError as error:
             self.state.report(f"pod {pod.key}: {error}")
             return None
-        finally:
-            move(self.state, at)
 
     def took(self, trial: Trial, step: Step) -> None:
         """That was the next decision."""
-        move(self.state, trial.moved)
+        self.state.engine.move(*trial.moved)
         if step.bound.spec.node_name:
             self._steps.append(step)
 
@@ -80,7 +78,7 @@ class Trials:
         if self._misses > MISSES and self._misses % MISSES:
             return None
         gone, last = list[Step](), Step(pod, seen)
-        with self._as_it_was(gone):
+        with self.state.engine.savepoint():
             for step in reversed(self._steps):
                 if not self._take_off(step):
                     return None
@@ -101,40 +99,29 @@ class Trials:
 
     def _agreed(self, moved: Sequence[Step], passed: Sequence[Step]) -> Trial | None:
         """Our decision on the last of *moved*, if none differs where all of them come before those of *passed*."""
-        with self._placed() as place:
+        with self.state.engine.savepoint():
             for step in moved[:-1]:
-                place(step)
+                self._place(step)
             if self._same(moved[-1]) is None:
                 return None
-        with self._placed() as place:
+        with self.state.engine.savepoint():
             found = []
             for step in (*moved, *passed):
                 trial = self._same(step)
                 if trial is None:
                     return None
                 found.append(trial)
-                place(step)
+                self._place(step)
         return found[len(moved) - 1]
 
     def _same(self, step: Step) -> Trial | None:
         trial = self.now(step.pod, step.bound)
         return None if trial is None or trial.judgement.differs else trial
 
-    @contextmanager
-    def _placed(self) -> Iterator[Callable[[Step], None]]:
-        """A context with a function that puts the pod of a step on its node, until the end of the context."""
-        feed, done = self.state.router.feed, list[Pod]()
-
-        def place(step: Step) -> None:
-            if step.bound.spec.node_name:
-                feed.put(step.bound)
-                done.append(step.bound)
-
-        try:
-            yield place
-        finally:
-            for pod in done:
-                feed.delete(pod)
+    def _place(self, step: Step) -> None:
+        """Put the pod of a step on its node."""
+        if step.bound.spec.node_name:
+            self.state.router.feed.put(step.bound)
 
     def _take_off(self, step: Step) -> bool:
         """Take the pod of a step off its node; False if it is no longer there."""
@@ -143,27 +130,6 @@ class Trials:
             return False
         self.state.router.feed.delete(known)
         return True
-
-    @contextmanager
-    def _as_it_was(self, gone: Sequence[Step]) -> Iterator[None]:
-        """A context at whose end the pods of *gone* are on their nodes again."""
-        try:
-            yield
-        finally:
-            for step in gone:
-                known = self.state.pod(step.bound.key)
-                if known is not None:
-                    self.state.router.feed.put(known)
-
-
-def position(state: LiveState) -> tuple[int, int]:
-    """Where the visiting order and the tie-break stand."""
-    return state.engine.flow.order.position, state.engine.ties.last_node_index
-
-
-def move(state: LiveState, to: tuple[int, int]) -> None:
-    """Set the visiting order and the tie-break."""
-    state.engine.flow.order.position, state.engine.ties.last_node_index = to
 
 
 def message(pod: Pod) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....api.objects import KubeObject, PersistentVolume, Pod
-from ...wire.goform import go_form
+from ....api.wire.goform import go_form
 from .api import Json
 
 DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ....api.objects import Pod
-from ...wire.goform import go_form
+from ....api.wire.goform import go_form
 from .api import ApiError, ClusterApi, Json, may_pass
 
 MERGE_KEYS: Mapping[str, str] = {"conditions": "type", "podIPs": "ip"}

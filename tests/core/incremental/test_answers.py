@@ -22,7 +22,7 @@ from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Template
-from kubeclassic.core.rule import Predicate, Priority, Reads, RuleError
+from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reads
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
 
@@ -261,17 +261,17 @@ class TestErrors:
         assert (trial.rows(), trial.rows()) == (ALL, ALL)
 
     def test_a_priority_that_cannot_be_computed_is_asked_again(self) -> None:
-        """After a RuleError nothing is kept, and the next answer is right."""
+        """After a PriorityError nothing is kept, and the next answer is right."""
         trial = Trial(Reads.REQUESTS)
         broken = [True]
 
         def score(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
             if broken:
-                raise RuleError("broken")
+                raise PriorityError("broken")
             return nodes.pod_count * 10
 
         priority = Priority(name="Trial", score=score, reads=Reads.REQUESTS)
-        with pytest.raises(RuleError):
+        with pytest.raises(PriorityError):
             trial.answers.scores(priority, trial.cycle())
         broken.clear()
         trial.place("n1")

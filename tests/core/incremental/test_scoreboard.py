@@ -16,7 +16,7 @@ from kubeclassic.core.incremental import scoreboard
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.scoreboard import MOST_SINGLE, OUT, Scoreboard
 from kubeclassic.core.incremental.scoreboards import Scoreboards
-from kubeclassic.core.rule import RuleError
+from kubeclassic.core.rule import PriorityError
 from tests.support.build import engine, node, obj, pod
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
@@ -242,7 +242,7 @@ class TestGivingUp:
         incoming = small(topologySpreadConstraints=[{**constraint, **invalid}])
         there = pod("1", on="n1")
         boards = Boards(cluster(there, gates={"EvenPodsSpread": True}))
-        with pytest.raises(RuleError):
+        with pytest.raises(PriorityError):
             boards.asked(incoming)
         Feed(boards.engine).delete(there)
         assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]

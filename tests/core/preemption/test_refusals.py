@@ -13,7 +13,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.core.preemption.refusals import MOST_KEPT, Refusal, Refusals
+from kubeclassic.core.preemption.refusals import MOST_KEPT, UnschedulableCache, UnschedulableTemplate
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES
@@ -105,13 +105,13 @@ class TestWhatIsJudged:
     def test_only_rows_that_changed_are_judged_again(self, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
         """Not a row for the same state again, then those to which a pod came."""
         made, judged = made_for(release), []
-        follow = Refusal.follow
+        follow = UnschedulableTemplate.follow
 
-        def noted(self: Refusal, cycle: Any, rows: Any) -> bool:
+        def noted(self: UnschedulableTemplate, cycle: Any, rows: Any) -> bool:
             judged.append(rows.tolist())
             return follow(self, cycle, rows)
 
-        monkeypatch.setattr(Refusal, "follow", noted)
+        monkeypatch.setattr(UnschedulableTemplate, "follow", noted)
         for _ in range(3):
             made.schedule(INCOMING[0], details=False)
         assert judged == []
@@ -147,7 +147,7 @@ class TestWhatIsJudged:
         made = made_for(release)
         made.schedule(INCOMING[0], details=False)
         found = made.flow.refusals
-        kept: Refusals = found["default-scheduler"] if isinstance(found, dict) else found
+        kept: UnschedulableCache = found["default-scheduler"] if isinstance(found, dict) else found
         (refusal,) = kept._kept.values()
         refusal.tally["Insufficient cpu"] = 3
         with pytest.raises(StaleError, match="the refusal of pod default/p is stale"):
@@ -159,5 +159,5 @@ class TestWhatIsJudged:
         for number in range(MOST_KEPT + 3):
             made.schedule(pod("p", requests={"cpu": str(number + 3)}), details=False)
         found = made.flow.refusals
-        kept: Refusals = found["default-scheduler"] if isinstance(found, dict) else found
+        kept: UnschedulableCache = found["default-scheduler"] if isinstance(found, dict) else found
         assert len(kept._kept) == MOST_KEPT

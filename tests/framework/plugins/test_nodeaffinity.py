@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.objects import LabelSelector, Pod, Requirement
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.release import FrameworkCells
-from kubeclassic.core.rule import RuleError
+from kubeclassic.core.rule import PriorityError
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.config.selectorfaults import label_selector_fault, node_selector_faults
 from kubeclassic.framework.cycle.state import PreFilterResult
@@ -148,7 +148,7 @@ class TestScore:
         cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
         text = '[0].matchExpressions[0].operator: Unsupported value: "Foo"'
         assert plugin().pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
-        with pytest.raises(RuleError, match="Unsupported value"):
+        with pytest.raises(PriorityError, match="Unsupported value"):
             plugin().score(cycle.template, Batch(cycle.table), cycle)
 
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import attrs
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
-from kubeclassic.live.extenders.nettexts import HEADER_TIMEOUT
-from kubeclassic.live.extenders.overhttp import http_post
-from kubeclassic.live.extenders.post import Answer, Post, PostError
+from kubeclassic.extenders.nettexts import HEADER_TIMEOUT
+from kubeclassic.extenders.overhttp import http_post
+from kubeclassic.extenders.post import Answer, Post, PostError
 from tests.apiserver.store import Store
 
 Json = dict[str, Any]

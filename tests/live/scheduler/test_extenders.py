@@ -11,10 +11,10 @@ import attrs
 import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
+from kubeclassic.extenders.choice import make_extenders
+from kubeclassic.extenders.post import Answer, PostError
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client.api import Api
-from kubeclassic.live.extenders.choice import make_extenders
-from kubeclassic.live.extenders.post import Answer, PostError
 from kubeclassic.live.informers.informers import retries_of
 from kubeclassic.live.process.binders import ExtenderBinder
 from kubeclassic.live.scheduler.scheduler import LiveScheduler

@@ -14,10 +14,10 @@ import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.core.release import Release
+from kubeclassic.extenders.choice import make_extenders
+from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.defaults import GROUP
-from kubeclassic.live.extenders.choice import make_extenders
-from kubeclassic.live.extenders.extender import HttpExtender
 from tests.live.scheduler.comparing import Asked, asked_by, comparable, events, reads, recorded_asked, writes
 from tests.live.scheduler.recorded import Played, play
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of

@@ -11,7 +11,6 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.live.server.extender import ExtenderService
-from kubeclassic.live.server.judging import looking
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import Family, find_families, needs, read_cases, read_items
 from tests.conftest import ROOT
@@ -43,7 +42,7 @@ def compared(case: Json) -> tuple[int, list[str]]:
     found: list[str] = []
     for pod in pods[:PODS]:
         current = attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=nominated(served, pod)))
-        with looking(served.engine, current):
+        with served.engine.unmoved(current):
             decision = served.engine.schedule(current)
         status = {**forms[pod.key].get("status", {}), "nominatedNodeName": current.status.nominated_node_name}
         found += [f"{pod.key}: {line}" for line in mismatches(service, {**forms[pod.key], "status": status}, names, decision)]

@@ -14,8 +14,8 @@ import kubeclassic
 from kubeclassic.api.load import load_documents
 from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.documents import Document
+from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.live.wire.ownfields import current_manifest
 from kubeclassic.simulation.edits.apply import Edits
 from kubeclassic.simulation.edits.edit import Edit
 from kubeclassic.simulation.edits.paths import EditError, Step, parse_path, text_of

@@ -179,7 +179,7 @@ class TestClock:
 
         found = session()
         events = film(found.bench, found.state).events
-        wanted = [event for event in replay(ROOT / "examples" / "cluster", release="1.15").events if event["event"] != "Summary"]
+        wanted = [event for event in replay(ROOT / "examples" / "cluster", scheduler="1.15").events if event["event"] != "Summary"]
         assert [(time, event, pod, node) for time, event, pod, node, *_ in events] == [
             (one["time"], one["event"], one.get("pod", ""), one.get("node", "")) for one in wanted
         ]

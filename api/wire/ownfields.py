@@ -1,0 +1,105 @@
+"""The JSON form of an object as far as its own fields tell it, and the manifest that it came from brought up to date.
+
+An object can differ from its manifest: it got defaults, a node, a nomination. What it says itself counts.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from itertools import zip_longest
+from typing import Any, TypeAlias
+
+import attrs
+
+from ...exceptions import QuantityError
+from ..objects import KubeObject, Pod
+from ..objects.quantity import Quantity
+from ..reading.derive import INLINE, UNREAD, Field, json_name
+from ..reading.schema import schema
+
+Json: TypeAlias = Any
+
+
+def current_manifest(item: KubeObject) -> dict[str, Json]:
+    """The JSON form of *item*: its manifest, if it kept that, with all that the object says otherwise."""
+    own = {"metadata": {}, **_record(item)}
+    own["metadata"]["name"] = item.name
+    if item.namespaced:
+        own["metadata"] |= {"namespace": item.namespace, "uid": item.uid}
+    if isinstance(item, Pod):
+        # What the scheduler itself changes, and may take back.
+        own["spec"] = own.get("spec", {}) | {"nodeName": item.spec.node_name}
+        own["status"] = own.get("status", {}) | {"nominatedNodeName": item.status.nominated_node_name}
+    merged: dict[str, Json] = _merged(item.manifest or {}, own)
+    return merged
+
+
+def _merged(given: Json, own: Json) -> Json:
+    """*given* with what *own* says otherwise; lists are merged item by item."""
+    if isinstance(own, Mapping):
+        before = given if isinstance(given, Mapping) else {}
+        return {**before, **{key: _merged(before.get(key), value) for key, value in own.items()}}
+    if isinstance(own, list):
+        items = given if isinstance(given, list) and len(given) <= len(own) else []
+        return [_merged(before, now) for before, now in zip_longest(items, own)]
+    return _quantity(given, own) if isinstance(own, Quantity) else own
+
+
+def _quantity(given: Json, own: Quantity) -> Json:
+    """*own* in the notation of *given*, if that is the same amount: Go keeps it."""
+    if given is not None:
+        with suppress(QuantityError):
+            if Quantity.parse(given) == own:
+                return given
+    return str(own)
+
+
+# --- from values to JSON --------------------------------------------------------------------------------------------
+
+
+def _record(value: Any) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for name, attribute, field in _fields(value.__class__):
+        held = getattr(value, name)
+        if held is None or held == attribute.default or (field.inside and not held):
+            continue
+        if field is INLINE:
+            found |= _record(held)
+            continue
+        place = found
+        for outer in field.inside.split(".") if field.inside else ():
+            place = place.setdefault(outer, {})
+        place[field.name or json_name(name)] = _named(held) if name == "scheduling_gates" else _json(held)
+    return found
+
+
+@cache
+def _fields(kind: Hashable) -> list[tuple[str, Any, Field]]:
+    return list(_read_fields(kind))
+
+
+def _read_fields(kind: Any) -> Iterator[tuple[str, Any, Field]]:
+    overrides = schema(False).overrides.get(kind, {})
+    for attribute in attrs.fields(kind):
+        override = overrides.get(attribute.name)
+        field = override if isinstance(override, Field) else Field()
+        if attribute.metadata.get("unread") or override is UNREAD or field.whole:
+            continue
+        yield attribute.name, attribute, field
+
+
+def _named(names: tuple[str, ...]) -> Json:
+    return [{"name": name} for name in names]
+
+
+def _json(value: Any) -> Json:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, tuple):
+        return [_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _json(item) for key, item in value.items()}
+    return _record(value) if attrs.has(type(value)) and not isinstance(value, Quantity) else value

@@ -1,0 +1,23 @@
+"""The names that users choose among, and the defaults, for the help. Nothing heavy is imported for them.
+
+Each is what the module in its comment has; tests/test_choices.py holds them equal.
+"""
+
+from __future__ import annotations
+
+DEFAULT_RELEASE = "1.16"  # algorithmprovider/releases.py
+DEFAULT_FRAMEWORK = "1.27"  # framework/releases.py
+TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/tiebreak.py
+ORDERS = ("input", "priority", "queue")  # simulation/order.py
+CASE_KINDS = ("basic", "affinity", "antiaffinity", "nodeaffinity", "spread", "preemption", "mixed", "devices")  # simulation/bench/cases.py
+WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py
+DEVIATIONS = (  # framework/migrate/deviations.py
+    "older-rules", "never-run", "own-defaults", "label-presence", "label-preference", "service-anti-affinity", "ratio-resources",
+    "one-strategy", "double-balance", "heavier-spread", "disk-limits", "preemption-off",
+)  # fmt: skip
+DELAYS = {  # simulation/replay/settings.py
+    "cycle": 0.0, "binding": 0.0, "provisioning": 0.0, "startup": 0.0, "termination": 0.0, "failure": 300.0,
+}  # fmt: skip
+LOCKED = "locked"  # simulation/compare/modes.py
+MODES = ("locked", "free")  # simulation/compare/modes.py
+KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

@@ -1,0 +1,78 @@
+"""Savepoints: something is tried, and taken back.
+
+    with run.savepoint() as point:
+        run.put(node)
+        run.cycle(pod)
+        point.keep()  # else all of it is taken back here, as it is after an error
+
+:class:`~.feed.Feed` and :class:`~.run.Run` note in the engine's :class:`Journal` how each of their steps is undone, and callers note their
+own steps with :meth:`Journal.note`. The steps are undone in reverse order, each by what the API's watch would deliver, such as the delete
+of a pod that was added. So caches see ordinary events, and a trial costs as much as what it changes. Savepoints nest: what an inner one
+keeps is taken back with the outer one.
+
+| what | how it is undone |
+|---|---|
+| an object was added, updated or deleted | it is deleted or put again; a pod comes to the end of its node's list |
+| a node came, went or changed its zone | also the node tree is as it was |
+| a pod was assumed | it is deleted, and its volumes and claims to devices are as before |
+| a pod waits for a node, or preempted others | what the run knows of it is as before |
+| nominations, visiting order, tie-break | as they were when the savepoint was set |
+
+What one decision leaves behind in notes of plugins and in the equivalence cache stays; :meth:`~.engine.Engine.unmoved` drops it as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import attrs
+
+
+@attrs.define(eq=False)
+class Savepoint:
+    """A moment to come back to."""
+
+    kept: bool = False
+
+    def keep(self) -> None:
+        """Keep what was done so far and what is done until the context ends without an error."""
+        self.kept = True
+
+
+@attrs.define(eq=False, repr=False)
+class Journal:
+    """How what was done since the innermost savepoint is undone; without one nothing is noted."""
+
+    _steps: list[Callable[[], object]] | None = None
+
+    def note(self, undo: Callable[..., object], *args: Any) -> None:
+        """What has just been done, or is done next, is undone by calling *undo* with *args*."""
+        if self._steps is not None:
+            self._steps.append(partial(undo, *args))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is noted."""
+        return self._steps is not None
+
+    @contextmanager
+    def savepoint(self) -> Iterator[Savepoint]:
+        """A context at whose end what was noted inside is undone, unless it is kept."""
+        outer, point = self._steps, Savepoint()
+        steps = self._steps = list[Callable[[], object]]()
+        try:
+            yield point
+        except BaseException:
+            point.kept = False
+            raise
+        finally:
+            self._steps = None
+            if not point.kept:
+                while steps:
+                    steps.pop()()
+            elif outer is not None:
+                outer += steps
+            self._steps = outer

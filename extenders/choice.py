@@ -1,0 +1,87 @@
+"""From a configuration to its extenders, and how they are reached: over HTTP, not at all, recorded or replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import attrs
+
+from ..algorithmprovider.extenders import ExtenderConfig
+from ..core.decision.extender import Extender
+from ..core.release import Release
+from ..exceptions import UnknownNameError
+
+if TYPE_CHECKING:
+    from .extender import HttpExtender
+    from .post import Post
+
+WAYS = "off, record FILE or replay FILE"
+
+OpenPost: TypeAlias = Callable[[ExtenderConfig], "Post"]
+"""How an extender is reached."""
+
+
+def http_post(config: ExtenderConfig) -> Post:
+    """A :class:`Post` over HTTP. The HTTP client is imported only where there is an extender."""
+    from .overhttp import http_post as post_of
+
+    return post_of(config)
+
+
+def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost = http_post) -> list[HttpExtender]:
+    """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only where there are some."""
+    from .bodies import Bodies
+    from .extender import HttpExtender
+
+    bodies = Bodies(release.version)
+    return [HttpExtender(config, release, open_post(config), bodies) for config in configs]
+
+
+@attrs.frozen
+class ConfiguredExtenders:
+    """The extenders that a Policy or a configuration names, reached by *how*, which has the words of ``--extenders``.
+
+    Without words they are called over HTTP.
+    """
+
+    how: str | None = None
+
+    def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]:
+        """New extenders. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for other words, and a record that cannot be read."""
+        found = way_to_extenders(self.how) if configs else None
+        return () if found is None else make_extenders(configs, release, found)
+
+
+def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
+    """What the option ``extenders`` of the Python API means: extenders themselves, or how those that are configured are called."""
+    if given is None or isinstance(given, str):
+        check_way(given)
+        return ConfiguredExtenders(given)
+    return given
+
+
+def check_way(how: str | None) -> None:
+    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` unless *how* has the words of ``--extenders``."""
+    word, _, file = ("off" if how is None else how).partition(" ")
+    if (word, bool(file.strip())) not in (("off", False), ("record", True), ("replay", True)):
+        raise UnknownNameError(f'extenders: got "{how}", wanted {WAYS}')
+
+
+def way_to_extenders(how: str | None) -> OpenPost | None:
+    """How extenders are reached by the words of ``--extenders``: over HTTP without any; None: they are not called."""
+    check_way(how)
+    if how is None:
+        return http_post
+    if how == "off":
+        return None
+    from .recorded import Recorded, RecordingPost, Replayed
+
+    word, _, file = how.partition(" ")
+    path = Path(file.strip())
+    if word == "replay":
+        replayed = Replayed.read(path)
+        return lambda config: replayed
+    recorded = Recorded(path)
+    return lambda config: RecordingPost(http_post(config), recorded)

@@ -1,0 +1,169 @@
+"""An extender over HTTP: what the configuration says, and the calls of a cycle.
+
+Upstream: HTTPExtender in pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ..algorithmprovider.extenders import ExtenderConfig
+from ..api.objects import Node, Pod
+from ..api.reading.decode import decode_kind
+from ..api.wire.godecode import GoNames, decode
+from ..api.wire.gosyntax import GoJsonError
+from ..core.decision.extender import FilterReply, PodsOn
+from ..core.decision.plan import Victims
+from ..core.release import Release
+from ..exceptions import ExtenderError, ManifestError
+from .bodies import Bodies
+from .post import Post
+
+OK = 200
+_VERB = re.compile(r"%(?:%|[-+# 0]*[\d.]*(?P<letter>.?))", re.DOTALL)
+
+
+@attrs.define(eq=False)
+class HttpExtender:
+    """One extender of a Policy or a configuration, called by *post*. *bodies* may be shared by all extenders of a scheduler."""
+
+    config: ExtenderConfig
+    release: Release
+    post: Post
+    bodies: Bodies
+    url: str = attrs.field(init=False)
+    is_ignorable: bool = attrs.field(init=False)
+    supports_preemption: bool = attrs.field(init=False)
+    managed: frozenset[str] = attrs.field(init=False)
+    names: GoNames = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        config, cells = self.config, self.release.extenders
+        self.url, self.is_ignorable, self.supports_preemption = config.url_prefix, config.ignorable, bool(config.preempt_verb)
+        self.managed = frozenset(resource.name for resource in config.managed_resources)
+        self.names = GoNames(cells.package, cells.integer)
+
+    @property
+    def is_binder(self) -> bool:
+        """Whether it has a bind verb."""
+        return bool(self.config.bind_verb)
+
+    def is_interested(self, pod: Pod) -> bool:
+        """Whether it manages a resource of *pod*, or has no managed resources."""
+        managed = self.managed
+        if not managed:
+            return True
+        containers = (*pod.spec.containers, *pod.spec.init_containers)
+        return any(not (managed.isdisjoint(found.requests) and managed.isdisjoint(found.limits)) for found in containers)
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
+        """Which of *nodes* remain."""
+        config = self.config
+        if not config.filter_verb:
+            return FilterReply(nodes=nodes)
+        body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
+        reply = self._send(config.filter_verb, body, "ExtenderFilterResult")
+        if reply.get("Error"):
+            raise ExtenderError(errorf(reply["Error"]))
+        failed, unresolvable = reply.get("FailedNodes") or {}, reply.get("FailedAndUnresolvableNodes") or {}
+        if config.node_cache_capable and reply.get("NodeNames") is not None:
+            return FilterReply(reply["NodeNames"], None, failed, unresolvable)
+        if reply.get("Nodes") is None:
+            return FilterReply((), None, failed, unresolvable)
+        return FilterReply((), [self._node(item) for item in reply["Nodes"].get("items") or ()], failed, unresolvable)
+
+    def _node(self, form: dict[str, Any]) -> Node:
+        """The node of a reply: the same object, where it came back as it was sent."""
+        sent = self.bodies.sent_node(form)
+        if sent is not None:
+            return sent.node
+        try:
+            found = decode_kind("Node", form, "Node of the reply", strict=False, keeps_manifest=True)
+        except ManifestError as error:
+            raise ExtenderError(str(error)) from None
+        assert isinstance(found, Node)
+        return found
+
+    def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
+        """Node -> the sum of its scores in the reply, times the weight."""
+        config, found = self.config, dict[str, int]()
+        if not config.prioritize_verb:
+            return found
+        body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
+        for entry in self._send(config.prioritize_verb, body, "[]HostPriority"):
+            name = entry.get("Host", "")
+            found[name] = found.get(name, 0) + entry.get("Score", 0) * config.weight
+        return found
+
+    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
+        """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
+        cells, config = self.release.extenders, self.config
+        body = self.bodies.preempting(pod, candidates, names_only=config.node_cache_capable, violations=cells.keeps_violations)
+        reply = self._send(config.preempt_verb, body, "ExtenderPreemptionResult")
+        chosen = reply.get("NodeNameToMetaVictims") or {}
+        return {name: self._victims(name, chosen[name] or {}, pods_on) for name in sorted(chosen)}
+
+    def _victims(self, node: str, meta: Mapping[str, Any], pods_on: PodsOn) -> Victims:
+        there, cells = pods_on(node), self.release.extenders
+        if there is None:
+            raise ExtenderError(cells.unknown_candidate.format(url=self.url, node=node))
+        by_uid = {pod.uid: pod for pod in reversed(there)}
+        pods = []
+        for item in meta.get("Pods") or ():
+            uid = (item or {}).get("UID", "")
+            if uid not in by_uid:
+                claim = f"claims to preempt pod (UID: &{{{uid}}}) on node: {node}, but the pod is not found on that node"
+                raise ExtenderError(f"extender: {self.url} {claim}")
+            pods.append(by_uid[uid])
+        return Victims(pods, meta.get("NumPDBViolations", 0) if cells.keeps_violations else 0, chosen_by=self.url)
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind *pod* to a node; only for an extender that :attr:`is_binder`. Raises :class:`ExtenderError`."""
+        reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), "ExtenderBindingResult")
+        if reply.get("Error"):
+            raise ExtenderError(errorf(reply["Error"]))
+
+    # --- one request ------------------------------------------------------------------------------------------------
+
+    def _send(self, verb: str, body: bytes, kind: str) -> Any:
+        """The decoded reply; an empty one for a null."""
+        url = f"{self.url.rstrip('/')}/{verb}"
+        answer = self.post(url, body, self.config.timeout)
+        if answer.status != OK:
+            raise ExtenderError(self.release.extenders.failure.format(verb=verb, url=url, code=answer.status))
+        try:
+            found = decode(kind, answer.body, self.names, self.release.version, self._known)
+        except GoJsonError as error:
+            raise ExtenderError(str(error)) from None
+        return found or ([] if kind.startswith("[]") else {})
+
+    def _known(self, form: Any) -> Any:
+        return None if self.bodies.sent_node(form) is None else form
+
+
+def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | None:
+    """The extender that binds *pod*; None: nobody but the API server does."""
+    return next((extender for extender in extenders if extender.is_binder and extender.is_interested(pod)), None)
+
+
+def errorf(text: str) -> str:
+    """*text* as Go's ``fmt.Errorf`` writes it without arguments.
+
+    >>> errorf("disk 90% full"), errorf("100%"), errorf("50%%")
+    ('disk 90%!f(MISSING)ull', '100%!(NOVERB)', '50%')
+    """
+    # Upstream: an extender's text is used as a format.
+    return _VERB.sub(_unformatted, text)
+
+
+def _unformatted(found: re.Match[str]) -> str:
+    if found[0] == "%%":
+        return "%"
+    letter = found["letter"]
+    return f"%!{letter}(MISSING)" if letter else "%!(NOVERB)"

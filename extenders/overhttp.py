@@ -1,0 +1,147 @@
+"""Requests to an extender over HTTP or HTTPS, on connections that are kept alive; errors have the texts of Go's net/http.
+
+Upstream: makeTransport in pkg/scheduler/core/extender.go, and TLSConfigFor in k8s.io/client-go/transport.
+"""
+
+from __future__ import annotations
+
+import ssl
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ..algorithmprovider.extenders import ExtenderConfig, TlsConfig
+from ..exceptions import KubeclassicError
+from .nettexts import BODY_TIMEOUT, error_text, scheme_error
+from .post import Answer, PostError
+
+if TYPE_CHECKING:
+    import httpx
+
+HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
+
+
+class MissingExtra(KubeclassicError):
+    """An optional package is needed."""
+
+
+class TlsError(KubeclassicError):
+    """The certificates or keys of a configuration cannot be used."""
+
+
+@attrs.define(eq=False)
+class HttpPost:
+    """Sends requests to one extender. The connections are made when the first request is sent."""
+
+    config: ExtenderConfig
+    client: httpx.Client | None = None
+
+    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+        if self.client is None:
+            self.client = _client(self.config)
+        refused = scheme_error(url)
+        if refused is not None:
+            raise PostError(refused)
+        return _exchange(self.client, url, body, timeout, self._extensions())
+
+    def _extensions(self) -> dict[str, Any]:
+        tls = self.config.tls
+        return {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
+
+    def close(self) -> None:
+        """Close the connections; a later request makes new ones."""
+        if self.client is not None:
+            self.client.close()
+            self.client = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HttpPost, (self.config,)
+
+
+def http_post(config: ExtenderConfig) -> HttpPost:
+    """How the extender of *config* is reached. Raises :class:`MissingExtra`, and :class:`TlsError` for its certificates."""
+    return HttpPost(config, _client(config))
+
+
+def _client(config: ExtenderConfig) -> httpx.Client:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtra("extenders: got no httpx, wanted it installed: pip install 'kubeclassic[extenders]'") from None
+    return httpx.Client(verify=_context(config), headers=HEADERS, follow_redirects=True)
+
+
+def _exchange(client: httpx.Client, url: str, body: bytes, timeout: float, extensions: dict[str, Any]) -> Answer:
+    import httpx
+
+    deadline = time.monotonic() + timeout
+    try:
+        with client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
+            try:
+                return Answer(response.status_code, b"".join(_until(deadline, response)))
+            except httpx.ReadTimeout:
+                raise PostError(BODY_TIMEOUT) from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise PostError(error_text(url, error)) from None
+
+
+def _until(deadline: float, response: httpx.Response) -> Any:
+    """The parts of the body; raises :class:`PostError` after *deadline*."""
+    for part in response.iter_bytes():
+        yield part
+        if time.monotonic() > deadline:
+            raise PostError(BODY_TIMEOUT)
+
+
+# --- TLS ------------------------------------------------------------------------------------------------------------
+
+
+def _context(config: ExtenderConfig) -> ssl.SSLContext | bool:
+    """How certificates are checked, and which one is shown; True: by the system's authorities."""
+    tls = config.tls or TlsConfig()
+    has_ca = bool(tls.ca_file or tls.ca_data)
+    # Upstream: with enableHttps and no authority the certificate is not checked.
+    insecure = tls.insecure or (config.enable_https and not has_ca)
+    if insecure and has_ca:
+        raise TlsError(f"extender {config.url_prefix}: specifying a root certificates file with the insecure flag is not allowed")
+    try:
+        context = _authorities(tls) if has_ca else ssl.create_default_context()
+        if insecure:
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        if tls.cert_file or tls.cert_data:
+            _show(context, tls)
+    except (OSError, ValueError) as error:
+        raise TlsError(f"extender {config.url_prefix}: tlsConfig: {getattr(error, 'strerror', None) or error}") from None
+    return context
+
+
+def _authorities(tls: TlsConfig) -> ssl.SSLContext:
+    if tls.ca_data:
+        return ssl.create_default_context(cadata=tls.ca_data.decode("ascii"))
+    return ssl.create_default_context(cafile=tls.ca_file)
+
+
+def _show(context: ssl.SSLContext, tls: TlsConfig) -> None:
+    """Let *context* show the certificate of *tls*; data win over files."""
+    written: list[Path] = []
+    try:
+        cert = _file(tls.cert_data, tls.cert_file, written)
+        context.load_cert_chain(cert, _file(tls.key_data, tls.key_file, written) or None)
+    finally:
+        for path in written:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _file(data: bytes, path: str, written: list[Path]) -> str:
+    """The file with *data*, which only its owner may read, and which is noted in *written*; *path* without data."""
+    if not data:
+        return path
+    with tempfile.NamedTemporaryFile(delete=False) as stream:
+        written.append(Path(stream.name))
+        stream.write(data)
+    return stream.name

@@ -1,0 +1,138 @@
+"""Extenders by a script, in process, as conformance cases have them.
+
+A script says for each address and role what the answer to each pod is: which nodes are dropped, in which form and order the others come
+back, how they score, which victims are taken; or a status, or the very text of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ..algorithmprovider.extenders import ExtenderConfig
+from .post import Answer
+
+Json = dict[str, Any]
+Script = Mapping[str, Mapping[str, Any]]
+"""URL prefix without trailing slashes -> role -> pod or ``default`` -> reply."""
+FILTER, PRIORITIZE, PREEMPT, BIND = "filter", "prioritize", "preempt", "bind"
+
+
+@attrs.define(eq=False)
+class ScriptedPost:
+    """Answers requests by *script*, and notes them. *configs* say which word of a URL has which role."""
+
+    script: Script
+    configs: Sequence[ExtenderConfig]
+    calls: list[tuple[str, str, Json]] = attrs.field(factory=list)
+    """(role, URL, body) of each request so far."""
+
+    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+        prefix, role = self._role(url)
+        asked = json.loads(body)
+        self.calls.append((role, url, asked))
+        return answer_to(role, asked, self._reply(prefix, role, asked))
+
+    def _role(self, url: str) -> tuple[str, str]:
+        for config in self.configs:
+            prefix = config.url_prefix.rstrip("/")
+            verbs = (config.filter_verb, config.prioritize_verb, config.preempt_verb, config.bind_verb)
+            for role, verb in zip((FILTER, PRIORITIZE, PREEMPT, BIND), verbs, strict=True):
+                if verb and url == f"{prefix}/{verb}":
+                    return prefix, role
+        raise KeyError(url)
+
+    def _reply(self, prefix: str, role: str, asked: Json) -> Json:
+        replies = self.script.get(prefix, {}).get(role) or {}
+        name = _pod_key(asked)
+        found: Json = replies.get(name, replies.get("default", {}))
+        return found
+
+    def taken_calls(self) -> list[Json]:
+        """The requests since this was last asked: those of prioritize by URL after filter's, preempt's last."""
+        calls, self.calls = self.calls, []
+        made_at_once = sorted((call for call in calls if call[0] == PRIORITIZE), key=lambda call: call[1])
+        parts = [[call for call in calls if call[0] == FILTER], made_at_once, [call for call in calls if call[0] == PREEMPT]]
+        return [{"url": url, "body": body} for part in parts for _, url, body in part]
+
+
+def _pod_key(asked: Json) -> str:
+    if "PodName" in asked:
+        return f"{asked['PodNamespace']}/{asked['PodName']}"
+    metadata = asked["Pod"]["metadata"]
+    return f"{metadata['namespace']}/{metadata['name']}"
+
+
+def answer_to(role: str, asked: Json, reply: Json) -> Answer:
+    """The answer of a script's *reply* to a request."""
+    if "status" in reply:
+        return Answer(reply["status"])
+    if "raw" in reply:
+        return Answer(200, reply["raw"].encode())
+    return Answer(200, json.dumps(_ANSWERS[role](asked, reply)).encode())
+
+
+# --- filter ---------------------------------------------------------------------------------------------------------
+
+
+def _filtered(asked: Json, reply: Json) -> Json:
+    names = _names(asked)
+    dropped = {name: reason for name, reason in (reply.get("drop") or {}).items() if name in names}
+    left = [name for name in names if name not in dropped]
+    if reply.get("order") == "reversed":
+        left.reverse()
+    left += reply.get("extra") or []
+    form = reply.get("form", "asked")
+    if form == "asked":
+        form = "nodes" if asked["Nodes"] is not None else "names"
+    failed = {**dropped, **(reply.get("alsoFailed") or {})}
+    nodes = {"metadata": {}, "items": [_node(asked, name) for name in left]} if form == "nodes" else None
+    return {"Nodes": nodes, "NodeNames": left if form == "names" else None, "FailedNodes": failed, "Error": reply.get("error") or ""}
+
+
+def _names(asked: Json) -> list[str]:
+    if asked["Nodes"] is not None:
+        return [node["metadata"]["name"] for node in asked["Nodes"]["items"]]
+    return list(asked["NodeNames"])
+
+
+def _node(asked: Json, name: str) -> Json:
+    items = asked["Nodes"]["items"] if asked["Nodes"] is not None else ()
+    return next((node for node in items if node["metadata"]["name"] == name), {"metadata": {"name": name}})
+
+
+# --- prioritize, preempt and bind -----------------------------------------------------------------------------------
+
+
+def _prioritized(asked: Json, reply: Json) -> list[Json]:
+    scores, omitted, otherwise = reply.get("scores") or {}, reply.get("omit") or (), reply.get("otherwise", 0)
+    found = [(name, scores.get(name, otherwise)) for name in _names(asked) if name not in omitted]
+    found += sorted((reply.get("extra") or {}).items())
+    return [{"Host": name, "Score": score} for name, score in found]
+
+
+def _preempted(asked: Json, reply: Json) -> Json:
+    sent = asked["NodeNameToMetaVictims"] or asked["NodeNameToVictims"] or {}
+    dropped, chosen = reply.get("drop") or (), reply.get("victims") or {}
+    left = {name: chosen.get(name, _uids(victims)) for name, victims in sent.items() if name not in dropped}
+    violations = {name: victims["NumPDBViolations"] for name, victims in sent.items()}
+    left |= reply.get("extraNodes") or {}
+    return {"NodeNameToMetaVictims": {name: _meta(uids, violations.get(name, 0)) for name, uids in left.items()}}
+
+
+def _meta(uids: Sequence[str], violations: int) -> Json:
+    return {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": violations}
+
+
+def _uids(victims: Json) -> list[str]:
+    return [pod["UID"] if "UID" in pod else pod["metadata"]["uid"] for pod in victims["Pods"] or ()]
+
+
+def _bound(asked: Json, reply: Json) -> Json:
+    return {"Error": reply.get("error") or ""}
+
+
+_ANSWERS: Mapping[str, Callable[[Json, Json], Any]] = {FILTER: _filtered, PRIORITIZE: _prioritized, PREEMPT: _preempted, BIND: _bound}

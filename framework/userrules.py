@@ -1,0 +1,155 @@
+"""A user's own rules, from the Python files and modules that ``--rules`` names: predicates and priorities, or plugins."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
+from .plugin import Plugin
+
+_NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
+_PACKAGE = Path(__file__).resolve().parent
+
+def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Catalogue:
+    """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE`` each."""
+    for place in places:
+        catalogue = _together(catalogue, _found(place, Catalogue, "Catalogue"))
+    return catalogue
+
+
+def _together(catalogue: Catalogue, other: Catalogue) -> Catalogue:
+    for name in other.added_predicates:
+        catalogue = catalogue.with_(other.predicates[name])
+    for name, weight in other.added_priorities.items():
+        catalogue = catalogue.with_(other.priorities[name], weight)
+    return catalogue
+
+
+def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
+    """The plugins at *places*: ``MODULE:NAME`` or ``FILE.py:NAME`` of a plugin's class, or of a list of such."""
+    plugins: list[type[Plugin]] = []
+    for place in places:
+        found = _found(place, object, "plugin")
+        classes = list(found) if isinstance(found, list | tuple) else [found]
+        if not classes or not all(_is_plugin(one) for one in classes):
+            raise UnknownNameError(f'--rules: got "{place}", wanted the class of a plugin, or a list of such')
+        plugins += classes
+    return plugins
+
+
+def hint_of_plugins(refused: str) -> str | None:
+    """Where a plugin can come from that a profile names and nothing registers; None for any other refusal.
+
+    >>> hint_of_plugins('FilterPlugin "Nope" does not exist')
+    'no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
+    """
+    found = _NO_PLUGIN.search(refused)
+    return found and f"no plugin {found['name']} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+
+
+def _is_plugin(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, Plugin)
+
+
+def _found(place: str, kind: type[Any], called: str) -> Any:
+    """The object called NAME in MODULE or FILE.py, which must be of *kind*."""
+    home, colon, name = place.rpartition(":")
+    if not (home and colon and name):
+        raise UnknownNameError(f'--rules: got "{place}", wanted FILE.py:{called.upper()} or MODULE:{called.upper()}')
+    module = _module(home, place)
+    found = getattr(module, name, None)
+    if found is None or not isinstance(found, kind):
+        raise UnknownNameError(f'--rules: got "{place}", which is no {called}{did_you_mean(name, _near(vars(module), kind))}')
+    return found
+
+
+def _near(names: Mapping[str, Any], kind: type[Any]) -> list[str]:
+    return [name for name, value in names.items() if (_is_plugin(value) if kind is object else isinstance(value, kind))]
+
+
+# --- modules --------------------------------------------------------------------------------------------------------
+
+
+def _module(home: str, place: str) -> ModuleType:
+    """The module *home*, or the one that the file *home* holds; errors in it are told in one line with their place."""
+    is_file = home.endswith(".py") or "/" in home or os.sep in home
+    try:
+        return _loaded(home, place) if is_file else _imported(home)
+    except KubeclassicError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever a user's module does is told in one line
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+        file, line = (error.filename, error.lineno) if isinstance(error, SyntaxError) else _last(frames)
+        where = f" ({file}, line {line})" if file else ""
+        text = f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'
+        raise RuleError(text, "".join(traceback.format_list(frames))) from None
+
+
+def _last(frames: list[traceback.FrameSummary]) -> tuple[str | None, int | None]:
+    """File and line of the innermost frame."""
+    return (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
+
+
+def _is_ours(file: str) -> bool:
+    """Whether a frame is not of the user's: of the machinery of imports, or of this package."""
+    return file.startswith("<frozen ") or Path(file).resolve().is_relative_to(_PACKAGE) or Path(file).parent.name == "importlib"
+
+
+def _loaded(file: str, place: str) -> ModuleType:
+    """The module in *file*, once for each file; it may import what lies beside it."""
+    real = os.path.realpath(file)
+    if not os.path.isfile(real):
+        reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
+        raise UnknownNameError(f'--rules: got "{place}": {reason}')
+    known = next((module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == real), None)
+    if known is not None and known.__name__ != "__main__":
+        return known
+    _look_in(os.path.dirname(real), last=True)
+    stem = Path(real).stem
+    if _is_found_as(stem, real):
+        return importlib.import_module(stem)
+    return _executed(real, f"{stem}, given to --rules")
+
+
+def _is_found_as(name: str, file: str) -> bool:
+    """Whether importing *name* gives *file*; else another module has the name."""
+    try:
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+    except ValueError:
+        return False
+    return spec is not None and spec.origin is not None and os.path.realpath(spec.origin) == file
+
+
+def _executed(file: str, name: str) -> ModuleType:
+    loader = importlib.machinery.SourceFileLoader(name, file)
+    module = ModuleType(name)
+    module.__file__ = file
+    sys.modules[name] = module
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _imported(module_name: str) -> ModuleType:
+    _look_in(os.getcwd())
+    return importlib.import_module(module_name)
+
+
+def _look_in(folder: str, *, last: bool = False) -> None:
+    """Let modules in *folder* be imported, with *last* those alone whose names are free."""
+    if folder not in sys.path:
+        sys.path.insert(len(sys.path) if last else 0, folder)

@@ -1,0 +1,205 @@
+"""Extenders by a configuration: called, switched off, recorded and replayed, on the command line and in Python."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig
+from kubeclassic.exceptions import KubeclassicError, UnknownNameError
+from kubeclassic.extenders import choice
+from kubeclassic.extenders.post import Answer, PostError
+from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
+from kubeclassic.framework.options import Classic, options_of
+from tests.support.program import program
+
+POLICY: Any = {
+    "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
+    "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
+}  # fmt: skip
+REFUSED = 'Post "http://127.0.0.1:1/x/filter": dial tcp 127.0.0.1:1: connect: connection refused'
+OBJECTS = [
+    {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}} for name in ("a", "b", "c")
+] + [{"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c"}]}} for name in ("p", "q")]
+PROFILE = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
+}
+
+
+@attrs.define
+class Answering:
+    """Leaves the last node alone; fails where it is told to."""
+
+    fails: bool = False
+    calls: int = 0
+
+    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+        self.calls += 1
+        if self.fails:
+            raise PostError("gone")
+        return Answer(200, json.dumps({"NodeNames": json.loads(body)["NodeNames"][-1:]}).encode())
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch) -> Answering:
+    """What answers in place of HTTP."""
+    post = Answering()
+
+    def http_post(config: ExtenderConfig) -> Answering:
+        return post
+
+    monkeypatch.setattr(choice, "http_post", http_post)
+    return post
+
+
+def hosts(**options: Any) -> list[str | None]:
+    """The hosts of the pods."""
+    return [decision.host or decision.error for decision in Scheduler(Cluster(OBJECTS), options_of(options)).run()]
+
+
+class TestPython:
+    def test_extenders_of_a_policy_are_called(self, answering: Answering) -> None:
+        """A Policy's extenders decide by default."""
+        assert hosts(policy=POLICY) == ["c", "c"]
+        assert answering.calls == 2
+
+    def test_extenders_of_a_configuration_are_called(self, answering: Answering) -> None:
+        """So do those of a configuration of the framework."""
+        assert hosts(profile=PROFILE) == ["c", "c"]
+
+    def test_one_that_cannot_be_reached(self) -> None:
+        """Without an answer the pods fail with the original's error."""
+        assert hosts(policy=POLICY) == [REFUSED, REFUSED]
+        assert hosts(profile=PROFILE) == [REFUSED, REFUSED]
+
+    def test_off(self, answering: Answering) -> None:
+        """They can be switched off."""
+        assert hosts(policy=POLICY, extenders="off") == hosts(policy=POLICY, extenders=[]) == ["a", "a"]
+        assert answering.calls == 0
+
+    def test_recorded_and_replayed(self, answering: Answering, tmp_path: Path) -> None:
+        """What is recorded is replayed without a call, as often as wanted."""
+        file = tmp_path / "calls.jsonl"
+        recorded = hosts(policy=POLICY, extenders=f"record {file}")
+        answering.calls = 0
+        again = [hosts(policy=POLICY, extenders=f"replay {file}") for _ in range(2)]
+        assert again == [recorded, recorded] == [["c", "c"]] * 2
+        assert answering.calls == 0
+        assert len(file.read_text().splitlines()) == 2
+
+    def test_a_request_that_was_not_recorded(self, answering: Answering, tmp_path: Path) -> None:
+        """A replay of another simulation ends with an error, even if the extender may be ignored."""
+        file = tmp_path / "calls.jsonl"
+        file.write_text("")
+        ignorable = {**POLICY, "extenders": [{**POLICY["extenders"][0], "ignorable": True}]}
+        with pytest.raises(RecordError, match=r"calls\.jsonl: got no answer to a request to http://127\.0\.0\.1:1/x/filter"):
+            hosts(policy=ignorable, extenders=f"replay {file}")
+
+    @pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", ""])
+    def test_other_words(self, words: str) -> None:
+        """Other words are refused."""
+        with pytest.raises(UnknownNameError, match="wanted off, record FILE or replay FILE"):
+            hosts(policy=POLICY, extenders=words)
+
+    def test_a_copy_goes_on(self, answering: Answering) -> None:
+        """A scheduler with extenders can be pickled."""
+        scheduler = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []}))))
+        assert scheduler.schedule("p").host == "a"
+        copied = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy=POLICY, extenders="off"))))
+        assert copied.schedule("p").host == "a"
+
+
+class TestRecords:
+    def test_answers_in_order_and_then_the_last(self, tmp_path: Path) -> None:
+        """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
+        record, answers = Recorded(tmp_path / "r"), iter([Answer(200, b"1"), Answer(500, b"\xff")])
+        recording = RecordingPost(lambda url, body, timeout: next(answers), record)
+        assert [recording("u", b"x", 1).body, recording("u", b"x", 1).status] == [b"1", 500]
+        with pytest.raises(PostError):
+            RecordingPost(Answering(fails=True), record)("v", b"x", 1)
+        replayed = Replayed.read(tmp_path / "r")
+        assert [replayed("u", b"x", 1) for _ in range(3)] == [Answer(200, b"1"), Answer(500, b"\xff"), Answer(500, b"\xff")]
+        with pytest.raises(PostError, match=r"^gone$"):
+            replayed("v", b"x", 1)
+
+    def test_a_checkpoint_goes_on(self, tmp_path: Path) -> None:
+        """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it was."""
+        record = Recorded(tmp_path / "r")
+        answers = iter(Answer(200, str(number).encode()) for number in range(4))
+        recording = RecordingPost(lambda url, body, timeout: next(answers), record)
+        recording("u", b"x", 1)
+        kept = pickle.dumps(record)
+        recording("u", b"x", 1)
+        RecordingPost(lambda url, body, timeout: Answer(200, b"new"), pickle.loads(kept))("u", b"x", 1)
+        replayed = Replayed.read(tmp_path / "r")
+        assert replayed("u", b"x", 1).body == b"0"
+        assert pickle.loads(pickle.dumps(replayed))("u", b"x", 1).body == b"new"
+
+    @pytest.mark.parametrize("line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}'])
+    def test_what_is_no_record(self, tmp_path: Path, line: str) -> None:
+        """A line of another form is refused with its number."""
+        (tmp_path / "r").write_text(f'{{"url": "u", "sha256": "s", "error": "e"}}\n{line}\n')
+        with pytest.raises(RecordError, match="r, line 2: got no recorded request"):
+            Replayed.read(tmp_path / "r")
+
+    def test_files_that_cannot_be_used(self, tmp_path: Path) -> None:
+        """A missing file, and one that cannot be written, have one line."""
+        with pytest.raises(KubeclassicError, match="cannot be read: no such file or directory"):
+            Replayed.read(tmp_path / "none")
+        with pytest.raises(KubeclassicError, match="cannot be written: is a directory"):
+            RecordingPost(Answering(), Recorded(tmp_path))("u", b'{"NodeNames": []}', 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A cluster, a Policy and a record of two answers."""
+    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": OBJECTS}))
+    (tmp_path / "policy.json").write_text(json.dumps(POLICY))
+    (tmp_path / "profile.json").write_text(json.dumps(PROFILE))
+    return tmp_path
+
+
+class TestCommands:
+    def test_errors_are_shown(self, folder: Path) -> None:
+        """An extender that cannot be reached is the original's error, for each pod."""
+        done = program("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", cwd=folder)
+        assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
+
+    @pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
+    @pytest.mark.parametrize("command", [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]])
+    def test_recorded_errors_are_replayed(self, folder: Path, command: list[str], given: list[str]) -> None:
+        """The file may be a word of its own; what was recorded gives the same output."""
+        first = program(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
+        second = program(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
+        assert first.stdout == second.stdout != ""
+        assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
+
+    def test_off(self, folder: Path) -> None:
+        """Without extenders all pods are placed."""
+        assert program("simulate", "cluster.json", "--policy", "policy.json", "--extenders", "off", cwd=folder).returncode == 0
+
+    def test_compare(self, folder: Path) -> None:
+        """A configuration of compare may switch them off."""
+        done = program("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=off", cwd=folder)
+        assert done.returncode == 1
+
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--extenders", "replay"], "--extenders: got replay, wanted replay FILE"),
+            (["--extenders", "no"], 'extenders: got "no", wanted off, record FILE or replay FILE'),
+            (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
+        ],
+    )
+    def test_wrong_words(self, folder: Path, words: list[str], text: str) -> None:
+        """Wrong words end with one line."""
+        done = program("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
+        assert (done.returncode, text in done.stderr) == (2, True)

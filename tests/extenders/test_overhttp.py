@@ -1,0 +1,207 @@
+"""Requests over real connections: kept alive, refused, slow, broken, and with certificates."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig, TlsConfig
+from kubeclassic.extenders.overhttp import TlsError, http_post
+from kubeclassic.extenders.post import PostError
+
+CERTS = Path(__file__).parent / "certs"
+CERT, KEY = CERTS / "cert.pem", CERTS / "key.pem"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Says which connection a request came by; waits, breaks off or redirects if the path says so."""
+
+    protocol_version = "HTTP/1.1"
+    going = threading.Event()
+
+    def log_message(self, *args: Any) -> None:
+        """Nothing is logged."""
+
+    def do_POST(self) -> None:  # the library's name
+        """Answer with what was sent."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/slow":
+            self.going.wait(10)
+        if self.path == "/gone":
+            self.close_connection = True
+            return
+        answer = json.dumps({"port": self.client_address[1], "body": body.decode(), "type": self.headers["Content-Type"]}).encode()
+        self.send_response(307 if self.path == "/moved" else 200)
+        if self.path == "/moved":
+            self.send_header("Location", "/here")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        if self.path == "/half":
+            self.wfile.write(answer[:3])
+            self.going.wait(10)
+            return
+        self.wfile.write(answer)
+
+
+@contextmanager
+def serving(context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """A server's port."""
+    Handler.going = threading.Event()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda request, address: None  # type: ignore[method-assign]  # clients that leave are no news
+    server.daemon_threads = True
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        Handler.going.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def failure(config: ExtenderConfig, url: str, timeout: float = 5.0) -> str:
+    """The text of the error of a request."""
+    post = http_post(config)
+    try:
+        with pytest.raises(PostError) as failed:
+            post(url, b"{}", timeout)
+    finally:
+        post.close()
+    return str(failed.value)
+
+
+class TestPlain:
+    def test_connections_are_kept(self) -> None:
+        """Two requests come by the same connection, each with its body and as JSON."""
+        with serving() as port:
+            post = http_post(ExtenderConfig(f"http://127.0.0.1:{port}"))
+            first, second = (json.loads(post(f"http://127.0.0.1:{port}/x", body, 5).body) for body in (b"1", b"2"))
+            post.close()
+        assert first["port"] == second["port"]
+        assert (first["body"], second["body"], second["type"]) == ("1", "2", "application/json")
+
+    def test_a_redirect_is_followed(self) -> None:
+        """A request that is sent elsewhere keeps its body."""
+        with serving() as port:
+            post = http_post(ExtenderConfig())
+            found = post(f"http://127.0.0.1:{port}/moved", b"{}", 5)
+            post.close()
+        assert (found.status, json.loads(found.body)["body"]) == (200, "{}")
+
+    def test_nobody_listens(self) -> None:
+        """A refused connection has Go's text, with the address."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        url = f"http://127.0.0.1:{port}/dead/filter"
+        assert failure(ExtenderConfig(), url) == f'Post "{url}": dial tcp 127.0.0.1:{port}: connect: connection refused'
+
+    def test_no_answer_in_time(self) -> None:
+        """A slow answer has Go's text."""
+        with serving() as port:
+            url = f"http://127.0.0.1:{port}/slow"
+            text = failure(ExtenderConfig(), url, timeout=0.05)
+        assert text == f'Post "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+
+    def test_half_an_answer_in_time(self) -> None:
+        """A body that does not come in time has a text of its own, without the URL."""
+        with serving() as port:
+            text = failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=0.1)
+        assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
+
+    def test_the_connection_ends(self) -> None:
+        """A connection that is closed without an answer is EOF."""
+        with serving() as port:
+            url = f"http://127.0.0.1:{port}/gone"
+            assert failure(ExtenderConfig(), url) == f'Post "{url}": EOF'
+
+    @pytest.mark.parametrize(("url", "scheme"), [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")])
+    def test_other_schemes(self, url: str, scheme: str) -> None:
+        """A URL without http or https is refused."""
+        assert failure(ExtenderConfig(), url) == f'Post "{url}": unsupported protocol scheme "{scheme}"'
+
+    def test_a_copy_connects_anew(self) -> None:
+        """What reaches an extender can be copied by pickle."""
+        with serving() as port:
+            post = pickle.loads(pickle.dumps(http_post(ExtenderConfig())))
+            assert post(f"http://127.0.0.1:{port}/x", b"{}", 5).status == 200
+            post.close()
+
+
+@pytest.fixture(scope="module")
+def tls_port() -> Iterator[int]:
+    """The port of a server with a certificate for extender.test, which asks clients for theirs, too."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERT, KEY)
+    context.load_verify_locations(CERT)
+    context.verify_mode = ssl.CERT_OPTIONAL
+    with serving(context) as port:
+        yield port
+
+
+class TestTls:
+    @pytest.mark.parametrize(
+        "tls",
+        [
+            TlsConfig(insecure=True),
+            TlsConfig(ca_file=str(CERT), server_name="extender.test"),
+            TlsConfig(ca_data=CERT.read_bytes(), server_name="extender.test"),
+            TlsConfig(ca_file=str(CERT), server_name="extender.test", cert_file=str(CERT), key_file=str(KEY)),
+            TlsConfig(
+                ca_data=CERT.read_bytes(), server_name="extender.test", cert_data=CERT.read_bytes(), key_data=KEY.read_bytes(),
+                cert_file="nowhere", key_file="nowhere",
+            ),
+            None,
+        ],
+        ids=["insecure", "authority", "data", "client", "client data", "enableHttps alone"],
+    )  # fmt: skip
+    def test_what_is_accepted(self, tls_port: int, tls: TlsConfig | None) -> None:
+        """Files, data that win over files, and no check with insecure, or with enableHttps and no authority."""
+        post = http_post(ExtenderConfig(tls=tls, enable_https=tls is None))
+        assert post(f"https://127.0.0.1:{tls_port}/x", b"{}", 5).status == 200
+        post.close()
+
+    def test_an_unknown_authority(self, tls_port: int) -> None:
+        """A certificate of nobody known is refused."""
+        url = f"https://127.0.0.1:{tls_port}/x"
+        text = failure(ExtenderConfig(), url)
+        assert text == f'Post "{url}": tls: failed to verify certificate: x509: certificate signed by unknown authority'
+
+    def test_another_name(self, tls_port: int) -> None:
+        """A certificate for another host is refused."""
+        assert "x509: " in failure(ExtenderConfig(tls=TlsConfig(ca_file=str(CERT))), f"https://127.0.0.1:{tls_port}/x")
+
+    def test_plain_http_behind_https(self) -> None:
+        """An answer without TLS has Go's text."""
+        with serving() as port:
+            url = f"https://127.0.0.1:{port}/x"
+            assert failure(ExtenderConfig(), url) == f'Post "{url}": http: server gave HTTP response to HTTPS client'
+
+    @pytest.mark.parametrize(
+        ("tls", "text"),
+        [
+            (TlsConfig(insecure=True, ca_file="x"), "specifying a root certificates file with the insecure flag is not allowed"),
+            (TlsConfig(ca_file="/nowhere/ca.pem"), "tlsConfig: No such file or directory"),
+            (TlsConfig(ca_data=b"no certificate"), "tlsConfig: "),
+            (TlsConfig(cert_file=str(CERT), key_file="/nowhere/key.pem"), "tlsConfig: No such file or directory"),
+        ],
+    )
+    def test_what_is_refused(self, tls: TlsConfig, text: str) -> None:
+        """Wrong files are told before anything is sent."""
+        with pytest.raises(TlsError) as refused:
+            http_post(ExtenderConfig("https://x", tls=tls))
+        assert str(refused.value).startswith(f"extender https://x: {text}")

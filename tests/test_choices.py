@@ -1,0 +1,35 @@
+"""The names and defaults that the help tells are those that there are."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from kubeclassic import choices
+from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
+from kubeclassic.framework.config.configuration import KIND
+from kubeclassic.framework.migrate.deviations import DEVIATIONS
+from kubeclassic.simulation.bench.cases import FORMS
+from kubeclassic.simulation.compare.modes import LOCKED, MODES
+from kubeclassic.simulation.conform import WITHOUT
+from kubeclassic.simulation.order import ORDERS
+from kubeclassic.simulation.replay.settings import Delays
+
+
+@pytest.mark.parametrize(
+    ("told", "there"),
+    [
+        (choices.TIE_BREAKS, tuple(TIE_BREAKS)),
+        (choices.ORDERS, ORDERS),
+        (choices.CASE_KINDS, tuple(FORMS)),
+        (choices.WITHOUT, WITHOUT),
+        (choices.DEVIATIONS, tuple(DEVIATIONS)),
+        (choices.DELAYS, attrs.asdict(Delays())),
+        (choices.LOCKED, LOCKED),
+        (choices.MODES, MODES),
+        (choices.KIND, KIND),
+    ],
+)
+def test_what_is_told_is_there(told: object, there: object) -> None:
+    """Each choice of the help is the one of the module that acts on it, in its order."""
+    assert told == there
