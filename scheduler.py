@@ -164,7 +164,7 @@ class Scheduler:
     @property
     def profiles(self) -> Mapping[str, Profile]:
         """The profiles by schedulerName; empty for a release without."""
-        return self._run.engine.flow.profiles
+        return self._run.engine.profiles
 
     @property
     def waiting(self) -> tuple[Pod, ...]:
@@ -235,7 +235,7 @@ class Scheduler:
         return found
 
     def _host_of(self, pod: Pod) -> str:
-        state = self._run.engine.cache.state(pod)
+        state = self._run.engine.pod_state(pod)
         return "" if state is None else state.node_name
 
 

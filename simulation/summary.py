@@ -75,9 +75,8 @@ class Summary:
 def summarise(simulation: Simulation) -> Summary:
     """The summary of a finished simulation."""
     engine, outcomes = simulation.engine, simulation.outcomes
-    engine.snapshot.refresh()
     return Summary(
-        nodes=engine.cache.node_count,
+        nodes=engine.node_count,
         pods=len(outcomes),
         placed=sum(outcome.word == "placed" for outcome in outcomes.values()),
         waiting=sum(outcome.is_waiting for outcome in outcomes.values()),
@@ -87,7 +86,7 @@ def summarise(simulation: Simulation) -> Summary:
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         cycles=simulation.cycles,
         passed_over=simulation.scenario.passed_over,
-        resources=tuple(usages(engine.table)),
+        resources=tuple(usages(engine.fresh_table())),
     )
 
 

@@ -55,9 +55,7 @@ class View:
     """Those of ``custom-columns``."""
 
     @classmethod
-    def of(
-        cls, form: str, scenario: Scenario, *, nodes: bool, namespace: str | None, selector: str | None, sort_by: str | None
-    ) -> View:
+    def of(cls, form: str, scenario: Scenario, *, nodes: bool, namespace: str | None, selector: str | None, sort_by: str | None) -> View:
         """The view that options describe. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown fields and columns."""
         found = (item for item in scenario.objects if isinstance(item, Node))
         resources = list(dict.fromkeys(name for node in found for name in node.status.allocatable if name != "pods"))
@@ -194,7 +192,7 @@ class Answer:
         engine, listed = self.simulation.engine, {"nodes": self.nodes()} if nodes else {}
         warnings = warning_records(self.simulation.scenario.warnings)
         found = {
-            "warnings": warnings, "release": engine.algorithm.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
+            "warnings": warnings, "release": engine.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
             "cycles": cycles,
         }  # fmt: skip
         whole = {"reasons": unplaced_records(self.simulation.outcomes.values()), **self._before, "nodesByUse": nodes_by_use(engine)}

@@ -95,7 +95,7 @@ def time_once(case: Json, engine_options: Mapping[str, Any]) -> Timing:
         for part in parts:
             watch = measured if part.is_measured else setup
             watch.follow(part.decisions(run), run.engine, part.counted)
-    return measured.timing(run.engine.cache.node_count, loaded, setup.cpu_seconds)
+    return measured.timing(run.engine.node_count, loaded, setup.cpu_seconds)
 
 
 def _loaded(case: Json, engine_options: Mapping[str, Any]) -> tuple[Run, list[Part]]:

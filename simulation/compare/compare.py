@@ -103,7 +103,7 @@ class Comparison:
 
     def _configuration(self, contestant: Contestant) -> dict[str, Any]:
         shares = fragmentation(contestant.engine, contestant.simulation.scenario.pending)
-        version, text = contestant.engine.algorithm.release.version, self.texts.get(contestant.name, "")
+        version, text = contestant.engine.release.version, self.texts.get(contestant.name, "")
         hosts = {key: outcome.host for key, outcome in contestant.simulation.outcomes.items()}
         found = {"name": contestant.name, "text": text, "release": version, "summary": summarise(contestant.simulation).record()}
         ends = {"fragmentation": shares, "nodesByUse": nodes_by_use(contestant.engine)}
@@ -194,7 +194,7 @@ def compare(
 
 def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
     for pod in scenario.pending:
-        if engine.flow.algorithm_of(pod) is None:
+        if engine.algorithm_of(pod) is None:
             raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
 
 

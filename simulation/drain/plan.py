@@ -102,7 +102,7 @@ def search_for(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode 
 def _plan(settled: Settled, asked: tuple[str, ...], proof: Proof, bound: Bound | None = None) -> Plan:
     trial = proof.trial
     return Plan(
-        release=trial.engine.algorithm.release.version, asked=asked, can=proof.can,
+        release=trial.engine.release.version, asked=asked, can=proof.can,
         cannot={name: proof.cannot[name] for name in asked if name in proof.cannot},
         evictions=tuple(trial.evictions), staying=proof.staying, budgets=tuple(trial.budgets.records()), rounds=trial.rounds,
         placed=settled.placed, waiting=len(settled.waiting), nodes=len(settled.nodes), bound=bound,

@@ -80,11 +80,11 @@ def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport],
     return Choice(
         best=best,
         ties=tuple(name for name in visiting if name in tied),
-        tie_break=in_words(engine.algorithm.release, engine.pick_host),
+        tie_break=in_words(engine.release, engine.pick_host),
         against=None if other is None else other.name,
         leads=() if other is None else leads(chosen, other),
         constant=constant_scores(scored),
-        max_score=engine.flow.max_score,
+        max_score=engine.max_score,
     )
 
 

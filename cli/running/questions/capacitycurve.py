@@ -78,7 +78,7 @@ def _engines(given: Opened) -> Iterator[Engine]:
 
 
 def _record(given: Opened, axes: Sequence[Axis], found: Sequence[Point]) -> dict[str, Any]:
-    warnings, release = warning_records(given.scenario.warnings), given.engine.algorithm.release.version
+    warnings, release = warning_records(given.scenario.warnings), given.engine.release.version
     sizes = {"axes": [axis.record() for axis in axes], "points": [point.record() for point in found]}
     return {"warnings": warnings, "release": release, **sizes}
 

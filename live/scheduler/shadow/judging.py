@@ -60,9 +60,7 @@ def cause_text(cause: Cause) -> str:
 def judged(engine: Engine, decision: Decision, cluster: str) -> Judgement:
     """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*."""
     verdict, cause = _verdict(engine, decision, cluster)
-    return Judgement(
-        pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or ""
-    )
+    return Judgement(pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or "")
 
 
 def judged_without(decision: Decision, message: str) -> Judgement:
@@ -85,7 +83,7 @@ def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cau
         return DIFFERENT, Cause(SAMPLING, None, OURS, cluster, "the search found enough nodes before it reached this one")
     if view.state == UNKNOWN or decision.host is None:
         return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
-    if engine.table.row_of[cluster] in best(decision):
+    if engine.row_of(cluster) in best(decision):
         return AMONG_BEST, Cause(TIE, node=cluster)
     return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
 
