@@ -18,10 +18,13 @@ from .algorithmprovider.releases import DEFAULT_RELEASE
 from .api.cluster import Cluster
 from .api.inventory import DEFAULT_SCHEDULER, is_placed, why_not_waiting
 from .api.objects import Pod
+from .core.arrays.batch import Batch
+from .core.cycle import Cycle
 from .core.decision.decision import Decision
 from .core.decision.extender import Extender
 from .core.decision.ties import PickHost
 from .core.engine import Engine
+from .core.pods.template import Template
 from .core.rule import Algorithm
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
@@ -220,6 +223,19 @@ class Scheduler:
     def explain(self, pod: GivenPod) -> Decision:
         """What :meth:`schedule` would decide for *pod*, with all details; nothing changes."""
         return self._run.ask(self._unplaced(pod))
+
+    def batch(self, pod: GivenPod) -> tuple[Template, Batch, Cycle]:
+        """What a rule is asked with about *pod*: its arguments ``pod``, ``nodes``, with all nodes, and ``cycle``, to try rules by hand.
+
+        They show the cluster as it is now, and hold until it changes or the scheduler decides about another pod.
+
+        >>> scheduler = Scheduler(Cluster.load("examples/cluster"))
+        >>> pod, nodes, cycle = scheduler.batch("shop/orders-0")
+        >>> nodes
+        <Batch of 11 rows: the whole table>
+        """
+        cycle: Cycle = self._run.engine.begin(self.cluster.waiting_pod(pod))
+        return cycle.template, Batch.everywhere(cycle.table), cycle
 
     def _cycle(self, pod: Pod, details: bool, *, retry: bool = False) -> Decision:
         self._run.details = details
