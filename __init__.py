@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .core.pods.template import Template
     from .core.rule import Reads
     from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError, WrongTypeError
+    from .framework.options import Classic, Framework
     from .framework.plugin import Plugin, each_node
-    from .framework.recipe import ClassicOptions, SchedulerOptions
     from .framework.status import Status, unresolvable, unschedulable, wait
     from .predicates.rule import predicate
     from .priorities.rule import priority
@@ -62,7 +62,7 @@ __all__ = [
     "CapacityCurveResult",
     "CapacityResult",
     "Catalogue",
-    "ClassicOptions",
+    "Classic",
     "Cluster",
     "CompareResult",
     "ConformResult",
@@ -72,6 +72,7 @@ __all__ = [
     "ExplainResult",
     "ExtenderError",
     "Failures",
+    "Framework",
     "ImportResult",
     "KubeclassicError",
     "ManifestError",
@@ -85,7 +86,6 @@ __all__ = [
     "Reason",
     "ReplayResult",
     "Scheduler",
-    "SchedulerOptions",
     "SimulationResult",
     "Status",
     "SweepResult",
@@ -133,7 +133,7 @@ _HOMES = {
     "core.pods.template": ("Template",),
     "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError", "WrongTypeError"),
     "framework.plugin": ("Plugin", "each_node"),
-    "framework.recipe": ("ClassicOptions", "SchedulerOptions"),
+    "framework.options": ("Classic", "Framework"),
     "scheduler": ("Scheduler",),
     "simulation.functions.capacity": ("CapacityResult", "capacity"),
     "simulation.functions.capacitycurve": ("CapacityCurveResult", "capacity_curve"),
@@ -144,8 +144,14 @@ _HOMES = {
     "simulation.functions.migrate": ("MigrateResult", "migrate"),
     "simulation.functions.newnodes": ("NewNodesResult", "add_nodes"),
     "simulation.functions.imports": (
-        "ImportResult", "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019",
-        "import_openb", "import_simkube",
+        "ImportResult",
+        "import_alibaba2025",
+        "import_alibaba2026",
+        "import_azure_packing",
+        "import_csv",
+        "import_google2019",
+        "import_openb",
+        "import_simkube",
     ),
     "simulation.functions.replay": ("ReplayResult", "replay"),
     "simulation.functions.simulate": ("SimulationResult", "simulate"),

@@ -3,17 +3,16 @@
 >>> from kubeclassic import Cluster, Scheduler
 >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
 >>> cluster = Cluster([node, {"kind": "Pod", "metadata": {"name": "web"}}])
->>> Scheduler(cluster, release="1.16").schedule("web").host
+>>> Scheduler(cluster, "1.16").schedule("web").host
 'a'
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from .algorithmprovider.catalogue import CATALOGUE, Catalogue
 from .algorithmprovider.releases import DEFAULT_RELEASE
 from .api.cluster import Cluster
 from .api.inventory import DEFAULT_SCHEDULER, is_placed, why_not_waiting
@@ -21,22 +20,19 @@ from .api.objects import Pod
 from .core.arrays.batch import Batch
 from .core.cycle import Cycle
 from .core.decision.decision import Decision
-from .core.decision.extender import Extender
-from .core.decision.ties import PickHost
 from .core.engine import Engine
 from .core.pods.template import Template
 from .core.rule import Algorithm
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
 from .extenders.choice import asked_extenders
-from .framework.config.loading import GivenProfile
 from .framework.copying import Frozen, freeze_recipe, freeze_run, thaw_recipe, thaw_run
-from .framework.plugin import Plugin
+from .framework.options import Classic, Framework, options_of
 from .framework.profile import Profile
-from .framework.recipe import ClassicOptions, GivenConfig, GivenPolicy, Recipe, SchedulerOptions
-from .framework.releases import DEFAULT_FRAMEWORK, chosen_release, is_auto
+from .framework.recipe import Recipe
+from .framework.releases import chosen_release, is_auto
 
-__all__ = ["ClassicOptions", "GivenPod", "GivenPolicy", "Scheduler", "SchedulerOptions"]
+__all__ = ["GivenPod", "Scheduler"]
 
 GivenPod: TypeAlias = "Pod | Mapping[str, Any] | str"
 """A pod, its manifest, or the name of one that waits in the cluster."""
@@ -49,78 +45,25 @@ class Scheduler:
     itself does not change: to tell it and all other schedulers, call ``cluster.update(decision.pod.bound_to(decision.host))``.
 
     :param cluster: a :class:`~kubeclassic.Cluster`.
-    :param release: such as ``"1.14"``. By default the newest with predicates and priorities; with *profile* the framework's. ``"auto"``
-        is the release nearest to that of the cluster's nodes, if they say one.
-    :param config: a KubeSchedulerConfiguration: a file, its JSON form or the object. Other options override it.
-    :param gates: the feature gates that differ from the release's defaults: a mapping, or ``"A=true,B=false"``.
-    :param percentage_of_nodes_to_score: 0 is the default of the release, or what profiles say.
-    :param preemption: False: never make room for a pod.
-    :param tie_break: how to choose among several best nodes: ``"release"``, ``"round-robin"``, ``"first"``, ``"random"`` (by *seed*), or a
-        function (how many there are, how often it was called before) -> (which, whether that counts as a call).
-    :param seed: for ``tie_break="random"``.
-    :param max_pd_vols: what the original reads from KUBE_MAX_PD_VOLS: how many cloud disks of each type a node can have that does not say
-        so itself.
-    :param extenders: by default those that a Policy or configuration names, called over HTTP; ``"off"``: none; ``"record FILE"`` keeps
-        their answers in a file, ``"replay FILE"`` takes them from it. Or a list of your own, which are called instead, in order.
-    :param memory_bytes: the size of the cache of answers; 0: none.
-
-    Releases with predicates and priorities, 1.12 to 1.16, also take what :class:`ClassicOptions` has:
-
-    :param policy: a Policy: a file, its JSON form or the object. It takes precedence over *provider*.
-    :param provider: ``"DefaultProvider"`` or ``"ClusterAutoscalerProvider"``.
-    :param catalogue: your own rules beside upstream's: ``CATALOGUE.with_(rule)``.
-    :param hard_pod_affinity_weight: of the required affinity of other pods in scoring, 1 to 100; by default 1.
-    :param equivalence_cache: 1.12 and 1.13: use the equivalence cache, with the original's gaps.
-    :param scheduler_name: whose pods wait for this scheduler; by default ``default-scheduler``.
-
-    Releases with the framework, 1.27 to 1.34, also take:
-
-    :param profile: a KubeSchedulerConfiguration, whose profiles say which pods wait: a file, its JSON form or the object.
-    :param plugins: classes of your own plugins beside upstream's; without a profile these run at all of their extension points.
+    :param options: :class:`~kubeclassic.Classic` for a release with predicates and priorities, 1.12 to 1.16,
+        :class:`~kubeclassic.Framework` for one with profiles, from 1.27 on, or the release alone. ``"auto"`` is the release nearest to
+        that of the cluster's nodes, if they say one. By default the newest release with predicates and priorities.
 
     A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on as this one would and follows
     the same cluster; with ``copy.deepcopy`` and ``pickle`` the cluster is copied as well.
 
     Raises :class:`~kubeclassic.exceptions.WrongTypeError` for a value of another type,
-    :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, or for an option that the release does not
-    have, and :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
+    :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, and
+    :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
     """
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        release: str | None = None,
-        *,
-        config: GivenConfig | GivenProfile | None = None,
-        gates: Mapping[str, bool] | str | None = None,
-        percentage_of_nodes_to_score: int = 0,
-        preemption: bool = True,
-        tie_break: str | PickHost = "release",
-        seed: int = 0,
-        max_pd_vols: int | None = None,
-        extenders: Sequence[Extender] | str | None = None,
-        memory_bytes: int = 1 << 30,
-        policy: GivenPolicy | None = None,
-        provider: str | None = None,
-        catalogue: Catalogue = CATALOGUE,
-        hard_pod_affinity_weight: int | None = None,
-        equivalence_cache: bool = False,
-        scheduler_name: str | None = None,
-        profile: GivenProfile | None = None,
-        plugins: Sequence[type[Plugin]] = (),
-    ) -> None:
-        options: SchedulerOptions = {
-            "release": release, "config": config, "gates": gates, "percentage_of_nodes_to_score": percentage_of_nodes_to_score,
-            "preemption": preemption, "tie_break": tie_break, "seed": seed, "extenders": extenders, "memory_bytes": memory_bytes,
-            "max_pd_vols": max_pd_vols,
-            "policy": policy, "provider": provider, "catalogue": catalogue, "hard_pod_affinity_weight": hard_pod_affinity_weight,
-            "equivalence_cache": equivalence_cache, "scheduler_name": scheduler_name, "profile": profile, "plugins": plugins,
-        }  # fmt: skip
+    def __init__(self, cluster: Cluster, options: Classic | Framework | str | None = None) -> None:
         check_cluster("cluster", cluster)
-        if isinstance(release, str) and is_auto(release):
-            default = DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK
-            options["release"] = chosen_release(release, (node.status.kubelet_version for node in cluster.nodes), default).version
-        self._recipe: Recipe | None = Recipe.read({**options, "extenders": asked_extenders(extenders)})
+        if isinstance(options, str) and is_auto(options):
+            options = chosen_release(options, (node.status.kubelet_version for node in cluster.nodes), DEFAULT_RELEASE).version
+        found = options_of({"release": options}) if options is None or isinstance(options, str) else options
+        check_type("options", found, (Classic, Framework), 'Classic(...), Framework(...) or a release such as "1.16"')
+        self._recipe: Recipe | None = Recipe.of(found, asked_extenders(found.extenders)).read()
         self._start(cluster, self._recipe.engine(cluster.config_maps), self._recipe.scheduler_names)
 
     @classmethod

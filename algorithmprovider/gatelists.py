@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..core.release import Gate
+from ..core.release import FeatureGate
 
-Gates = Mapping[str, Gate]
+Gates = Mapping[str, FeatureGate]
 
 KINDS = {
-    "alpha": Gate(False),
-    "alpha_on": Gate(True),
-    "beta": Gate(True, "BETA"),
-    "beta_off": Gate(False, "BETA"),
-    "ga": Gate(True, ""),
-    "locked": Gate(True, "", locked=True),
-    "deprecated": Gate(True, "DEPRECATED"),
+    "alpha": FeatureGate(False),
+    "alpha_on": FeatureGate(True),
+    "beta": FeatureGate(True, "BETA"),
+    "beta_off": FeatureGate(False, "BETA"),
+    "ga": FeatureGate(True, ""),
+    "locked": FeatureGate(True, "", locked=True),
+    "deprecated": FeatureGate(True, "DEPRECATED"),
 }
 """What the arguments of this file's lists mean: ``alpha`` is off and ``beta`` is on unless the argument says otherwise."""
 

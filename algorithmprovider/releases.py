@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import attrs
 
+from ..choices import DEFAULT_RELEASE as DEFAULT_RELEASE
 from ..core.pods import requests
 from ..core.release import ExtenderCells, GateEffect, LiveCells, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..core.volumes.intree import MIGRATABLE
@@ -331,8 +332,6 @@ RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, 
 
 PATCH_LEVELS = dict(zip(RELEASES, ("1.12.3", "1.13.0, queue of 1.13.5", "1.14.0", "1.15.11", "1.16.14"), strict=True))
 """Release -> the patch level that it is like."""
-
-DEFAULT_RELEASE = V1_16.version
 
 
 def find_release(name: str) -> Release:

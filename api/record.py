@@ -10,13 +10,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import astuple, force_setattr, replace
 
-__all__ = ["UNSET", "Amounts", "Annotated", "Count", "Counts", "Record", "Share", "UnsetType", "field", "plain", "says", "schema_of"]
+from .garbage import no_garbage_collection
+
+__all__ = [
+    "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Names", "PodKey", "Record", "Share", "Size",
+    "UnsetType", "astuple", "derive", "field", "plain", "replace", "says", "schema_of",
+]  # fmt: skip
 
 
 _WRITTEN: dict[str, Any] = {"frozen": True, "rename": "camel"}  # a type checker would want to see "frozen" in every class again
@@ -29,20 +35,50 @@ class Record(Struct, **_WRITTEN):
     """
 
 
+class DocumentRecord(Record):
+    """The base of whole documents, which are printed with ``apiVersion`` and ``kind`` before their fields."""
+
+    KIND: ClassVar[str]
+    """What the document says of itself as its ``kind``."""
+
+
 def says(description: str, **bounds: Any) -> Meta:
     """What a field means, for the schema and for readers: ``Annotated[int, says("How many fit.")]``; *bounds* as in msgspec's Meta."""
     return Meta(description=description, **bounds)
 
 
+def derive(record: Record, **values: Any) -> None:
+    """Set fields that follow from the others, in ``__post_init__``; such fields have a default, which is never seen.
+
+    >>> class Lack(Record):
+    ...     asked: int
+    ...     free: int
+    ...     missing: int = 0
+    ...     def __post_init__(self) -> None:
+    ...         derive(self, missing=self.asked - self.free)
+    >>> Lack(500, 200)
+    Lack(asked=500, free=200, missing=300)
+    """
+    for name, value in values.items():
+        force_setattr(record, name, value)
+
+
 Count = Annotated[int, Meta(ge=0)]
+Size = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Counts = Mapping[str, Count]
+Names = tuple[str, ...]
+PodKey = Annotated[str, Meta(pattern="^[^/]+/[^/]+$", description="NAMESPACE/NAME of a pod.")]
 Amounts = Annotated[Mapping[str, int], Meta(description="Resource -> millicores, bytes or pieces.")]
 
 
 def plain(answer: Any) -> Any:
     """*answer*, records and what they hold, as dicts, lists, texts and numbers."""
-    return _lists(msgspec.to_builtins(answer))
+    with no_garbage_collection():
+        try:
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(answer))  # to_builtins leaves tuples as they are
+        except (OverflowError, ValueError):  # huge numbers, and halves of characters
+            return _lists(msgspec.to_builtins(answer))
 
 
 def _lists(value: Any) -> Any:
@@ -51,19 +87,24 @@ def _lists(value: Any) -> Any:
     return [_lists(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def schema_of(kind: type[Record], leading: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The JSON Schema of *kind*; *leading*: the schemas of fields that its documents have before its own.
+def schema_of(kind: Any, leading: Callable[[type[Record]], Mapping[str, Any]] = lambda kind: {}) -> dict[str, Any]:
+    """The JSON Schema of *kind*, a record or a union of some; *leading*: the schemas of fields that a document has before its own.
 
     Fields with a default are always there; only those whose default is ``UNSET`` may be left out.
     """
-    found = msgspec.json.schema(kind, ref_template="#/$defs/{name}")
-    kinds = {name: _written_whole(schema) for name, schema in found.pop("$defs").items()}
-    name = found["$ref"].rpartition("/")[2]
-    is_nested = any(f"#/$defs/{name}'" in str(schema) for schema in kinds.values())
-    top = dict(kinds[name]) if is_nested else kinds.pop(name)
-    top["properties"] = {**(leading or {}), **top["properties"]}
-    top["required"] = [*(leading or {}), *top["required"]]
-    return {**top, "$defs": kinds} if kinds else top
+    union, notes = (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
+    tops = get_args(union) or (union,)
+    references, found = msgspec.json.schema_components(tops, ref_template="#/$defs/{name}")
+    kinds = {name: _written_whole(schema) for name, schema in found.items()}
+    for top, reference in zip(tops, references, strict=True):
+        name, first = reference["$ref"].rpartition("/")[2], leading(top)
+        properties, needed = {**first, **kinds[name]["properties"]}, [*first, *kinds[name]["required"]]
+        kinds[name] = {**kinds[name], "properties": properties, "required": needed}
+    if len(tops) > 1:
+        return {"description": " ".join(note.description for note in notes), "oneOf": list(references), "$defs": kinds}
+    is_nested = any(f"{references[0]['$ref']}'" in str(schema) for schema in kinds.values())
+    whole = kinds[name] if is_nested else kinds.pop(name)
+    return {**whole, "$defs": kinds} if kinds else whole
 
 
 def _written_whole(schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from .declaring.choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
+from ..choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
 from .declaring.commands import ParentCommand, command
 from .declaring.memory import memory_options
 from .declaring.options import EXTENDERS
@@ -30,13 +30,17 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("--pods", type=COUNT, default=1000, show_default=True, help="With --kind: pods to schedule.")
 @click.option("--templates", type=COUNT, default=1, show_default=True, help="With --kind: number of different pod sizes.")
 @click.option(
-    "--release", metavar="RELEASE",
+    "--release",
+    metavar="RELEASE",
     help=f"The release that schedules.  [default: the case's, or {DEFAULT_RELEASE}; workloads: {DEFAULT_FRAMEWORK}]",
 )
 @click.option("--profile", type=FILE, metavar="FILE", help=f"From {DEFAULT_FRAMEWORK} on: a {KIND} with profiles.")
 @click.option("--scheduler-profile", type=FILE, hidden=True, help="The former name of --profile.")
 @click.option(
-    "--percentage-of-nodes-to-score", "percentage", type=Whole(0, 100), metavar="N",
+    "--percentage-of-nodes-to-score",
+    "percentage",
+    type=Whole(0, 100),
+    metavar="N",
     help="Stop looking when this share of the nodes fits; 0: as the release does.  [default: the case's, or 100; workloads: 0]",
 )
 @click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority.")

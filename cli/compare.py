@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .declaring.choices import LOCKED, MODES
+from ..choices import LOCKED, MODES
 from .declaring.commands import command
 from .declaring.options import cluster_options
 from .declaring.paramtypes import CONFIGURATION

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .declaring.choices import WITHOUT
+from ..choices import WITHOUT
 from .declaring.commands import command
 from .declaring.memory import memory_options
 from .declaring.paramtypes import FileName, Whole

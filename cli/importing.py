@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from .declaring.commands import Group
+from .declaring.commands import CommandGroup
 from .declaring.paramtypes import WHOLE, FileName, FormOrFile, form_and_file
 from .declaring.traceoptions import DAYS, GIB_PER_CPU
 
@@ -18,7 +18,7 @@ CSV = FileName(allow_dash=False)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group("import", cls=Group, short_help="Turn a published trace into manifests.")
+@click.group("import", cls=CommandGroup, short_help="Turn a published trace into manifests.")
 def importing() -> None:
     """Turn a published trace into manifests, for simulate, replay and the others.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .declaring.choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, DEVIATIONS
+from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, DEVIATIONS
 from .declaring.commands import command
 from .declaring.paramtypes import FILE, FormOrFile, Whole, form_and_file
 from .declaring.paths import takes_cluster

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .declaring.choices import DELAYS as DEFAULT_DELAYS
+from ..choices import DELAYS as DEFAULT_DELAYS
 from .declaring.commands import command
 from .declaring.options import STRICT, scheduler_options
 from .declaring.paramtypes import FileName, Whole

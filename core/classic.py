@@ -23,7 +23,7 @@ from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.plan import Preemption, Victims
 from .decision.score import Ranking, prioritize
-from .decision.search import Search, run_effects, search
+from .decision.search import SearchResult, run_effects, search
 from .engine import NO_NODES, CycleError, Engine
 from .equivalence.cache import EquivalenceCache
 from .incremental.answers import AnswerCache
@@ -34,7 +34,7 @@ from .preemption.asked import victims_beside
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
-from .preemption.refusals import Refusals
+from .preemption.refusals import UnschedulableCache
 from .preemption.select import is_eligible, preempt
 from .queue.clock import Clock
 from .queue.protocol import SchedulingQueue, make_queue
@@ -65,7 +65,7 @@ class ClassicFlow:
     """None if it is off."""
     binding: ClassicBinding = attrs.field(init=False)
     outlines: Outlines = attrs.field(init=False)
-    refusals: Refusals = attrs.field(init=False)
+    refusals: UnschedulableCache = attrs.field(init=False)
     refused_again: Callable[[Cycle], Decision | None] | None = None
     quick: Callable[[Cycle], int | None] = attrs.field(init=False)
     max_score: int = MAX_PRIORITY
@@ -97,7 +97,7 @@ class ClassicFlow:
 
     def __attrs_post_init__(self) -> None:
         self.binding = ClassicBinding(self.engine)
-        self.quick, self.refusals = self.quick_path.row, Refusals(self.quick_path)
+        self.quick, self.refusals = self.quick_path.row, UnschedulableCache(self.quick_path)
         self.outlines = Outlines(self.quick_path)
 
     # --- one cycle --------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class ClassicFlow:
         self.refusals.count()
         return decision
 
-    def _fit_error(self, found: Details, searched: Search) -> str:
+    def _fit_error(self, found: Details, searched: SearchResult) -> str:
         tally = searched.verdict.tally(np.flatnonzero(np.bincount(searched.failed)))
         for texts in found.extender_reasons.values():
             for text in texts:
@@ -179,7 +179,7 @@ class ClassicFlow:
         reasons = sorted(f"{count} {text}" for text, count in tally.items())
         return f"0/{self.engine.cache.node_count} nodes are available: {', '.join(reasons)}."
 
-    def _preempt(self, cycle: Cycle, found: Search) -> Preemption | None:
+    def _preempt(self, cycle: Cycle, found: SearchResult) -> Preemption | None:
         engine, cells = self.engine, cycle.release.preemption
         if not self._may_preempt(cycle):
             return None

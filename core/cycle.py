@@ -11,7 +11,7 @@ import numpy as np
 
 from ..api.objects import Node, Pod
 from .arrays.batch import Batch
-from .arrays.census import Counter
+from .arrays.census import PodCount
 from .arrays.described import DescribedBatch
 from .arrays.table import NodeTable
 from .arrays.types import Rows, Scores
@@ -19,10 +19,10 @@ from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
 from .failures import Failures
-from .pods.notes import Notes
+from .pods.notes import CycleState
 from .pods.template import Entry, Template, Templates
 from .release import Release
-from .rule import Algorithm, Predicate, Priority, Reduction, RuleError
+from .rule import Algorithm, Predicate, Priority, PriorityError, Reduction
 
 
 class CachedAnswer(Protocol):
@@ -30,7 +30,7 @@ class CachedAnswer(Protocol):
 
     shared: bool
     """Whether a reader keeps the arrays: then they are copied before they change (copy-on-write)."""
-    watched: list[Counter]
+    watched: list[PodCount]
     """The counters of the census that the rule read."""
 
     @property
@@ -84,7 +84,7 @@ class Cycle:
     """The feasible nodes, as the latest extender described them in its reply; None: as they are in the table."""
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
-    notes: Notes = attrs.field(factory=Notes)
+    notes: CycleState = attrs.field(factory=CycleState)
     """What rules store for this cycle."""
 
     def __repr__(self) -> str:
@@ -103,9 +103,9 @@ class Cycle:
             found.append(kept.answer)
         return found
 
-    def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | RuleError]:
+    def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | PriorityError]:
         """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where possible."""
-        found: list[Scores | CachedScores | RuleError] = []
+        found: list[Scores | CachedScores | PriorityError] = []
         rows, answers, keeps_all = nodes.rows, self.answers if self.described is None else None, not self.algorithm.leaves_counts
         for priority in priorities:
             try:
@@ -113,7 +113,7 @@ class Cycle:
                     found.append(priority.score(self.template, nodes, self))
                 else:
                     found.append(answers.scores(priority, self))
-            except RuleError as error:
+            except PriorityError as error:
                 found.append(error)
         return [_chosen(kept, priority, rows) for priority, kept in zip(priorities, found, strict=True)]
 
@@ -148,9 +148,9 @@ class Cycle:
         return self.algorithm.enabled(gate)
 
 
-def _chosen(kept: Scores | CachedScores | RuleError, priority: Priority, rows: Rows | None) -> Scores | RuleError:
+def _chosen(kept: Scores | CachedScores | PriorityError, priority: Priority, rows: Rows | None) -> Scores | PriorityError:
     """The scores of *rows*: int64[k]; one number that stands for all (see :func:`evenly`), where that is enough for the reduce step."""
-    if isinstance(kept, np.ndarray | RuleError):
+    if isinstance(kept, np.ndarray | PriorityError):
         return kept
     assert rows is not None
     reduce = priority.reduce

@@ -18,8 +18,7 @@ import numpy as np
 
 from ..api.objects import KubeObject, Node, Pod
 from ..exceptions import ExtenderError
-from .arrays.census import NO_PODS
-from .arrays.census import Counter as PodCounter
+from .arrays.census import NO_PODS, PodCount
 from .arrays.table import NodeTable
 from .arrays.types import Ints, Mask, Rows
 from .binding import Binder
@@ -31,7 +30,7 @@ from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import Flow
-from .decision.parts import SUCCESS, UNSCHEDULABLE, OnPart, Part
+from .decision.phases import SUCCESS, UNSCHEDULABLE, Phase, PhaseHook
 from .decision.score import ScoreError
 from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
@@ -48,7 +47,7 @@ class CycleError(Exception):
 
 @attrs.define(eq=False, repr=False)
 class Engine:
-    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.Feed`; ask it with :meth:`schedule`.
+    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.EventFeed`; ask it with :meth:`schedule`.
 
     It is made by :func:`~kubeclassic.core.classic.classic_engine` or :func:`~kubeclassic.framework.flow.framework_engine`.
     """
@@ -73,7 +72,7 @@ class Engine:
     ties: TieBreaker = attrs.field(init=False)
     flow: Flow = attrs.field(init=False)
     binder: Binder = attrs.field(init=False)
-    on_part: OnPart | None = attrs.field(init=False, default=None)
+    on_phase: PhaseHook | None = attrs.field(init=False, default=None)
     """Called when a part of a cycle has ended; None: nobody wants to know."""
     reads_at_once: bool = attrs.field(init=False, default=False)
     """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
@@ -99,7 +98,7 @@ class Engine:
         """Begin without any node."""
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
-        self.table = NodeTable(release.zone_key, recounted=PodCounter(NO_PODS) if release.framework.counts_images_late else None)
+        self.table = NodeTable(release.zone_key, recounted=PodCount(NO_PODS) if release.framework.counts_images_late else None)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
         self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
 
@@ -118,11 +117,11 @@ class Engine:
             return refusal
         cycle = self.flow.begin(pod, details=details)
         refused = self.flow.refused_again
-        if refused is not None and self.on_part is None and (again := refused(cycle)) is not None:
+        if refused is not None and self.on_phase is None and (again := refused(cycle)) is not None:
             return again
         if (row := self.flow.quick(cycle)) is not None:
-            if self.on_part is not None:
-                self.on_part(Part.SCOREBOARD, SUCCESS)
+            if self.on_phase is not None:
+                self.on_phase(Phase.SCOREBOARD, SUCCESS)
             return Decision(pod, self.table.names[row], nominated=self._nominated, plugins=self._plugins)
         return self._run(cycle)
 
@@ -134,8 +133,8 @@ class Engine:
         except (CycleError, ExtenderError) as error:
             decision.error = str(error)
             return decision
-        if self.on_part is not None:
-            self.on_part(Part.FILTER, SUCCESS if len(found.feasible_rows) else UNSCHEDULABLE)
+        if self.on_phase is not None:
+            self.on_phase(Phase.FILTER, SUCCESS if len(found.feasible_rows) else UNSCHEDULABLE)
         if len(found.feasible_rows):
             self._choose(cycle, found, decision)
         else:
@@ -172,8 +171,8 @@ class Engine:
             except ScoreError as error:
                 decision.error, found.reduced = str(error), error.reduced
                 return
-            if self.on_part is not None:
-                self.on_part(Part.SCORE, SUCCESS)
+            if self.on_phase is not None:
+                self.on_phase(Phase.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority
             found.best = places_of_best(found.ranking.totals)
             best = int(found.best[self.ties.which(len(found.best))])
@@ -181,7 +180,7 @@ class Engine:
 
     def outlines(self, cycle: Cycle) -> bool:
         """Whether the details of *cycle* may be outlined, where they are read at once."""
-        return cycle.details and self.on_part is None
+        return cycle.details and self.on_phase is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""

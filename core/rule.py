@@ -13,7 +13,7 @@ import attrs
 from .arrays.batch import Batch
 from .arrays.types import Ints, Mask, Scores
 from .failures import Failures, Reasons
-from .pods.notes import Slot
+from .pods.notes import StateKey
 from .pods.template import Template
 from .release import Release
 
@@ -86,7 +86,7 @@ OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row,
 KEEPS_ITSELF: Any = attrs.field(
     init=False, repr=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
 )
-SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: Slot(rule.name), takes_self=True))
+SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: StateKey(rule.name), takes_self=True))
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -117,7 +117,7 @@ class Predicate:
     come or go. It is asked again when one of these changes: ``census.terms_revision``, ``listings.owner_tick``."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
-    slot: Slot[Hashable] = SLOT
+    slot: StateKey[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
     keeps_itself: bool = KEEPS_ITSELF
     """Its answers depend on the very pod, so it is asked in each cycle."""
@@ -156,7 +156,7 @@ class Reduction:
     tallied: Callable[[Template, Counts, AnyCycle], Hashable | None] | None = None
     by_zone: bool = False
     at: Callable[[int, int, Any], int | None] | None = None
-    slot: Slot[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: Slot("score of zeros"))
+    slot: StateKey[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: StateKey("score of zeros"))
     """With *zeros_alike*: where a template's notes have that score."""
 
     def __repr__(self) -> str:
@@ -173,7 +173,7 @@ class Priority:
 
     ``score(pod, nodes, cycle)`` returns int64[n] raw scores. ``reduce(pod, raw, nodes, cycle)``, if there is one, turns those of the
     feasible nodes into 0 to 10; a :class:`Reduction` is redone only for nodes that changed. ``whole_list``: the raw scores depend on all
-    feasible nodes together. Both may raise :class:`RuleError`, which ends the cycle. ``concerns`` is False for pods for which every node
+    feasible nodes together. Both may raise :class:`PriorityError`, which ends the cycle. ``concerns`` is False where every node
     gets the same score, whatever pods it has.
     """
 
@@ -194,7 +194,7 @@ class Priority:
     """As in :class:`Predicate`: whether every node gets the same score, the reduce step included."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""
-    slot: Slot[Hashable] = SLOT
+    slot: StateKey[Hashable] = SLOT
     """As in :class:`Predicate`."""
 
     def __repr__(self) -> str:
@@ -216,7 +216,7 @@ def _standing(module: str, name: str) -> Any:
     return getattr(import_module(module), name)
 
 
-class RuleError(Exception):
+class PriorityError(Exception):
     """A priority cannot be computed. The cycle fails with this text, repeated for each feasible node or, with *once*, only once."""
 
     def __init__(self, text: str, *, once: bool = False) -> None:
@@ -259,7 +259,7 @@ class Algorithm:
         init=False, default=attrs.Factory(lambda self: any(rule.effect is not None for rule in self.predicates), takes_self=True)
     )
     """Whether any predicate has an effect."""
-    slot: Slot[Sequence[Predicate]] = attrs.field(init=False, repr=False, factory=lambda: Slot("predicates"))
+    slot: StateKey[Sequence[Predicate]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("predicates"))
     """The slot of its predicates in the notes of a template."""
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@
         run.cycle(pod)
         point.keep()  # else all of it is taken back here, as it is after an error
 
-:class:`~.feed.Feed` and :class:`~.run.Run` note how each of their steps is undone, and callers note their own steps
+:class:`~.feed.EventFeed` and :class:`~.run.Run` note how each of their steps is undone, and callers note their own steps
 with :meth:`~.engine.Engine.on_undo`. The steps are undone in reverse order, each by what the API's watch would deliver, such as the delete
 of a pod that was added. So caches see ordinary events, and a trial costs as much as what it changes. Savepoints nest: what an inner one
 keeps is taken back with the outer one.

@@ -14,7 +14,7 @@ from ..api.objects import Pod
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.failures import Failures
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .cycle.diagnosis import Diagnosis
@@ -66,7 +66,7 @@ class PreFilter(Named, Protocol):
     @property
     def pre_filter_by_class(self) -> bool: ...
     @property
-    def pre_filter_slot(self) -> Slot[PreFilterResult | Status | None]: ...
+    def pre_filter_slot(self) -> StateKey[PreFilterResult | Status | None]: ...
 
     @property
     def pre_filter_skips(self) -> bool: ...

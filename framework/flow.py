@@ -21,7 +21,7 @@ from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
-from ..core.decision.parts import SUCCESS, Part
+from ..core.decision.phases import SUCCESS, Phase
 from ..core.decision.plan import Victims
 from ..core.decision.score import Ranking
 from ..core.decision.search import judge_twice
@@ -34,7 +34,7 @@ from ..core.preemption.asked import victims_beside
 from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
-from ..core.preemption.refusals import Refusals
+from ..core.preemption.refusals import UnschedulableCache
 from ..core.queue.clock import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder
@@ -105,7 +105,7 @@ class FrameworkFlow:
     """Profile -> its cache: plugins of the same name can have different arguments in two profiles."""
     quick_paths: Mapping[str, QuickPath]
     runs: DryRuns
-    refusals: Mapping[str, Refusals] = attrs.field(init=False)
+    refusals: Mapping[str, UnschedulableCache] = attrs.field(init=False)
     """By profile."""
     outlines: Mapping[str, Outlines] = attrs.field(init=False)
     """By profile."""
@@ -141,7 +141,7 @@ class FrameworkFlow:
         return cls(engine=engine, profiles=profiles, **parts, **options)
 
     def __attrs_post_init__(self) -> None:
-        self.refusals = {name: Refusals(path) for name, path in self.quick_paths.items()}
+        self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
         self.outlines = {name: Outlines(path) for name, path in self.quick_paths.items()}
         self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
 
@@ -201,12 +201,12 @@ class FrameworkFlow:
         table.shared_names = True
         diagnosis = Diagnosis(table.names, order.rows(), profile.algorithm.release.framework)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
-        pre_filter, on_part = partial(run_pre_filter, cycle, profile), self.engine.on_part
+        pre_filter, on_phase = partial(run_pre_filter, cycle, profile), self.engine.on_phase
         outlines = self._outlines(cycle) if self.engine.reads_at_once else None
         outlined = None if outlines is None else outlines.verdict(cycle, pre_filter)
         outcome = pre_filter() if outlined is None else EVERYTHING
-        if on_part is not None:
-            on_part(Part.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
+        if on_phase is not None:
+            on_phase(Phase.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
             diagnosis.rejected, diagnosis.narrowing = outcome.status, outcome.narrowing
             if not outcome.status.is_rejection:
@@ -223,7 +223,7 @@ class FrameworkFlow:
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
         profile = self._profile(cycle.pod)
-        ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_part)
+        ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
         outlines = self._outlines(cycle) if self.engine.reads_at_once else None
         return ask() if outlines is None else outlines.ranking(cycle, rows, ask)
 

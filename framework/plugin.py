@@ -38,7 +38,7 @@ from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
 from ..core.failures import Failures
 from ..core.guard import Unwanted, told, whole_number
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.requests import exact_sums
 from ..core.pods.template import Entry, Template
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
@@ -103,7 +103,7 @@ class Plugin:
         """*args*: the decoded arguments (``framework/config/args.py``), or None; a user's plugin gets them as plain data."""
         self.args = args
         self.handle = handle
-        self.pre_filter_slot: Slot[PreFilterResult | Status | None] = Slot(f"{self.name} pre_filter")
+        self.pre_filter_slot: StateKey[PreFilterResult | Status | None] = StateKey(f"{self.name} pre_filter")
 
     def concerns(self, pod: Template) -> bool:
         """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""

@@ -11,13 +11,13 @@ from typing import Any
 import attrs
 
 from ..api.objects.quantity import MAX_INT64, wrap_int64
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
-from .config.defaults import Named, Plugins, PluginSet
+from .config.defaults import PluginEntry, Plugins, PluginSet
 from .config.fielderrors import aggregated
 from .config.profiles import ProfileConfig
 from .extensionpoints import Points, PreFilter
@@ -57,9 +57,9 @@ class Profile:
     """What its plugins share."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
     """Its pods that wait for Permit plugins."""
-    slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
+    slot: StateKey[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
-    pre_score_slot: Slot[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: Slot("pre_score"))
+    pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("pre_score"))
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
 
     def __repr__(self) -> str:
@@ -147,7 +147,7 @@ class _Builder:
     def _joins(self, name: str, point: str) -> bool:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
 
-    def _expanded(self, point: str, explicit: tuple[str, ...], multi: tuple[Named, ...]) -> list[str]:
+    def _expanded(self, point: str, explicit: tuple[str, ...], multi: tuple[PluginEntry, ...]) -> list[str]:
         disabled = {plugin.name for plugin in self.sets.get(point, PluginSet()).disabled}
         if "*" in disabled:
             return list(explicit)
@@ -173,7 +173,7 @@ class _Builder:
         if not points["bind"]:
             raise PolicyError(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
 
-    def _weights(self, entries: list[Named]) -> dict[str, int]:
+    def _weights(self, entries: list[PluginEntry]) -> dict[str, int]:
         found: dict[str, int] = {}
         total = 0
         for entry in entries:

@@ -10,6 +10,7 @@ import attrs
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
+from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
 from ..core.pods import podsums, requests, resized
 from ..core.release import ConfigurationCells, ExtenderCells, Release
 from ..core.volumes import intree
@@ -313,13 +314,15 @@ V1_34 = attrs.evolve(
     configuration=attrs.evolve(
         V1_33.configuration,
         settled_gates=settled_by("1.34"),
-        not_modelled=MappingProxyType({
-            **_DEVICE_TAINTS,
-            "DRAConsumableCapacity": "devices that several claims share",
-            "DRADeviceBindingConditions": "conditions of devices before a binding",
-            "DRAExtendedResource": "extended resources that devices provide",
-            "NominatedNodeNameForExpectation": "the nomination of a node before a binding",
-        }),
+        not_modelled=MappingProxyType(
+            {
+                **_DEVICE_TAINTS,
+                "DRAConsumableCapacity": "devices that several claims share",
+                "DRADeviceBindingConditions": "conditions of devices before a binding",
+                "DRAExtendedResource": "extended resources that devices provide",
+                "NominatedNodeNameForExpectation": "the nomination of a node before a binding",
+            }
+        ),
         device_args=True,
         queue_sort_text="must be the same for all profiles",
         shape_text="values must be sorted in increasing order",
@@ -358,8 +361,6 @@ FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({release.version: r
 ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(PATCH_LEVELS | {release.version: like for like, release in _LIKE.items()})
 """Release -> the patch level that it is like."""
 
-DEFAULT_FRAMEWORK = V1_27.version
-"""The release that runs a profile if none is named."""
 
 PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
 """That release itself."""

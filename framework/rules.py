@@ -13,7 +13,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Priority, Reduction, RuleError, never_idle
+from ..core.rule import Predicate, Priority, PriorityError, Reduction, never_idle
 from .extensionpoints import OURS, Filter, Score
 
 
@@ -27,7 +27,7 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
             return Failures.error(_wrapped(plugin, missing), nodes.has_node)
         try:
             found = ask(pod, nodes, cycle)
-        except RuleError as error:
+        except PriorityError as error:
             return Failures.error(_wrapped(plugin, str(error)), nodes.has_node)
         if found is not None and found.errors is not None:
             return attrs.evolve(found, texts=tuple(_wrapped(plugin, text) for text in found.texts))
@@ -53,7 +53,7 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
 
     def raw(pod: Template, nodes: Batch, cycle: Any) -> Scores:
         if missing is not None:
-            raise RuleError(missing)
+            raise PriorityError(missing)
         return score(pod, nodes, cycle)
 
     normalize = getattr(plugin, "normalize_score", None)
@@ -91,7 +91,7 @@ def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scor
         scores = method(*arguments)
         # Seen as unsigned, numbers below 0 are above every bound.
         if len(scores) and int(scores.view(np.uint64).max()) > max_score:
-            raise RuleError("a score is out of range")
+            raise PriorityError("a score is out of range")
         return scores
 
     return bounded

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.census import Counter
+from ..core.arrays.census import PodCount
 from ..core.arrays.columns import grown
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
@@ -118,7 +118,7 @@ class _Role:
     keys: tuple[str, ...]
     error: str | None
     """The error of the first invalid selector. If there is one, every pod counts as this error."""
-    targeted: Counter | None
+    targeted: PodCount | None
     by_domains: dict[Domains, list[int]] = attrs.field(factory=dict)
     errors: list[tuple[int, str]] = attrs.field(factory=list)
     anywhere: list[int] = attrs.field(factory=list)

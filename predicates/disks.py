@@ -8,13 +8,13 @@ from ..api.objects import RBD, Volume
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .reasons import DISK_CONFLICT
 from .rule import has_volumes, predicate
 
-_DISKS: Slot[tuple[Volume, ...]] = Slot("NoDiskConflict")
+_DISKS: StateKey[tuple[Volume, ...]] = StateKey("NoDiskConflict")
 
 
 def _disks(pod: Template) -> tuple[Volume, ...]:

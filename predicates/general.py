@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
 from .hostname import pod_fits_host
@@ -15,7 +15,7 @@ from .resources import pod_fits_resources
 from .rule import predicate
 
 PARTS = (pod_fits_resources, pod_fits_host, pod_fits_host_ports, pod_match_node_selector)
-_ASKED: Slot[tuple[Predicate, ...]] = Slot("GeneralPredicates")
+_ASKED: StateKey[tuple[Predicate, ...]] = StateKey("GeneralPredicates")
 """The parts that concern the template."""
 
 

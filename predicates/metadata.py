@@ -8,12 +8,12 @@ from __future__ import annotations
 from ..core.cycle import Cycle
 from ..core.matching.spread import hard_constraints, selector_error
 from ..core.matching.spread import metadata_fails as spread_unreadable
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
 
 REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
-_MAY_FAIL: Slot[bool] = Slot("metadata may fail")
+_MAY_FAIL: StateKey[bool] = StateKey("metadata may fail")
 
 
 def metadata_fails(cycle: Cycle) -> bool:

@@ -13,7 +13,7 @@ from ..core.arrays.sums import workspace
 from ..core.arrays.types import Ints
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.requests import NATIVE, PODS, is_extended_resource
 from ..core.pods.template import Template
 from ..core.rule import Reads
@@ -48,7 +48,7 @@ def _reasons(resources: tuple[str, ...], too_many: Reason) -> Sequence[Reasons]:
     return (too_many,), *[(insufficient(name),) for name in resources]
 
 
-_SOUGHT: Mapping[bool, Slot[Sought]] = {True: Slot("sought resources"), False: Slot("sought resources without metadata")}
+_SOUGHT: Mapping[bool, StateKey[Sought]] = {True: StateKey("sought resources"), False: StateKey("sought resources without metadata")}
 """By whether there is predicate metadata."""
 
 

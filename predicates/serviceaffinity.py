@@ -11,13 +11,13 @@ import numpy as np
 from ..api.meaning.labels import everything, set_selector
 from ..api.objects import Map
 from ..core.arrays.batch import Batch
-from ..core.arrays.census import Counter, PodsMatching
+from ..core.arrays.census import PodCount, PodsMatching
 from ..core.arrays.types import Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import pairs_mask
 from ..core.matching.owners import services_of
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Entry, Template
 from ..core.rule import Predicate, Reads
 from .reasons import SERVICE_AFFINITY_VIOLATED
@@ -47,9 +47,7 @@ def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
     return check_service_affinity
 
 
-def _beside(
-    leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle
-) -> Failures | None:
+def _beside(leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
     """Judge the nodes *at*, where the pod's first peer is on node *leader* (None: it has no peer)."""
     if leader is None:
         return _unless_having(own, nodes, at)
@@ -76,7 +74,7 @@ class _Peers:
     Only the first of them matters: ``first`` names its node, ``second`` the next node that has any.
     """
 
-    counter: Counter
+    counter: PodCount
     first: str | None
     second: str | None
 
@@ -116,10 +114,10 @@ class _Peers:
         return [entry for entry in entries if self.counter.of(entry.template)]
 
 
-_PEERS: Slot[_Peers] = Slot("CheckServiceAffinity")
+_PEERS: StateKey[_Peers] = StateKey("CheckServiceAffinity")
 
 
-def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:
+def _names(counter: PodCount, cycle: Cycle) -> Iterator[str]:
     """The names of all nodes that, in the cache, have pods that *counter* counts."""
     table, cache = cycle.table, cycle.cache
     for row in np.flatnonzero(counter.rows).tolist():

@@ -26,7 +26,7 @@ from ..core.matching.spread import (
     selector_error,
     with_all_keys,
 )
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.rule import Reads, Refusals
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
@@ -34,8 +34,8 @@ from .rule import predicate
 
 NAME = "EvenPodsSpread"
 Limits = list[tuple[TopologySpreadConstraint, str | None, int]]
-_DOMAINS: Slot[dict[str, Domains]] = Slot(NAME)
-_LIMITS: Slot[Limits] = Slot(f"{NAME} limits")
+_DOMAINS: StateKey[dict[str, Domains]] = StateKey(NAME)
+_LIMITS: StateKey[Limits] = StateKey(f"{NAME} limits")
 NO_METADATA = "metadata not pre-computed for EvenPodsSpreadPredicate"
 
 

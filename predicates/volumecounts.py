@@ -15,7 +15,7 @@ from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
 from ..core.pods.claims import claim_name, is_made_for_pod, not_owned
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
@@ -30,8 +30,8 @@ NO_LIMIT = -(2**63)
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
 
 
-def _two_slots() -> dict[bool, Slot[tuple[int, Ids | Fault]]]:
-    return {True: Slot("disks of an incoming pod"), False: Slot("disks")}
+def _two_slots() -> dict[bool, StateKey[tuple[int, Ids | Fault]]]:
+    return {True: StateKey("disks of an incoming pod"), False: StateKey("disks")}
 
 
 @attrs.frozen(kw_only=True)
@@ -48,7 +48,7 @@ class DiskType:
     """How many a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
-    slots: Mapping[bool, Slot[tuple[int, Ids | Fault]]] = attrs.field(init=False, eq=False, repr=False, factory=_two_slots)
+    slots: Mapping[bool, StateKey[tuple[int, Ids | Fault]]] = attrs.field(init=False, eq=False, repr=False, factory=_two_slots)
     """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of the type."""
 
 

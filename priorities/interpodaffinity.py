@@ -14,7 +14,7 @@ from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
 from ..core.matching.domains import DomainSums, KeySums, Weighted, sum_at
 from ..core.matching.namespaces import by_name, terms_about
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import (
     PREFERRED_AFFINITY,
@@ -28,7 +28,7 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import Counts, Reads, Reduction, RuleError, Worths
+from ..core.rule import Counts, PriorityError, Reads, Reduction, Worths
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"
@@ -36,7 +36,7 @@ OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """The pod's own preferences, each with its sign."""
 Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
-_PREFERENCES: Mapping[str, Slot[Preferences]] = {role: Slot(role) for role, _ in OWN}
+_PREFERENCES: Mapping[str, StateKey[Preferences]] = {role: StateKey(role) for role, _ in OWN}
 ALL_PODS = AllPods()
 MOST_SCALED = 1 << 12
 """Up to such a spread of raw scores, what each of them becomes is kept."""
@@ -183,7 +183,7 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
 
     int64[n]: the sum of the weights of all matching terms; a required affinity term of an existing pod has the configured weight. Raises
-    :class:`RuleError` for an invalid selector that a pod has to be matched against.
+    :class:`PriorityError` for an invalid selector that a pod has to be matched against.
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go CalculateInterPodAffinityPriority.
     """
     _refuse_unreadable(pod, cycle.table)
@@ -231,14 +231,14 @@ def _own(pod: Template, role: str) -> Preferences:
 
 
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
-    """Raise RuleError for the first invalid selector that a pod on an existing node has or is matched against."""
+    """Raise PriorityError for the first invalid selector that a pod on an existing node has or is matched against."""
     own = _own_text(pod)
     if own is not None and _carrying_rows(table, ALL_PODS):
-        raise RuleError(own, once=True)
+        raise PriorityError(own, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
             text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.role)) is not None)
-            raise RuleError(text, once=True)
+            raise PriorityError(text, once=True)
 
 
 def _own_text(pod: Template) -> str | None:

@@ -13,7 +13,7 @@ from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import expressions_mask
 from ..core.pods.template import Template
-from ..core.rule import Reads, RuleError
+from ..core.rule import PriorityError, Reads
 from .reduce import normalize_reduce
 from .rule import priority
 
@@ -31,7 +31,7 @@ def _asked(pod: Template) -> Hashable:
 def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes that match many of *pod*'s preferred node affinity terms: the sum of the weights of those that match.
 
-    Raises RuleError with upstream's text where an expression is not valid.
+    Raises PriorityError with upstream's text where an expression is not valid.
     Upstream: pkg/scheduler/algorithm/priorities/node_affinity.go CalculateNodeAffinityPriorityMap.
     """
     total = np.zeros(nodes.n, np.int64)
@@ -48,4 +48,4 @@ def _matching(term: PreferredSchedulingTerm, nodes: Batch, cycle: Cycle) -> Scor
     try:
         return expressions_mask(term.preference.match_expressions, nodes).astype(np.int64)
     except SelectorError as error:
-        raise RuleError(cycle.release.selector_text(error)) from error
+        raise PriorityError(cycle.release.selector_text(error)) from error

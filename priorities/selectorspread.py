@@ -16,7 +16,7 @@ from ..core.arrays.types import Floats, Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.template import Group, Template
 from ..core.rule import Counts, Priority, Reads, Reduction
 from .rule import MAX_PRIORITY, priority
@@ -52,7 +52,7 @@ def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
     return None if counted is None else cycle.table.census.counter(counted).on
 
 
-_PEERS: Slot[Remembered[PodsMatching | None]] = Slot("peers of owners")
+_PEERS: StateKey[Remembered[PodsMatching | None]] = StateKey("peers of owners")
 
 
 def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching | None:
@@ -75,7 +75,7 @@ def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
 FEW = 16
 
 
-class Crowds(NamedTuple):
+class SpreadSummary(NamedTuple):
     """What a node scores by its own peers and by its zone. Crowds that score alike are equal, whatever was counted."""
 
     most: int
@@ -86,7 +86,7 @@ class Crowds(NamedTuple):
     """int64[most + 1, codes]: one score for each pair, where these are fewer than nodes; None else."""
 
     @classmethod
-    def of(cls, most: int, nodes: int, in_zones: list[int], best: int) -> Crowds:
+    def of(cls, most: int, nodes: int, in_zones: list[int], best: int) -> SpreadSummary:
         """Those of so many *nodes* with up to *most* peers, scored from 0 to *best*."""
         codes = len(in_zones)
         if (most + 1) * codes > nodes:
@@ -108,23 +108,23 @@ class Crowds(NamedTuple):
         return cls(most, codes, table.astype(np.int64).tobytes())
 
 
-def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle, *, best: int) -> Crowds:
+def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle, *, best: int) -> SpreadSummary:
     """The most peers on a node, and the peers in each zone."""
     zone = nodes.zone
     by_zone = np.bincount(zone.codes, raw, len(zone.values)).astype(np.int64)
-    return Crowds.of(int(raw.max(initial=0)), nodes.n, by_zone.tolist(), best)
+    return SpreadSummary.of(int(raw.max(initial=0)), nodes.n, by_zone.tolist(), best)
 
 
-def _tallied(pod: Template, counts: Counts, cycle: Cycle, *, best: int) -> Crowds:
+def _tallied(pod: Template, counts: Counts, cycle: Cycle, *, best: int) -> SpreadSummary:
     """The same where peers are counted already."""
     zones = len(cycle.table.zone.values)
     in_zones = [0] * zones
     for key, number in counts.items():
         in_zones[key % zones] += key // zones * number
-    return Crowds.of(max(counts, default=0) // zones, sum(counts.values()), in_zones, best)
+    return SpreadSummary.of(max(counts, default=0) // zones, sum(counts.values()), in_zones, best)
 
 
-def _spread_at(own: int, zone: int, crowds: Crowds) -> int | None:
+def _spread_at(own: int, zone: int, crowds: SpreadSummary) -> int | None:
     """As :func:`_spread`, for one node with *own* peers."""
     if crowds.table is None:
         return None
@@ -134,15 +134,15 @@ def _spread_at(own: int, zone: int, crowds: Crowds) -> int | None:
     return found
 
 
-def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Crowds:
+def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> SpreadSummary:
     """The same where *raw* counts the pods of *pod*'s owners: the census has the counts by zone already."""
     counted = None if nodes.rows is not None else _peers_of_owners(pod, cycle)
     if counted is None:
         return _crowds(pod, raw, nodes, cycle, best=MAX_PRIORITY)
-    return Crowds.of(int(raw.max(initial=0)), nodes.n, nodes.counted_by_zone(counted).tolist(), MAX_PRIORITY)
+    return SpreadSummary.of(int(raw.max(initial=0)), nodes.n, nodes.counted_by_zone(counted).tolist(), MAX_PRIORITY)
 
 
-def _spread(pod: Template, raw: Scores, crowds: Crowds, nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
+def _spread(pod: Template, raw: Scores, crowds: SpreadSummary, nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
     """*best* where there is no peer, 0 where the most are; the zone has two thirds of the score, where the node has a zone.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
@@ -209,7 +209,12 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 service_spreading: Priority = Priority(
-    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone, by_row=_by_row,
+    name="ServiceSpreadingPriority",
+    score=_counts,
+    reads=selector_spread.reads,
+    key=_key,
+    reduce=reduce_by_zone,
+    by_row=_by_row,
     is_idle=_is_idle,
 )
 """The older name of SelectorSpreadPriority.

@@ -12,11 +12,11 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.sums import workspace
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints
-from ..core.pods.notes import Slot
+from ..core.pods.notes import StateKey
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
 
-_ASKED: Slot[Ints] = Slot("nonzero request")
+_ASKED: StateKey[Ints] = StateKey("nonzero request")
 
 
 def nonzero_request(pod: Template) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from ..core.matching.spread import (
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.rule import Counts, Reads, Reduction, RuleError, Worths
+from ..core.rule import Counts, PriorityError, Reads, Reduction, Worths
 from .rule import MAX_PRIORITY, priority
 
 
@@ -133,7 +133,7 @@ def _int32(number: int) -> int:
 
 
 def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batch, cycle: Cycle) -> None:
-    """Raise RuleError where a pod in a domain of a candidate has to be matched against an invalid selector."""
+    """Raise PriorityError where a pod in a domain of a candidate has to be matched against an invalid selector."""
     for constraint in constraints:
         text = selector_error(constraint.label_selector)
         if text is None:
@@ -142,7 +142,7 @@ def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batc
         label = everywhere.label(constraint.topology_key)
         met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
         if np.isin(label.codes[met], candidates.label(constraint.topology_key).codes).any():
-            raise RuleError(text)
+            raise PriorityError(text)
 
 
 def _concerns(pod: Template) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-import attrs
 import numpy as np
 
+from ..api.record import Count, Counts, Record, says
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints
 from .simulate import Simulation
@@ -17,63 +17,44 @@ UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-
 """Other resources are counted in pieces."""
 
 
-@attrs.frozen
-class Usage:
+class Imbalance(Record):
+    """How unevenly a resource is used, over the nodes that have any of it."""
+
+    standard_deviation: Annotated[float, says("Of the use of nodes.", ge=0)]
+    max_min: Annotated[float, says("fullest minus emptiest.", ge=0)]
+
+
+class Usage(Record):
     """One resource over all nodes; ``use`` and the measures of imbalance are shares of 1, over the nodes that have any of it."""
 
     resource: str
-    unit: str
+    unit: Unit
     allocatable: int
     requested: int
-    use: float
-    standard_deviation: float
-    emptiest: float
-    """The use of the emptiest node."""
-    fullest: float
-    """The use of the fullest node."""
-
-    @property
-    def spread(self) -> float:
-        """The use of the fullest node minus that of the emptiest one."""
-        return self.fullest - self.emptiest
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        imbalance = {"standardDeviation": round(self.standard_deviation, 6), "maxMin": round(self.spread, 6)}
-        sums = {"unit": self.unit, "allocatable": self.allocatable, "requested": self.requested}
-        uses = {"use": round(self.use, 6), "emptiest": round(self.emptiest, 6), "fullest": round(self.fullest, 6)}
-        return {"resource": self.resource, **sums, **uses, "imbalance": imbalance}
+    use: Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
+    emptiest: Annotated[float, says("The use of the emptiest node that has the resource.", ge=0)]
+    fullest: Annotated[float, says("The use of the fullest one.", ge=0)]
+    imbalance: Imbalance
 
 
-@attrs.frozen
-class Summary:
+class Summary(Record):
     """The results of a simulation."""
 
-    nodes: int
-    pods: int
-    placed: int
-    waiting: int
-    """Pods that have a node, where Permit plugins still make them wait."""
-    unschedulable: int
-    gated: int
-    """Pods that were not tried, as a PreEnqueue plugin holds them back."""
-    evicted: int
-    """Pods that had to leave, whether they had a node before the simulation or found it there."""
-    replaced: int
-    """Evicted pods in whose place their owners made new ones; these count among *pods*."""
-    cycles: int
-    passed_over: Mapping[str, int]
+    nodes: Count
+    pods: Annotated[Count, says("Pods that waited, and replacements of evicted ones.")]
+    placed: Count
+    waiting: Annotated[Count, says("Pods that have a node, but that Permit plugins have not allowed yet.")]
+    unschedulable: Count
+    gated: Annotated[Count, says("Pods that were not tried, as a PreEnqueue plugin holds them back.")]
+    evicted: Annotated[Count, says("All pods that had to leave, whether they had their node before the simulation or found it there.")]
+    replaced: Annotated[Count, says("Evicted pods in whose place their owners made new ones.")]
+    cycles: Count
+    passed_over: Annotated[Counts, says("Why objects of the input do not count -> how many.")]
     resources: tuple[Usage, ...]
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        names = ("nodes", "pods", "placed", "waiting", "unschedulable", "gated", "evicted", "replaced", "cycles")
-        counts = {name: getattr(self, name) for name in names}
-        return {**counts, "passedOver": dict(self.passed_over), "resources": [usage.record() for usage in self.resources]}
 
-
-def summarise(simulation: Simulation) -> Summary:
-    """The summary of a finished simulation."""
+def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
+    """The summary of a finished simulation; shares are rounded to *digits*."""
     engine, outcomes = simulation.engine, simulation.outcomes
     return Summary(
         nodes=engine.node_count,
@@ -85,26 +66,25 @@ def summarise(simulation: Simulation) -> Summary:
         evicted=len(simulation.evictions),
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         cycles=simulation.cycles,
-        passed_over=simulation.scenario.passed_over,
-        resources=tuple(usages(engine.fresh_table())),
+        passed_over=dict(simulation.scenario.passed_over),
+        resources=tuple(usages(engine.fresh_table(), digits=digits)),
     )
 
 
-def usages(table: NodeTable) -> Iterator[Usage]:
+def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:
     """The use of each resource that any node has, pods last."""
     there = np.flatnonzero(table.has_node)
     for name, index in table.resources.items():
         if table.allocatable[index, there].any():
-            yield _usage(name, table.allocatable[index, there], table.requested[index, there])
+            yield _usage(name, table.allocatable[index, there], table.requested[index, there], digits)
     if len(there):
-        yield _usage("pods", table.max_pods[there], table.pod_count[there])
+        yield _usage("pods", table.max_pods[there], table.pod_count[there], digits)
 
 
-def _usage(name: str, allocatable: Ints, requested: Ints) -> Usage:
+def _usage(name: str, allocatable: Ints, requested: Ints, digits: int) -> Usage:
     having = allocatable > 0
-    shares = requested[having] / allocatable[having]
-    total, used = int(allocatable.sum()), int(requested.sum())
-    if not len(shares):
-        return Usage(name, UNITS.get(name, "pieces"), total, used, 0.0, 0.0, 0.0, 0.0)
-    least, most = float(shares.min()), float(shares.max())
-    return Usage(name, UNITS.get(name, "pieces"), total, used, used / total, float(shares.std()), least, most)
+    shares = requested[having] / allocatable[having] if having.any() else np.zeros(1)
+    total, used, least, most = int(allocatable.sum()), int(requested.sum()), float(shares.min()), float(shares.max())
+    use = round(used / total, digits) if having.any() else 0.0
+    imbalance = Imbalance(round(float(shares.std()), digits), round(most - least, digits))
+    return Usage(name, UNITS.get(name, "pieces"), total, used, use, round(least, digits), round(most, digits), imbalance)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kubeclassic import Cluster, KubeclassicError, Plugin, Scheduler, simulate
 from kubeclassic.framework.building import build_engine
+from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
 from tests.support.examplerules import example_modules
@@ -79,7 +80,9 @@ class TestASchedulerDecidesOn:
         """Whatever happened before a copy was made, and whatever happens after, both decide the same, with every detail."""
         options: dict[str, Any] = {"equivalence_cache": True} if cached and release in ("1.12", "1.13") else {}
         cluster = Cluster([node_form(number, 3 * number) for number in range(4)], defaults=False)
-        ours = Scheduler(cluster, release, tie_break=tie_break, seed=7, memory_bytes=(1 << 30) * memory, **options)
+        ours = Scheduler(
+            cluster, options_of({"release": release, "tie_break": tie_break, "seed": 7, "memory_bytes": (1 << 30) * memory, **options})
+        )
         for step in before:
             act(ours, *step, subject)
         theirs = WAYS[way](ours)
@@ -89,7 +92,7 @@ class TestASchedulerDecidesOn:
     @each_release
     def test_on_the_example(self, release: str, way: str, root: Path) -> None:
         """After half of the example's pods the original and its copy decide the same on the other half."""
-        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release, tie_break="random", seed=3)
+        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), options_of({"release": release, "tie_break": "random", "seed": 3}))
         names = [item.key for item in ours.waiting]
         ours.run(names[:11])
         theirs = WAYS[way](ours)
@@ -112,7 +115,7 @@ class TestASchedulerDecidesOn:
     @pytest.mark.parametrize("release", ["1.12", "1.13"])
     def test_with_the_equivalence_cache(self, release: str, way: str) -> None:
         """The copy has the same gaps: it still believes what the cache holds."""
-        ours = Scheduler(Cluster([node("a", cpu="2"), node("b", cpu="3")]), release, equivalence_cache=True)
+        ours = Scheduler(Cluster([node("a", cpu="2"), node("b", cpu="3")]), Classic(release=release, equivalence_cache=True))
         ours.schedule(cpu("p", 2))
         theirs = WAYS[way](ours)
         left, right = ([one.schedule(cpu(name, 1)).record(details=True) for name in "qrst"] for one in (ours, theirs))
@@ -124,7 +127,7 @@ class TestASchedulerDecidesOn:
         rules, plugins = example_modules(root, monkeypatch)
         several: list[dict[str, Any]] = [{"catalogue": rules.CATALOGUE}, {"release": "1.27", "plugins": plugins.PLUGINS}]
         for options in several:
-            ours = Scheduler(Cluster.load(root / "examples" / "cluster"), **options)
+            ours = Scheduler(Cluster.load(root / "examples" / "cluster"), options_of(options))
             theirs = WAYS[way](ours)
             left, right = ([decision.record(details=True) for decision in one.run()] for one in (ours, theirs))
             assert left == right
@@ -134,7 +137,7 @@ class TestASchedulerDecidesOn:
         """A Policy is read once: the copy does not look for the file again."""
         file = tmp_path / "policy.yaml"
         file.write_bytes((root / "examples" / "policies" / "bin-packing.yaml").read_bytes())
-        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), policy=file)
+        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), Classic(policy=file))
         file.unlink()
         theirs = pickle.loads(pickle.dumps(ours))
         assert [decision.host for decision in ours.run()] == [decision.host for decision in theirs.run()]
@@ -144,7 +147,7 @@ class TestNothingIsShared:
     @each_way
     def test_what_one_decides_the_other_does_not_know(self, way: str) -> None:
         """A pod that the copy placed takes no room in the original, and the clusters change apart."""
-        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]), tie_break="random")
+        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]), Classic(tie_break="random"))
         theirs = WAYS[way](ours)
         assert theirs.cluster is not ours.cluster
         assert theirs.schedule("p").host == "a"
@@ -164,7 +167,7 @@ class TestNothingIsShared:
 
     def test_state_of_a_users_own_plugin(self, root: Path) -> None:
         """What a plugin of the user's own counts is counted apart."""
-        ours = Scheduler(Cluster([node("a")]), "1.27", plugins=[Counting])
+        ours = Scheduler(Cluster([node("a")]), Framework(release="1.27", plugins=[Counting]))
         ours.schedule(cpu("p", 1))
         theirs = copy.deepcopy(ours)
         for number in range(3):
@@ -208,7 +211,10 @@ class TestWhatElse:
 
     def test_in_other_processes(self, root: Path, tmp_path: Path) -> None:
         """A process that starts from nothing reads a scheduler, and its decision is read here."""
-        ours, file = Scheduler(Cluster.load(root / "examples" / "cluster"), "1.14", tie_break="random"), tmp_path / "pickled"
+        ours, file = (
+            Scheduler(Cluster.load(root / "examples" / "cluster"), Classic(release="1.14", tie_break="random")),
+            tmp_path / "pickled",
+        )
         file.write_bytes(pickle.dumps(ours))
         found = pickle.loads(bytes.fromhex(in_a_process(root, WORKER.format(file=file))))
         assert found.record(details=True) == ours.schedule("shop/orders-0").record(details=True)
@@ -281,7 +287,7 @@ print(pickle.dumps(scheduler.schedule("shop/orders-0")).hex())
 """
 SCRIPT = """
 import cloudpickle
-from kubeclassic import CATALOGUE, Cluster, Failures, Reads, Reason, Scheduler, predicate
+from kubeclassic import CATALOGUE, Classic, Cluster, Failures, Reads, Reason, Scheduler, predicate
 
 AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=False)
 
@@ -290,7 +296,7 @@ def zone_at_work(pod, nodes, cycle):
     zones = nodes.label("failure-domain.beta.kubernetes.io/zone")
     return Failures.where(AT_WORK, zones.where(lambda zone: zone == "north-1b"))
 
-scheduler = Scheduler(Cluster.load("{root}/examples/cluster"), catalogue=CATALOGUE.with_(zone_at_work))
+scheduler = Scheduler(Cluster.load("{root}/examples/cluster"), Classic(catalogue=CATALOGUE.with_(zone_at_work)))
 with open("{file}", "wb") as stream:
     cloudpickle.dump(scheduler, stream)
 print(scheduler.schedule("shop/orders-1").failed)

@@ -12,8 +12,8 @@ from ...core.release import (
     ConfigurationCells,
     DeviceCells,
     ExtenderCells,
+    FeatureGate,
     FrameworkCells,
-    Gate,
     LiveCells,
     NominationCells,
     PreemptionCells,
@@ -111,7 +111,7 @@ def _priority(release: Release, name: str) -> str:
     return "named by a Policy" if weight is None else f"default, weight {weight}"
 
 
-def gate_in_words(gate: Gate) -> str:
+def gate_in_words(gate: FeatureGate) -> str:
     """A gate's default, its stage, and whether it is locked."""
     locked = ", locked" if gate.locked else ""
     return f"{'on' if gate.default else 'off'}, {gate.stage or 'GA'}{locked}"

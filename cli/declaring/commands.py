@@ -104,7 +104,7 @@ def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..
     return click.command(name, cls=Command, **attributes)
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands; alone it prints its help."""
 
     command_class: type[click.Command] | None = Command
@@ -128,7 +128,7 @@ def _told_apart() -> Iterator[None]:
 # --- commands that are imported when they are asked for -------------------------------------------------------------
 
 
-class Place(NamedTuple):
+class CommandPlace(NamedTuple):
     """Where a command is declared, and what it is for."""
 
     module: str
@@ -139,7 +139,7 @@ class Place(NamedTuple):
 class Declared(MutableMapping[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
-    def __init__(self, places: Mapping[str, Place], package: str) -> None:
+    def __init__(self, places: Mapping[str, CommandPlace], package: str) -> None:
         self.places = places
         self._package = package
         self._found: dict[str, click.Command] = {}
@@ -163,7 +163,7 @@ class Declared(MutableMapping[str, click.Command]):
         return len(self.places)
 
 
-class LazyGroup(Group):
+class LazyGroup(CommandGroup):
     """A group of :class:`Declared` commands: its help, and the completion of their names, import none of them."""
 
     def __init__(self, name: str | None = None, *, declared: Declared, **attributes: Any) -> None:

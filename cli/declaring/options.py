@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import click
 
+from ...choices import ORDERS, TIE_BREAKS
+from ...framework.options import FIELDS, declared_of
 from ..console.output import warn
-from .choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, ORDERS, TIE_BREAKS
 from .commands import INPUT, SECTIONS
 from .commands import SCHEDULER as SCHEDULER_SECTION
 from .paramtypes import FILE, WHOLE, ExtendersOption, Whole
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..engines.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
+
 
 def environments_max_pd_vols() -> int | None:
     """What KUBE_MAX_PD_VOLS says, with a warning if it does not count."""
@@ -35,57 +37,35 @@ def environments_max_pd_vols() -> int | None:
 def _or_environment(context: click.Context, parameter: click.Parameter, given: int | None) -> int | None:
     return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
 
-EXTENDERS = click.option(
-    "--extenders", cls=ExtendersOption, metavar="off|record FILE|replay FILE",
-    help="Do not call the extenders that are configured; or keep their answers in FILE; or take the answers from there.",
-)  # fmt: skip
 
-SCHEDULER = (
-    click.option(
-        "--release", metavar="RELEASE",
-        help="The release that schedules, such as 1.14 or v1.14.3; auto: that of the nodes, or the nearest."
-        f"  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
-    ),
-    click.option(
-        "--profile", type=FILE,
-        help=f"From {DEFAULT_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
-    ),
-    click.option("--provider", "--algorithm-provider", metavar="NAME", help="DefaultProvider (the default) or ClusterAutoscalerProvider."),
-    click.option("--policy", "--policy-config-file", type=FILE, help="A Policy, by itself or in a ConfigMap, instead of a provider."),
-    click.option("--policy-configmap", metavar="NAME", help="A ConfigMap among the manifests that holds the Policy."),
-    click.option("--policy-configmap-namespace", metavar="NAME", default="kube-system", show_default=True, help="Where that ConfigMap is."),
-    click.option(
-        "--config", type=FILE,
-        help=f"A KubeSchedulerConfiguration; other options override it. From {DEFAULT_FRAMEWORK} on the same as --profile.",
-    ),
-    click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
-    click.option(
-        "--percentage-of-nodes-to-score", "percentage", type=WHOLE, metavar="N",
-        help="Stop looking when this share of the nodes fits; 0 or absent: as the release does (50 in 1.12 and 1.13, then adaptive).",
-    ),
-    click.option(
-        "--hard-pod-affinity-symmetric-weight", "hard_pod_affinity_weight", type=WHOLE, metavar="N",
-        help="The weight of the required affinity of other pods in scoring, 1 to 100.  [default: 1]",
-    ),
-    click.option("--scheduler-name", metavar="NAME", help="Schedule the pods that ask for this one.  [default: default-scheduler]"),
-    click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority."),
-    click.option(
-        "--max-pd-vols", type=Whole(1, 2**63 - 1), metavar="N", callback=_or_environment,
-        help="How many cloud disks of each type a node takes that does not say so.  [default: KUBE_MAX_PD_VOLS, then what the type takes]",
-    ),
-    click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: use the equivalence cache, with the original's gaps."),
-    click.option(
-        "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
-        help="How to choose among best nodes. The originals from 1.16 on do it at random; `release` takes the first.",
-    ),
-    click.option("--seed", type=WHOLE, default=0, show_default=True, help="For --tie-break random, and for random events of a scenario."),
-    click.option(
-        "--rules", multiple=True, metavar="FILE.py:NAME",
-        help="Your own rules: a Python file or module, and the Catalogue in it; "
-        f"from {DEFAULT_FRAMEWORK} on the class of a plugin, or a list of such.",
-    ),
-    EXTENDERS,
-)  # fmt: skip
+TYPES: Mapping[str, dict[str, Any]] = {
+    "text": {},
+    "file": {"type": FILE},
+    "whole": {"type": WHOLE},
+    "positive": {"type": Whole(1, 2**63 - 1)},
+    "choice": {"type": click.Choice(list(TIE_BREAKS))},
+    "flag": {"is_flag": True},
+    "no-flag": {"is_flag": True, "callback": lambda context, parameter, given: not given},
+    "places": {"multiple": True},
+    "extenders": {"cls": ExtendersOption},
+}
+"""What a flag takes -> how click reads it."""
+
+
+def scheduler_option(name: str) -> Callable[[Any], Any]:
+    """The option of the scheduler of that *name*, for a command line."""
+    field = FIELDS[name]
+    declared = declared_of(field)
+    attributes: dict[str, Any] = {"help": declared.help, "metavar": declared.metavar, **TYPES[declared.takes]}
+    if type(field.default) in (str, int):
+        attributes |= {"default": field.default, "show_default": True}
+    if name == "max_pd_vols":
+        attributes["callback"] = _or_environment
+    return click.option(*declared.flags, name, **attributes)
+
+
+EXTENDERS = scheduler_option("extenders")
+SCHEDULER = tuple(scheduler_option(name) for name, field in FIELDS.items() if declared_of(field).flags)
 
 STRICT = click.option(
     "--strict",
@@ -148,7 +128,7 @@ def input_options(command: F) -> F:
 def _setup(**values: Any) -> Setup:
     from ..engines.setup import Setup
 
-    return Setup(**values)
+    return Setup(values)
 
 
 def _packed(command: F, options: tuple[Callable[[Any], Any], ...], section: str, made: Callable[..., Any], name: str) -> F:

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ...algorithmprovider import gates
 from ...api.objects import Node
 from ...api.reading.notices import refuse_unread
 from ...core.engine import Engine
-from ...framework.config import configuration as framework
 from ...framework.releases import find_any_release, is_auto
 from ...simulation.releasenotes import auto_told, with_release_notices
 from ...simulation.scenario import Scenario
 from ..console.output import note
 from ..console.progress import telling
 from ..declaring.options import ClusterChoice
-from ..engines.configurations import Wanted
-from ..engines.setup import Configuration, Setup
+from ..engines.configurations import NamedSetup
+from ..engines.setup import Setup
 
 if TYPE_CHECKING:
     pass
-
 
 
 @attrs.frozen
@@ -34,10 +31,13 @@ class Opened:
 
     setup: Setup
     """As it was given, but with a release in place of ``auto``."""
-    configuration: Configuration
-    scheduler_names: frozenset[str]
     scenario: Scenario
     engine: Engine
+
+    @property
+    def scheduler_names(self) -> frozenset[str]:
+        """Whose pods wait."""
+        return self.setup.recipe.scheduler_names
 
 
 def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Opened:
@@ -45,19 +45,19 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Ope
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
-    checked = setup if is_auto(setup.release) else _checked(setup)
+    if not is_auto(setup.release):
+        setup.recipe  # noqa: B018  # mistakes are told before any file is read
     with reading(paths):
-        files = cluster.files(paths, keeps_manifests=setup.may_call_extenders())
-    settled = settled_for(checked, files.nodes)
-    configuration = settled.configuration()
-    names = settled.scheduler_names(configuration)
+        files = cluster.files(paths, keeps_manifests=setup.may_call_extenders)
+    settled = settled_for(setup, files.nodes)
+    recipe = settled.recipe
     with reading(paths):
-        scenario = files.scenario(names, cron_jobs=cluster.cron_jobs, priorities=keeps_priorities(configuration))
+        scenario = files.scenario(recipe.scheduler_names, cron_jobs=cluster.cron_jobs, priorities=recipe.keeps_priorities)
     tell_edits(scenario)
-    engine = settled.engine(configuration, scenario.config_maps)
+    engine = recipe.engine(scenario.config_maps)
     ours = [engine.algorithm]
     noted = with_release_notices(scenario, ours, ours if setup.release is None else (), ours if is_auto(setup.release) else ())
-    return Opened(settled, configuration, names, checked_scenario(noted, cluster), engine)
+    return Opened(settled, checked_scenario(noted, cluster), engine)
 
 
 def checked_scenario(scenario: Scenario, cluster: ClusterChoice) -> Scenario:
@@ -86,31 +86,25 @@ def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
     return settled
 
 
-def _checked(setup: Setup) -> Setup:
-    """*setup*, whose mistakes are told before any file is read."""
-    setup.configuration()
-    return setup
-
-
 @attrs.frozen
 class Contest:
     """A scenario, and a new scheduler for each configuration by its name."""
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[NamedSetup, ...]
     scenario: Scenario
     engines: Mapping[str, Engine]
 
 
-def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Wanted, ...]) -> Contest:
+def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[NamedSetup, ...]) -> Contest:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
     with reading(paths):
-        files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders() for one in wanted))
+        files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
     settled = tuple(one.settled(files.nodes) for one in wanted)
     for before, one in zip(wanted, settled, strict=True):
         if is_auto(before.setup.release):
             note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes)}")
     first = settled[0]
-    priorities = keeps_priorities(first.setup.configuration())
+    priorities = first.setup.recipe.keeps_priorities
     with reading(paths):
         scenario = files.scenario(first.scheduler_name(), cron_jobs=cluster.cron_jobs, priorities=priorities)
     tell_edits(scenario)
@@ -119,8 +113,3 @@ def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Wante
     by_nodes = [engines[one.name].algorithm for one in wanted if is_auto(one.setup.release)]
     noted = with_release_notices(scenario, algorithms, by_nodes=by_nodes)
     return Contest(settled, checked_scenario(noted, cluster), engines)
-
-
-def keeps_priorities(configuration: Configuration) -> bool:
-    """Whether new pods keep the priorities that they ask for, which gate PodPriority decides."""
-    return isinstance(configuration, framework.KubeSchedulerConfiguration) or gates.keeps_priorities(configuration.gates)

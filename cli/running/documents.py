@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from ...api.reading.notices import Notice, ResultDocument, warning_records
-from ...api.record import plain
+from ...api.reading.notices import Notice, warning_records
+from ...api.record import DocumentRecord, plain
 from ..console.yamltext import write_yaml
 from ..report.documents import document, indented
 
@@ -34,6 +34,6 @@ def write_document(
         stream.write(indented(document(kind, record), long=long) + "\n")
 
 
-def write_answer(form: str, answer: ResultDocument, stream: IO[str], *, long: str = "") -> None:
+def write_answer(form: str, answer: DocumentRecord, stream: IO[str], *, long: str = "") -> None:
     """Write *answer* as its document in *form*, one of :data:`DOCUMENT_FORMS`; *long* as for :func:`~..report.documents.indented`."""
     write_document(form, answer.KIND, plain(answer), stream, long=long)

@@ -28,13 +28,12 @@ from ...simulation.replay.settings import Delays, Places
 from ..console.output import note
 from ..console.progress import counting, telling
 from ..engines.setup import Setup
-from ..engines.telling import rules_told
 from ..report.replay import duration, replay_text
 from ..report.tables import width_of
 from ..report.timeline.collected import Collected
 from ..report.timeline.page import replay_html
 from ..report.words import count_of
-from .cluster import keeps_priorities, settled_for
+from .cluster import settled_for
 from .notices import tell_notices, tell_unread
 from .reporting import about, write_report
 
@@ -69,32 +68,30 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
 
 
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> Replay:
-    provisional = attrs.evolve(setup, release=None) if is_auto(setup.release) else setup
-    configuration = provisional.configuration()
-    names = provisional.scheduler_names(configuration)
+    provisional = setup.with_(release=None) if is_auto(setup.release) else setup
+    names = provisional.recipe.scheduler_names
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
     choice = Choice(
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
-        digest=places.checkpoint is not None, keeps_manifests=setup.may_call_extenders(),
-        cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration),
+        digest=places.checkpoint is not None, keeps_manifests=setup.may_call_extenders,
+        cron_jobs=more["cron_jobs"], priorities=provisional.recipe.keeps_priorities,
         strict_fields=more["strict"],
     )  # fmt: skip
     with telling("reading", ", ".join(map(str, paths))):
         inputs = read_inputs(paths, choice)
-    settled_setup = settled_for(setup, inputs.nodes)
-    engine = settled_setup.engine(settled_setup.configuration(), inputs.config_maps)
+    engine = settled_for(setup, inputs.nodes).recipe.engine(inputs.config_maps)
     inputs = attrs.evolve(inputs, warnings=input_notices(inputs, engine.algorithm, setup.release))
     if more["strict"]:
         refuse_unread(inputs.warnings)
     tell_notices(inputs.warnings, more["verbose"])
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
-    return Replay(inputs, engine, delays, setup.seed, next(iter(names)), more["recreate"], more["until"])
+    return Replay(inputs, engine, delays, setup.get("seed"), next(iter(names)), more["recreate"], more["until"])
 
 
 def _page(replay: Replay, collected: Collected, paths: tuple[Path, ...], setup: Setup) -> str:
     release, warnings = replay.engine.release.version, in_groups(replay.inputs.warnings)
     counts = f"{count_of(len(collected.nodes), 'node')}, {count_of(len(collected.lives), 'pod')}, {duration(replay.now)} of virtual time"
-    origin = about(None, paths, releases=[release], rules=rules_told(setup), warnings=warnings)
+    origin = about(None, paths, releases=[release], rules=setup.in_words(), warnings=warnings)
     unread = tuple(unread_sentences(replay.inputs.warnings))
     return replay_html(replay, collected, attrs.evolve(origin, counts=counts, unread=unread))
 

@@ -19,7 +19,6 @@ from ..console.output import note, writing
 from ..declaring.options import ClusterChoice
 from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
-from ..engines.telling import rules_told
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
 from ..report.words import count_doing, count_of
@@ -88,7 +87,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
         def page() -> str:
             from ..report.placement.page import simulation_html
 
-            origin = about(scenario, [*paths, *cluster.pods], releases=[engine.release.version], rules=rules_told(given.setup))
+            origin = about(scenario, [*paths, *cluster.pods], releases=[engine.release.version], rules=given.setup.in_words())
             return simulation_html(answer.page_record(), answer.standing(), origin, shown.chosen)
 
         if view.form == HTML:

@@ -12,13 +12,13 @@ import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
 from ...exceptions import UnknownNameError
+from ...framework.userrules import catalogue_of, plugins_of
 from ...simulation.functions.sweep import SweepResult
 from ...simulation.functions.sweep import sweep as run_sweep
 from ...simulation.sweep.table import as_csv
 from ..console.output import note, warn
 from ..console.progress import working
 from ..declaring.reportoption import HTML
-from ..engines.userrules import catalogue_of, plugins_of
 from ..report.documents import write_rows
 from ..report.plots.files import check_place
 from ..report.plots.runs import draw_runs

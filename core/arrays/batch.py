@@ -14,19 +14,19 @@ from ...api.objects import Map, Node, Taint
 from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
-from .census import Counter, Query
-from .columns import Column, ColumnView, grown
+from .census import PodCount, Query
+from .columns import ColumnView, NodeColumn, grown
 from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
 
-NOBODY: Column[str | None] = Column(None)
+NOBODY: NodeColumn[str | None] = NodeColumn(None)
 ZONE = ""
 """The key of counts by zone; no label has it."""
 
 
 @attrs.define(eq=False, repr=False)
-class Edit:
+class PodEdit:
     """A pod put on (*sign* 1) or taken off (-1) a node of an overlay; upstream's metadata follows each in turn."""
 
     at: int
@@ -101,7 +101,7 @@ class Batch:
         found: Mask = self.indexes == self.table.row_of.get(name, -1)
         return found
 
-    def _view(self, column: Column[Any]) -> ColumnView[Any]:
+    def _view(self, column: NodeColumn[Any]) -> ColumnView[Any]:
         return ColumnView(column, self._of(column.codes))
 
     def counted_by_zone(self, query: Query) -> Ints:
@@ -292,7 +292,7 @@ class Batch:
 
     # --- counted over domains ---------------------------------------------------------------------------------------
 
-    def counter(self, query: Query) -> Counter:
+    def counter(self, query: Query) -> PodCount:
         """The census's counter of *query*: what is counted without this batch's own edits."""
         return self.table.census.counter(query)
 
@@ -309,11 +309,11 @@ class Batch:
         return self._of(counter.rows)
 
     @property
-    def edits(self) -> Sequence[Edit]:
+    def edits(self) -> Sequence[PodEdit]:
         """What this batch adds to and takes off its nodes, in order; empty but for overlays."""
         return ()
 
-    def edits_at(self, i: int) -> Sequence[Edit]:
+    def edits_at(self, i: int) -> Sequence[PodEdit]:
         """The edits of node *i*, in order."""
         return ()
 

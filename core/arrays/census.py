@@ -16,7 +16,7 @@ import numpy as np
 from ..pods.pairs import Pair, Pairs
 from ..pods.template import Group, Template
 from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers, unreadable
-from .columns import Column, grown
+from .columns import NodeColumn, grown
 from .types import Ints
 
 MOST_MOVED = 1 << 10
@@ -60,7 +60,7 @@ NO_PODS = PodsMatching(frozenset(), "none", no_group)
 
 
 @attrs.define(eq=False, repr=False)
-class Counter:
+class PodCount:
     """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
 
     query: Query
@@ -68,7 +68,7 @@ class Counter:
     total: int = 0
     revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
-    _domains: dict[str, tuple[Column[Any], Ints]] = attrs.field(factory=dict)
+    _domains: dict[str, tuple[NodeColumn[Any], Ints]] = attrs.field(factory=dict)
     _moved: list[int] = attrs.field(factory=list)
     """The rows of the latest changes, one a revision."""
     _by_template: dict[int, int] = attrs.field(factory=dict)
@@ -111,12 +111,12 @@ class Counter:
             self.rows[rows] += counts
             self.total += int(counts.sum())
 
-    def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Ints:
+    def domains(self, key: str, labels: dict[str, NodeColumn[str | None]]) -> Ints:
         """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
         column = labels.get(key)
         return np.zeros(1, np.int64) if column is None else self.by(key, column)
 
-    def by(self, key: str, column: Column[Any]) -> Ints:
+    def by(self, key: str, column: NodeColumn[Any]) -> Ints:
         """Counts by code of *column*, which goes by *key* and follows from labels: int64[values]; code 0 counts nothing."""
         known, found = self._domains.get(key, (column, None))
         if found is None or len(found) < len(known.values):
@@ -126,7 +126,7 @@ class Counter:
             self._domains[key] = column, found
         return found
 
-    def domains_without(self, key: str, labels: dict[str, Column[str | None]], rows: Collection[int]) -> Ints:
+    def domains_without(self, key: str, labels: dict[str, NodeColumn[str | None]], rows: Collection[int]) -> Ints:
         """As :meth:`domains`, the pods of *rows* left out."""
         found = self.domains(key, labels)
         counted = [row for row in rows if row < len(self.rows) and self.rows[row]]
@@ -147,44 +147,44 @@ class Counter:
         start = self.revision - len(self._moved)
         return None if revision < start else self._moved[revision - start :]
 
-    def columns(self) -> Iterator[tuple[str, Column[Any]]]:
+    def columns(self) -> Iterator[tuple[str, NodeColumn[Any]]]:
         """The columns by whose values domains were asked for, each with its key."""
         return ((key, column) for key, (column, _) in self._domains.items())
 
 
-Terms = Sequence[tuple[TermCarriers, Counter]]
+Terms = Sequence[tuple[TermCarriers, PodCount]]
 
 
 @attrs.define(eq=False, repr=False)
 class Census:
     """All counters of one table."""
 
-    labels: dict[str, Column[str | None]]
+    labels: dict[str, NodeColumn[str | None]]
     """The table's label columns."""
-    counters: dict[Query, Counter] = attrs.field(factory=dict)
+    counters: dict[Query, PodCount] = attrs.field(factory=dict)
     revision: int = 0
     """Moves with every counter."""
     terms_revision: int = 0
     """Moves when a term appears that no pod had before, or the first invalid one."""
     has_unreadable: bool = False
     """Some pod has or had an invalid selector among its terms."""
-    watch: list[Counter] | None = None
+    watch: list[PodCount] | None = None
     """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
     asked_terms: bool = False
     """Terms were asked for, of which there may be more later; whoever wants to know sets it back."""
-    _asked: Pairs[Counter] = attrs.field(factory=Pairs)
+    _asked: Pairs[PodCount] = attrs.field(factory=Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
     """Template -> row -> pods, of the templates that are or were present."""
     _labelled: Pairs[Template] = attrs.field(factory=Pairs)
-    _matching: dict[Template, list[tuple[Counter, int]]] = attrs.field(factory=dict)
-    _terms: dict[str, TermIndex[Counter]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+    _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.field(factory=dict)
+    _terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: the pods that are present, without the queries."""
         return _counted, (self.labels, list(self.present()))
 
-    def counter(self, query: Query) -> Counter:
+    def counter(self, query: Query) -> PodCount:
         """The counter of *query*; the first time all present pods are counted for it."""
         found = self.counters.get(query)
         if found is None:
@@ -193,8 +193,8 @@ class Census:
             self.watch.append(found)
         return found
 
-    def _new(self, query: Query) -> Counter:
-        found = self.counters[query] = Counter(query)
+    def _new(self, query: Query) -> PodCount:
+        found = self.counters[query] = PodCount(query)
         self._asked.file(found, query.pairs)
         for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
             if often := found.of(template):
@@ -256,17 +256,17 @@ class Census:
                 self.has_unreadable = True
                 self.terms_revision += 1
 
-    def _carried(self, carrier: TermCarriers) -> Counter:
+    def _carried(self, carrier: TermCarriers) -> PodCount:
         found = self.counters.get(carrier)
         if found is None:
-            found = self.counters[carrier] = Counter(carrier)
+            found = self.counters[carrier] = PodCount(carrier)
             self._terms[carrier.role].add(carrier, found)
             self.terms_revision += 1
             self.revision += 1
         return found
 
 
-def _counted(labels: dict[str, Column[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
+def _counted(labels: dict[str, NodeColumn[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
     census = Census(labels)
     for template, row, count in present:
         census.add(template, row, count)

@@ -11,14 +11,14 @@ from ...api.objects import Pod
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port
 from .arithmetic import add_at
-from .batch import Batch, Edit
-from .census import Counter, Query
+from .batch import Batch, PodEdit
+from .census import PodCount, Query
 from .table import NodeTable
 from .types import Ints, Mask, Rows
 
 
 @attrs.define(eq=False, repr=False)
-class Tally:
+class EditCounts:
     """What an overlay's edits have changed for one query so far."""
 
     net: Ints
@@ -30,11 +30,11 @@ class Tally:
     """Edits that are tallied."""
 
     @classmethod
-    def of(cls, n: int) -> Tally:
+    def of(cls, n: int) -> EditCounts:
         """Nothing yet, on *n* nodes."""
         return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), *np.zeros((3, n), np.int64))
 
-    def follow(self, counter: Counter, edits: list[Edit]) -> None:
+    def follow(self, counter: PodCount, edits: list[PodEdit]) -> None:
         """Tally the edits since the last time."""
         for edit in edits[self.seen :]:
             if not edit.unheard and (often := counter.of(edit.entry.template)):
@@ -55,11 +55,11 @@ class Overlay(Batch):
 
     incoming: Pod | None = None
     """The pod that the trial is for; upstream's metadata does not follow what happens to another one of its name."""
-    _edits: list[Edit] = attrs.field(factory=list)
+    _edits: list[PodEdit] = attrs.field(factory=list)
     _placed: set[int] = attrs.field(factory=set)
     """Which entries an edit put here at least once, by identity."""
-    _edits_at: dict[int, list[Edit]] = attrs.field(factory=dict)
-    _tallies: dict[Query, Tally] = attrs.field(factory=dict)
+    _edits_at: dict[int, list[PodEdit]] = attrs.field(factory=dict)
+    _tallies: dict[Query, EditCounts] = attrs.field(factory=dict)
     _pods: dict[int, list[Entry]] = attrs.field(factory=dict)
     _counts: Ints = attrs.field(init=False)
     _sums: dict[str, Ints] = attrs.field(factory=dict)
@@ -78,10 +78,15 @@ class Overlay(Batch):
     def some(self, indexes: Rows) -> Overlay:
         """A copy of some of these nodes with the edits made so far."""
         part = Overlay.of(self.table, self.indexes[indexes], self.incoming)
-        place = {int(index): i for i, index in enumerate(indexes)}
+        place = {index: i for i, index in enumerate(indexes.tolist())}
+        part._counts, part._nonzero = self._counts[indexes], self._nonzero[:, indexes]
+        part._sums = {name: amounts[indexes] for name, amounts in self._sums.items()}
+        part._placed = self._placed.copy()
+        part._pods = {place[at]: list(pods) for at, pods in self._pods.items() if at in place}
+        part._ports = {port: {place[at]: held for at, held in held_at.items() if at in place} for port, held_at in self._ports.items()}
         for edit in self._edits:
-            if edit.at in place:
-                part._apply(place[edit.at], edit.entry, edit.sign)
+            if (at := place.get(edit.at)) is not None:
+                part._keep(PodEdit(at, edit.entry, edit.sign, edit.original, edit.unheard))
         return part
 
     def add(self, entry: Entry, at: int) -> None:
@@ -102,19 +107,21 @@ class Overlay(Batch):
 
     def _note(self, at: int, entry: Entry, sign: int) -> None:
         """Follow an edit in everything but the sums."""
-        edit = self._edit(at, entry, sign)
-        self._edits.append(edit)
-        self._edits_at.setdefault(at, []).append(edit)
+        self._keep(self._edit(at, entry, sign))
         self._list(at, entry, sign)
         for port in entry.template.ports:
             self._ports.setdefault(port, {})[at] = sign > 0
 
-    def _edit(self, at: int, entry: Entry, sign: int) -> Edit:
+    def _keep(self, edit: PodEdit) -> None:
+        self._edits.append(edit)
+        self._edits_at.setdefault(edit.at, []).append(edit)
+
+    def _edit(self, at: int, entry: Entry, sign: int) -> PodEdit:
         unheard = self.incoming is not None and entry.pod.name == self.incoming.name and entry.pod.namespace == self.incoming.namespace
         if sign > 0:
             self.table.census.learn(entry.template)
             self._placed.add(id(entry))
-        return Edit(at, entry, sign, sign < 0 and id(entry) not in self._placed, unheard)
+        return PodEdit(at, entry, sign, sign < 0 and id(entry) not in self._placed, unheard)
 
     def _list(self, at: int, entry: Entry, sign: int) -> None:
         pods = self._pods.get(at)
@@ -172,10 +179,10 @@ class Overlay(Batch):
         return iter(sorted({*super().with_volumes(), *self._pods}))
 
     @property
-    def edits(self) -> Sequence[Edit]:
+    def edits(self) -> Sequence[PodEdit]:
         return self._edits
 
-    def edits_at(self, i: int) -> Sequence[Edit]:
+    def edits_at(self, i: int) -> Sequence[PodEdit]:
         return self._edits_at.get(i, ())
 
     def delta(self, query: Query) -> Ints:
@@ -193,9 +200,9 @@ class Overlay(Batch):
     def given(self, query: Query) -> Ints:
         return self._tally(query).given
 
-    def _tally(self, query: Query) -> Tally:
+    def _tally(self, query: Query) -> EditCounts:
         found = self._tallies.get(query)
         if found is None:
-            found = self._tallies[query] = Tally.of(self.n)
+            found = self._tallies[query] = EditCounts.of(self.n)
         found.follow(self.counter(query), self._edits)
         return found

@@ -31,7 +31,7 @@ class NodeInfo:
     """Image name -> (size in bytes, nodes that had it when this node was last updated)."""
 
 
-class Change(NamedTuple):
+class CacheChange(NamedTuple):
     """One change that a snapshot has to apply: a pod was added (*sign* 1) or removed (-1) or, without an entry, the node changed."""
 
     entry: Entry | None
@@ -73,7 +73,7 @@ class Cache:
     """A confirmed pod replaces the assumed object and moves to the end of its node's list."""
     infos: dict[str, NodeInfo] = attrs.field(factory=dict)
     order: VisitingOrder = attrs.field(factory=VisitingOrder)
-    changes: dict[str, list[Change]] = attrs.field(factory=dict)
+    changes: dict[str, list[CacheChange]] = attrs.field(factory=dict)
     node_count: int = 0
     """The number of nodes in the node lister."""
     images_revision: int = 0
@@ -187,7 +187,7 @@ class Cache:
         info.pods.append(entry)
         if entry.template.ports:
             info.used_ports.update(entry.template.ports)
-        self._changed(info.name, Change(entry, 1, None, {}))
+        self._changed(info.name, CacheChange(entry, 1, None, {}))
 
     def _take(self, state: PodState) -> None:
         info, entry = self.infos[state.node_name], state.entry
@@ -195,7 +195,7 @@ class Cache:
         info.pods[index] = info.pods[-1]
         info.pods.pop()
         info.used_ports.difference_update(entry.template.ports)
-        self._changed(info.name, Change(entry, -1, None, {}))
+        self._changed(info.name, CacheChange(entry, -1, None, {}))
         self._drop_if_empty(info)
 
     # --- nodes ------------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class Cache:
         self.node_count -= info.node is not None
         self.images_revision += bool(info.images)
         info.node, info.images = None, {}
-        self._changed(info.name, Change(None, 0, None, {}))
+        self._changed(info.name, CacheChange(None, 0, None, {}))
         self._drop_if_empty(info)
         self.order.remove(node.name, self.zone_key(node.labels))
         self._forget_images(node)
@@ -237,7 +237,7 @@ class Cache:
         self.images_revision += before != node.status.images
         self.node_count += info.node is None
         info.node, info.images = node, self._summarise_images(node)
-        self._changed(info.name, Change(None, 0, node, info.images))
+        self._changed(info.name, CacheChange(None, 0, node, info.images))
 
     def _summarise_images(self, node: Node) -> dict[str, tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}
@@ -272,5 +272,5 @@ class Cache:
         if not info.pods and info.node is None:
             del self.infos[info.name]
 
-    def _changed(self, name: str, change: Change) -> None:
+    def _changed(self, name: str, change: CacheChange) -> None:
         self.changes.setdefault(name, []).append(change)

@@ -9,7 +9,7 @@ import attrs
 
 from ...api.objects import Node
 from ..arrays.table import ImageStates, NodeTable
-from .cache import Cache, Change, NodeInfo
+from .cache import Cache, CacheChange, NodeInfo
 
 
 @attrs.define(eq=False, repr=False)
@@ -41,7 +41,7 @@ class Snapshot:
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
             self._drop_missing()
 
-    def _catch_up(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:
+    def _catch_up(self, name: str, info: NodeInfo | None, steps: list[CacheChange]) -> None:
         if self.keeps_nodeless:
             self._follow(name, info, steps)
         elif info is not None and info.node is not None:
@@ -52,7 +52,7 @@ class Snapshot:
             self.table.drop(name)
             self.version += 1
 
-    def _follow(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:
+    def _follow(self, name: str, info: NodeInfo | None, steps: list[CacheChange]) -> None:
         if info is None:
             if name in self.table.row_of:
                 self.table.drop(name)
@@ -78,7 +78,7 @@ class Snapshot:
         self._images_at[name] = self.cache.images_revision
         return self.cache.image_states(node)
 
-    def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[Change]) -> None:
+    def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[CacheChange]) -> None:
         if self.drops_nodeless and name not in self.table.row_of:
             self._stale.add(name)
             self.version += 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from enum import Enum
+from typing import Any, Literal, Protocol
 
 import attrs
 import numpy as np
@@ -11,14 +12,16 @@ import numpy as np
 from ...api.frames import make_frame
 from ...api.notebooks import Look, Share, shortened
 from ...api.objects import Pod
+from ...api.record import UNSET, UnsetType, plain
 from ..arrays.types import Rows, Scores
 from .extender import Passed
 from .plan import Preemption
+from .record import CycleRecord, DecisionRecord, RejectedNode
 from .score import Ranking
-from .search import Search
+from .search import SearchResult
 
 
-class NodeStatus(Protocol):
+class PluginStatus(Protocol):
     """A plugin's status for a node that it rejects."""
 
     @property
@@ -27,9 +30,12 @@ class NodeStatus(Protocol):
     @property
     def reasons(self) -> tuple[str, ...]: ...
 
+    @property
+    def code(self) -> Enum: ...
+
 
 @attrs.frozen
-class Refusal:
+class NodeFailure:
     """Why a node does not fit."""
 
     rules: tuple[str, ...]
@@ -46,7 +52,7 @@ class Details:
     names: list[str]
     feasible_rows: Rows
     """After extenders, in visiting order: intp[k]; a row can be here twice."""
-    search: Search | None = None
+    search: SearchResult | None = None
     ranking: Ranking | None = None
     reduced: Mapping[str, Scores] = attrs.field(factory=dict)
     """Priority -> int64[k]: its scores after the reduce step, also where the cycle ended after that without a ranking."""
@@ -65,7 +71,7 @@ class Details:
             return no_details, ()
         read = {"visited": self.visited, "failed": self.failed, "statuses": dict(self.statuses), "refusals": self.refusals()}
         arrays = list(self.names), self.feasible_rows, self.ranking, dict(self.reduced), self.extender_reasons
-        return _settled, (*arrays, read, self.plugin_record())
+        return _settled, (*arrays, {**read, "post_filter": self.post_filter})
 
     def narrow(self, rows: Rows, passed: Passed) -> None:
         """Set the result of extenders: the remaining feasible *rows*, and the reasons for others."""
@@ -102,11 +108,11 @@ class Details:
         return found
 
     @property
-    def statuses(self) -> Mapping[str, NodeStatus]:
+    def statuses(self) -> Mapping[str, PluginStatus]:
         """Node -> the status that rejected it; empty for a release without plugins."""
         return {}
 
-    def refusal(self, row: int) -> Refusal | None:
+    def refusal(self, row: int) -> NodeFailure | None:
         """Why *row* does not fit, even if the search did not visit it; None if it fits, or if no search ran."""
         if self.search is None:
             return None
@@ -114,11 +120,11 @@ class Details:
         if verdict.fits[row] and not texts:
             return None
         reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
-        return Refusal(tuple(verdict.rejecting_predicates(row)), reasons)
+        return NodeFailure(tuple(verdict.rejecting_predicates(row)), reasons)
 
-    def refusals(self) -> dict[int, Refusal]:
+    def refusals(self) -> dict[int, NodeFailure]:
         """Row -> why it does not fit, of all rows that do not, visited or not."""
-        known: dict[Refusal, Refusal] = {}
+        known: dict[NodeFailure, NodeFailure] = {}
         found = ((row, self.refusal(row)) for row in range(len(self.names) if self.search is not None else 0))
         return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
 
@@ -140,13 +146,10 @@ class Details:
     def _by_name(self, scores: Any) -> dict[str, int]:
         return {self.names[row]: score for row, score in zip(self.feasible_rows.tolist(), scores.tolist(), strict=True)}
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"feasible": self.feasible, "failed": self.failed, "priorities": self.priorities, "scores": self.scores}
-
-    def plugin_record(self) -> dict[str, Any]:
-        """What only releases with plugins have, as plain data."""
-        return {}
+    @property
+    def post_filter(self) -> str | None:
+        """The message of PostFilter; None for a release without plugins."""
+        return None
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
@@ -154,11 +157,10 @@ class SettledDetails(Details):
     """The details of a decision that was copied or pickled: all that can be read, but no search."""
 
     _read: Mapping[str, Any]
-    _plugin_record: dict[str, Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = self.names, self.feasible_rows, self.ranking, self.reduced, self.extender_reasons
-        return _settled, (*arrays, self._read, self._plugin_record)
+        return _settled, (*arrays, self._read)
 
     @property
     def visited(self) -> list[int]:
@@ -169,25 +171,27 @@ class SettledDetails(Details):
         return {node: list(reasons) for node, reasons in self._read["failed"].items()}
 
     @property
-    def statuses(self) -> Mapping[str, NodeStatus]:
+    def statuses(self) -> Mapping[str, PluginStatus]:
         return dict(self._read["statuses"])
 
-    def refusals(self) -> dict[int, Refusal]:
+    def refusals(self) -> dict[int, NodeFailure]:
         return dict(self._read["refusals"])
 
-    def refusal(self, row: int) -> Refusal | None:
-        found: Refusal | None = self._read["refusals"].get(row)
+    def refusal(self, row: int) -> NodeFailure | None:
+        found: NodeFailure | None = self._read["refusals"].get(row)
         return found
 
-    def plugin_record(self) -> dict[str, Any]:
-        return dict(self._plugin_record)
+    @property
+    def post_filter(self) -> str | None:
+        found: str | None = self._read["post_filter"]
+        return found
 
 
 def _settled(
     names: list[str], rows: Rows, ranking: Ranking | None, reduced: Mapping[str, Scores], extender_reasons: dict[str, list[str]],
-    read: Mapping[str, Any], plugin_record: dict[str, Any],
+    read: Mapping[str, Any],
 ) -> Details:  # fmt: skip
-    return SettledDetails(names, rows, None, ranking, reduced, extender_reasons, read=read, plugin_record=plugin_record)
+    return SettledDetails(names, rows, None, ranking, reduced, extender_reasons, read=read)
 
 
 NO_DETAILS = Details([], np.zeros(0, np.intp))
@@ -271,7 +275,7 @@ class Decision:
         return None if self.host is None else self.scores.get(self.host)
 
     @property
-    def statuses(self) -> Mapping[str, NodeStatus]:
+    def statuses(self) -> Mapping[str, PluginStatus]:
         """Node -> the status that rejected it; empty without details, and for a release without plugins."""
         return self.details.statuses
 
@@ -287,17 +291,27 @@ class Decision:
         *details* adds feasible, failed, priorities and scores. A release with plugins adds ``plugins`` and, with *details*, ``statuses``
         (node -> plugin and code) and ``postFilter``, its message.
         """
-        preemption = None if self.preemption is None else self.preemption.record()
+        found: dict[str, Any] = plain(DecisionRecord(**self._fields(details)))
+        return found
+
+    def cycle(self, *, details: bool = False) -> CycleRecord:
+        """The decision as one cycle of a run."""
+        waiting: Literal[True] | UnsetType = True if self.is_waiting else UNSET
+        return CycleRecord(**self._fields(details), waiting=waiting, retry=self.is_retry, final=self.is_final)
+
+    def _fields(self, details: bool) -> dict[str, Any]:
         found: dict[str, Any] = {"pod": self.pod.key, "host": self.host, "error": self.error}
-        shown = self.details
         if details:
-            found |= shown.record()
-        found |= {"preemption": preemption}
+            found |= {"feasible": self.feasible, "failed": self.failed, "priorities": self.priorities, "scores": self.scores}
+        if self.preemption is not None:
+            found["preemption"] = self.preemption.record()
         if self.allocations is not None:
-            found |= {"allocations": dict(self.allocations)}
+            found["allocations"] = dict(self.allocations)
         if self.plugins is not None:
-            found |= {"plugins": sorted(self.plugins)}
-            found |= {"statuses": {}, "postFilter": None, **shown.plugin_record()} if details else {}
+            found["plugins"] = sorted(self.plugins)
+            if details:
+                statuses = {node: RejectedNode(status.plugin or None, status.code.value) for node, status in self.statuses.items()}
+                found |= {"statuses": statuses, "post_filter": self.details.post_filter}
         return found
 
     # --- as tables --------------------------------------------------------------------------------------------------

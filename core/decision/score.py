@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.types import Rows, Scores
 from ..cycle import EVEN, Cycle, evenly
-from ..rule import Priority, Reduction, RuleError
+from ..rule import Priority, PriorityError, Reduction
 from .extender import Extender, extender_scores
 
 
@@ -55,7 +55,7 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
         try:
             reduced = _reduced(cycle, priority, nodes, raw, ranking)
             totals += reduced if weight == 1 else reduced * weight
-        except RuleError as error:
+        except PriorityError as error:
             # Upstream: a map function runs node by node, and the error of each node is kept.
             errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
     if errors:
@@ -72,8 +72,8 @@ def scores_by_extenders(cycle: Cycle, nodes: Batch, extenders: Sequence[Extender
     return np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
 
 
-def _reduced(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores | RuleError, ranking: Ranking) -> Scores:
-    if isinstance(raw, RuleError):
+def _reduced(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores | PriorityError, ranking: Ranking) -> Scores:
+    if isinstance(raw, PriorityError):
         raise raw
     reduced = reduced_scores(cycle, priority, nodes, raw)
     ranking.raw[priority.name], ranking.by_priority[priority.name] = raw, reduced
@@ -81,7 +81,7 @@ def _reduced(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores | RuleE
 
 
 def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) -> Scores:
-    """The scores of the feasible *nodes* after the reduce step, if there is one: int64[k]. Raises its RuleError."""
+    """The scores of the feasible *nodes* after the reduce step, if there is one: int64[k]. Raises its PriorityError."""
     reduce, pod = priority.reduce, cycle.template
     if reduce is None:
         return raw

@@ -15,7 +15,7 @@ from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..pods.template import Entry
 from ..rule import Predicate
-from .verdict import EquivalenceView, Judgement, Verdict, judge
+from .verdict import EquivalenceView, FilterPass, Verdict, judge
 
 
 def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool, view: EquivalenceView | None = None) -> Verdict:
@@ -58,7 +58,7 @@ def _places(nodes: Batch, name: str) -> list[int]:
 
 
 @attrs.define(eq=False, repr=False)
-class Search:
+class SearchResult:
     """The result of a search: the ``visited`` rows in order, without the surplus fit that stopped it, and which of them fit."""
 
     verdict: Verdict
@@ -91,7 +91,7 @@ class Search:
 
 def search(
     cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None, verdict: Verdict | None = None
-) -> Search:
+) -> SearchResult:
     """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found; *verdict*: if it is known."""
     verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
     fits: Mask = verdict.fits.take(order)
@@ -100,8 +100,8 @@ def search(
         found = np.flatnonzero(fits)
         if len(found) > wanted:
             consumed = int(found[wanted]) + 1
-            return Search(verdict, order[: consumed - 1], fits[: consumed - 1], consumed)
-    return Search(verdict, order, fits, consumed)
+            return SearchResult(verdict, order[: consumed - 1], fits[: consumed - 1], consumed)
+    return SearchResult(verdict, order, fits, consumed)
 
 
 def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
@@ -120,7 +120,7 @@ def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
     _effects(cycle, effective, verdict.plain, visited)
 
 
-def _effects(cycle: Cycle, predicates: list[Predicate], judgement: Judgement, at: Rows) -> None:
+def _effects(cycle: Cycle, predicates: list[Predicate], judgement: FilterPass, at: Rows) -> None:
     for predicate in predicates:
         reached = at[judgement.reached(predicate.name)[at]]
         if len(reached) and predicate.effect is not None:

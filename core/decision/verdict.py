@@ -27,7 +27,7 @@ class EquivalenceView(Protocol):
 
 
 @attrs.define(eq=False, repr=False)
-class Judgement:
+class FilterPass:
     """One pass of all predicates over a batch of n nodes.
 
     ``fits``: bool[n]. ``errors``: int64[n] or None; 0 or 1 + the index into ``texts`` of the node's error. An error counts only if no
@@ -65,6 +65,10 @@ class Judgement:
         names = [predicate.name for predicate, failures in self.findings if failures.codes[i]]
         return names if self.check_all else names[:1]
 
+    def outcome(self, i: int) -> tuple[int, ...]:
+        """What nodes have in common that the same predicates reject for the same reasons."""
+        return tuple([failures.codes.item(i) for _, failures in self.findings])
+
     def unresolvable(self) -> Mask:
         """The nodes with a reason that removing pods cannot resolve: bool[n]."""
         found = np.zeros(self.nodes.n, np.bool_)
@@ -97,7 +101,7 @@ class Judgement:
     """Predicate -> nodes with a hit in the equivalence cache: bool[n]."""
 
 
-def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | None = None) -> Judgement:
+def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | None = None) -> FilterPass:
     """Run every predicate on every node of *nodes*; with a *view*, results in the equivalence cache replace fresh ones."""
     predicates = cycle.predicates
     found = cycle.ask(predicates, nodes)
@@ -117,7 +121,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
         if check_all:
             alive &= failures.errors_or_zero == 0
         passed &= failures.passed
-    return Judgement(nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits)
+    return FilterPass(nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits)
 
 
 @attrs.define(eq=False, repr=False)
@@ -127,29 +131,29 @@ class Verdict:
     For a node that fails with its nominated pods that failure counts; for all others the pass without them counts.
     """
 
-    _plain: Judgement | Callable[[], Judgement]
+    _plain: FilterPass | Callable[[], FilterPass]
     """Of a function, which is called when somebody asks, no node has an error."""
     fits: Mask
-    with_nominated: Judgement | None = None
+    with_nominated: FilterPass | None = None
     place: dict[int, int] = attrs.field(factory=dict)
     """Node of the batch -> its place in ``with_nominated``."""
     has_errors: bool = attrs.field(init=False)
     """Whether any node may have an error."""
 
     def __attrs_post_init__(self) -> None:
-        self.has_errors = any(one.errors is not None for one in (self._plain, self.with_nominated) if isinstance(one, Judgement))
+        self.has_errors = any(one.errors is not None for one in (self._plain, self.with_nominated) if isinstance(one, FilterPass))
 
     def __repr__(self) -> str:
         return f"<Verdict: {np.count_nonzero(self.fits)} of {len(self.fits)} rows fit>"
 
     @property
-    def plain(self) -> Judgement:
+    def plain(self) -> FilterPass:
         """The pass without nominated pods."""
-        if not isinstance(self._plain, Judgement):
+        if not isinstance(self._plain, FilterPass):
             self._plain = self._plain()
         return self._plain
 
-    def _of(self, i: int) -> tuple[Judgement, int]:
+    def _of(self, i: int) -> tuple[FilterPass, int]:
         place = self.place.get(i)
         if self.with_nominated is not None and place is not None and not self.with_nominated.fits[place]:
             return self.with_nominated, place
@@ -169,6 +173,11 @@ class Verdict:
         """The predicates that rejected node *i*."""
         judgement, at = self._of(i)
         return judgement.rejecting_predicates(at)
+
+    def outcome(self, i: int) -> tuple[int, ...] | None:
+        """What nodes have in common that the same predicates reject for the same reasons; None: nothing is known to be alike."""
+        judgement, at = self._of(i)
+        return None if self.has_errors else (int(judgement is self.with_nominated), *judgement.outcome(at))
 
     def unresolvable(self) -> Mask:
         """The nodes where preemption cannot help: bool[n]."""

@@ -25,7 +25,7 @@ _LABEL = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 _SEMVER = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-({_LABEL}(?:\.{_LABEL})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?", re.ASCII)
 
 
-class SelectorError(Exception):
+class DeviceSelectorError(Exception):
     """An expression cannot be evaluated for a device; the text is upstream's where it has one."""
 
 

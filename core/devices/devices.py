@@ -17,9 +17,9 @@ from ..cluster.listings import Listings
 from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
 from .judging import AllocationError, Judge
-from .plan import Planner
+from .plan import DevicePlanner
 from .pools import Pools
-from .search import Outcome, Search, Taken
+from .search import DeviceSearch, Outcome, Taken
 
 UNKNOWN, NONE, FOUND, ERROR = -1, 0, 1, 2
 """What a search came to."""
@@ -101,8 +101,8 @@ class Devices:
 
     def _search(self, claims: Sequence[ResourceClaim], row: int) -> Outcome | None:
         pools = self.pools.of_row[row]
-        plan = Planner(self.listings.device_classes.get, self.cells, self.admin_access, self.judge).plan(claims, pools)
-        return Search(plan, pools, self.listings.resource_claims.holders, self.cells, self.judge).run()
+        plan = DevicePlanner(self.listings.device_classes.get, self.cells, self.admin_access, self.judge).plan(claims, pools)
+        return DeviceSearch(plan, pools, self.listings.resource_claims.holders, self.cells, self.judge).run()
 
 
 def _result(taken: Sequence[Taken], node_name: str) -> AllocationResult:

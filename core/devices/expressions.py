@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from ...exceptions import KubeclassicError
-from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, SelectorError
+from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, DeviceSelectorError
 from .makes import Make, Values
 
 MISSING = "CEL selectors of devices: got no cel-expr-python, wanted it installed: pip install 'kubeclassic[devices]'"
@@ -36,14 +36,14 @@ class Expression:
         return f"<Expression {self.text}>"
 
     def matches(self, make: Make) -> bool:
-        """Whether it is true of devices of *make*. Raises SelectorError with upstream's text."""
+        """Whether it is true of devices of *make*. Raises DeviceSelectorError with upstream's text."""
         if self.error:
-            raise SelectorError(f"CEL compile error: {self.error}")
+            raise DeviceSelectorError(f"CEL compile error: {self.error}")
         try:
             found = self._program.eval(data={"device": self._with_domains(make.as_input())})
             return self._as_flag(found)
-        except SelectorError as error:
-            raise SelectorError(f"CEL runtime error: {error}") from None
+        except DeviceSelectorError as error:
+            raise DeviceSelectorError(f"CEL runtime error: {error}") from None
 
     def _with_domains(self, device: Values) -> Values:
         # Upstream: a domain of which the device has nothing is an empty object.
@@ -59,9 +59,9 @@ class Expression:
         if kind == "bool":
             return bool(found.value())
         if kind == "error":
-            raise SelectorError(_in_upstreams_words(str(found.value())))
+            raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
         conversion = f"type conversion error from '{kind}' to 'bool'"
-        raise SelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
+        raise DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
 
 
 @lru_cache(1 << 12)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import attrs
 
 from ...api.objects import DeviceClass, DeviceSelector, ExactDeviceRequest
-from .celfunctions import SelectorError
+from .celfunctions import DeviceSelectorError
 from .expressions import compiled
 from .makes import Make
 
@@ -49,7 +49,7 @@ class Judge:
         if found is None:
             try:
                 found = compiled(expression).matches(make)
-            except SelectorError as error:
+            except DeviceSelectorError as error:
                 found = str(error)
             if len(self._known) >= MOST_KEPT:
                 self._known.clear()

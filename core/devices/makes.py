@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Device, DeviceAttribute, Map
-from .celfunctions import SelectorError, quantity_value, semver_value
+from .celfunctions import DeviceSelectorError, quantity_value, semver_value
 
 Values = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ class Make:
     attributes: Map[DeviceAttribute]
     device: Device
     """One of them."""
-    _input: Values | SelectorError | None = None
+    _input: Values | DeviceSelectorError | None = None
 
     def __repr__(self) -> str:
         return f"<Make {self.number} of {self.driver}>"
@@ -39,16 +39,16 @@ class Make:
         return found
 
     def as_input(self) -> Values:
-        """The variable ``device`` of an expression. Raises SelectorError for an attribute that has no value to compare.
+        """The variable ``device`` of an expression. Raises DeviceSelectorError for an attribute that has no value to compare.
 
         Upstream: DeviceMatches in dynamic-resource-allocation/cel/compile.go.
         """
         if self._input is None:
             try:
                 self._input = self._as_input()
-            except SelectorError as error:
+            except DeviceSelectorError as error:
                 self._input = error
-        if isinstance(self._input, SelectorError):
+        if isinstance(self._input, DeviceSelectorError):
             raise self._input
         return self._input
 
@@ -74,9 +74,9 @@ def _value(name: str, attribute: DeviceAttribute) -> Any:
         if attribute.type == "version":
             return semver_value(str(attribute.value))
     except ValueError as error:
-        raise SelectorError(f"attribute {name}: parse semantic version: {error}") from None
+        raise DeviceSelectorError(f"attribute {name}: parse semantic version: {error}") from None
     if not attribute.type:
-        raise SelectorError(f"attribute {name}: unsupported attribute value")
+        raise DeviceSelectorError(f"attribute {name}: unsupported attribute value")
     return attribute.value
 
 

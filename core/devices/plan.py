@@ -65,7 +65,7 @@ class _Asked(NamedTuple):
 
 
 @attrs.frozen(eq=False, repr=False)
-class Plan:
+class NodeAllocationPlan:
     """What is to be allocated from the pools of one node."""
 
     claims: Sequence[ResourceClaim]
@@ -83,7 +83,7 @@ class Plan:
 
 
 @attrs.define(eq=False, repr=False)
-class Planner:
+class DevicePlanner:
     """Checks claims. The same for all nodes but for mode All."""
 
     class_of: Callable[[str], DeviceClass | None]
@@ -93,11 +93,11 @@ class Planner:
     judge: Judge
     _selected: dict[tuple[int, PoolDevice], bool] = attrs.field(factory=dict)
 
-    def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> Plan:
+    def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> NodeAllocationPlan:
         """The plan for *claims* on a node that reaches *pools*. Raises AllocationError."""
         planned = [self._claim(claim, pools) for claim in claims]
         takes_all = any(option.all_devices is not None for claim in planned for options in claim for option in options)
-        return Plan(claims, planned, takes_all)
+        return NodeAllocationPlan(claims, planned, takes_all)
 
     def _claim(self, claim: ResourceClaim, pools: Sequence[Pool]) -> list[list[Option]]:
         requests = [self._options(claim, request, pools) for request in claim.spec.devices.requests]
@@ -159,5 +159,5 @@ class Planner:
         key = kept_under, device
         found = self._selected.get(key)
         if found is None:
-            found = self._selected[key] = Plan.is_selectable(option, device, self.judge, self.cells)
+            found = self._selected[key] = NodeAllocationPlan.is_selectable(option, device, self.judge, self.cells)
         return found

@@ -15,7 +15,7 @@ from ..cluster.resourceclaims import DeviceId
 from ..release import DeviceCells
 from .constraints import Together
 from .judging import AllocationError, Judge
-from .plan import MOST_DEVICES, Option, Plan
+from .plan import MOST_DEVICES, NodeAllocationPlan, Option
 from .pools import Pool, PoolDevice
 
 
@@ -26,7 +26,7 @@ class Taken(NamedTuple):
     option: Option
 
 
-class Place(NamedTuple):
+class DeviceSlot(NamedTuple):
     """The device that is looked for: of which claim, request and alternative, and which one of them."""
 
     claim: int
@@ -47,10 +47,10 @@ Outcome = Sequence[Sequence[Taken]]
 
 
 @attrs.define(eq=False, repr=False)
-class Search:
+class DeviceSearch:
     """One search, for the devices that one node reaches."""
 
-    plan: Plan
+    plan: NodeAllocationPlan
     pools: Sequence[Pool]
     in_use: Container[DeviceId]
     cells: DeviceCells
@@ -74,14 +74,14 @@ class Search:
     def run(self) -> Outcome | None:
         """The devices of each claim; None where they cannot be had. Raises AllocationError."""
         try:
-            return self.taken if self._go_on(Place(0), False) else None
+            return self.taken if self._go_on(DeviceSlot(0), False) else None
         except _Stop:
             return None
         except _TooMany:
             # Upstream: where that is found in the first claim, it comes out as an error.
             raise AllocationError("allocation max size exceeded") from None
 
-    def _go_on(self, place: Place, is_chosen: bool) -> bool:
+    def _go_on(self, place: DeviceSlot, is_chosen: bool) -> bool:
         """Choose the devices from *place* on; *is_chosen*: which alternative is tried is settled."""
         if place.claim == len(self.plan.claims):
             return True
@@ -95,18 +95,18 @@ class Search:
         if option.all_devices is not None and not option.all_devices and self.cells.all_wants_one:
             return False
         if place.device >= option.count:
-            return self._go_on(Place(place.claim, place.request + 1), False)
+            return self._go_on(DeviceSlot(place.claim, place.request + 1), False)
         if not self._has_room(place, option):
             return False
         return self._take_all(place, option, is_chosen) if option.all_devices is not None else self._take_one(place, option, is_chosen)
 
     def _next_claim(self, claim: int) -> bool:
         try:
-            return self._go_on(Place(claim), False)
+            return self._go_on(DeviceSlot(claim), False)
         except _TooMany:
             return False
 
-    def _first_available(self, place: Place, count: int) -> bool:
+    def _first_available(self, place: DeviceSlot, count: int) -> bool:
         is_too_many = True
         for number in range(count):
             try:
@@ -119,7 +119,7 @@ class Search:
             raise _TooMany
         return False
 
-    def _has_room(self, place: Place, option: Option) -> bool:
+    def _has_room(self, place: DeviceSlot, option: Option) -> bool:
         there = len(self.taken[place.claim])
         if self.cells.room == "again":
             # Upstream: the devices of this request that were chosen already count twice.
@@ -130,7 +130,7 @@ class Search:
 
     # --- one device -------------------------------------------------------------------------------------------------
 
-    def _take_all(self, place: Place, option: Option, is_chosen: bool) -> bool:
+    def _take_all(self, place: DeviceSlot, option: Option, is_chosen: bool) -> bool:
         assert option.all_devices is not None
         device, before = option.all_devices[place.device], len(self.taken[place.claim])
         if not self._take(place.claim, option, device, must=True):
@@ -140,13 +140,13 @@ class Search:
         is_done = False
         try:
             # Upstream: from the second device on it goes on with the first alternative, whichever was being tried.
-            is_done = self._go_on(Place(place.claim, place.request, 0, place.device + 1), is_chosen)
+            is_done = self._go_on(DeviceSlot(place.claim, place.request, 0, place.device + 1), is_chosen)
         finally:
             if not is_done and self.cells.all_gives_back:
                 self._give_back(place.claim, option, device, before)
         return is_done
 
-    def _take_one(self, place: Place, option: Option, is_chosen: bool) -> bool:
+    def _take_one(self, place: DeviceSlot, option: Option, is_chosen: bool) -> bool:
         led_nowhere: set[object] = set()
         for pool in self.pools:
             if pool.invalid and self.cells.invalid_pool_errs:
@@ -165,7 +165,7 @@ class Search:
                     led_nowhere.add(alike)
         return False
 
-    def _leads_on(self, place: Place, option: Option, device: PoolDevice, is_chosen: bool) -> bool:
+    def _leads_on(self, place: DeviceSlot, option: Option, device: PoolDevice, is_chosen: bool) -> bool:
         """Go on at *place* with *device*, which was taken; else give it back."""
         is_done, before = False, len(self.taken[place.claim]) - 1
         try:
@@ -178,7 +178,7 @@ class Search:
                 self._give_back(place.claim, option, device, before)
         return is_done
 
-    def _state(self, place: Place) -> Hashable:
+    def _state(self, place: DeviceSlot) -> Hashable:
         """*place*, and how many devices of each make were taken for what. Searches from equal states end alike."""
         users: dict[DeviceId, list[tuple[int, str]]] = {}
         kinds: dict[DeviceId, tuple[int, bool]] = {}

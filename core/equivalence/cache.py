@@ -16,7 +16,7 @@ from ..arrays.columns import grown
 from ..arrays.table import NodeTable
 from ..arrays.types import Mask, Rows
 from ..cluster.nominations import Nominations
-from ..decision.verdict import Judgement
+from ..decision.verdict import FilterPass
 from ..failures import Failures, Reasons
 from ..release import Release
 from ..rule import Predicate
@@ -181,7 +181,7 @@ class CacheView:
         self.hits[predicate.name] = hits
         return results.over(fresh, kept, hits)
 
-    def keep(self, judgement: Judgement, visited: Rows) -> None:
+    def keep(self, judgement: FilterPass, visited: Rows) -> None:
         """Cache what each predicate answered for those *visited* rows that it really evaluated."""
         if self.cache.read_only:
             return

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from ..arrays.batch import Batch
-from ..arrays.census import Counter
+from ..arrays.census import PodCount
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, Trail
 from ..arrays.types import Rows
@@ -79,7 +79,7 @@ class Answer(ABC, Generic[Value]):
     """Rows of the table when all were evaluated."""
     shared: bool = False
     """Others may have the arrays too, the rule or a reader: copy them before they change."""
-    watched: list[Counter] = attrs.field(factory=list)
+    watched: list[PodCount] = attrs.field(factory=list)
     """The counters of the census that the rule looked at."""
     moves: bool = True
     """Something of what it depends on is not in ``still``."""

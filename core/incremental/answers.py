@@ -14,8 +14,8 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.census import Counter
-from ..arrays.columns import Column, RowsByCode
+from ..arrays.census import PodCount
+from ..arrays.columns import NodeColumn, RowsByCode
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Rows
@@ -186,7 +186,7 @@ class AnswerCache:
         answer.values = None
         return True
 
-    def _is_narrow(self, counter: Counter) -> bool:
+    def _is_narrow(self, counter: PodCount) -> bool:
         """Whether no two rows are in one of the domains by which *counter* counts."""
         domains = [self._rows_by(key, column) for key, column in counter.columns()]
         return bool(domains) and all(rows.are_apart for rows in domains)
@@ -251,7 +251,7 @@ class AnswerCache:
         answer.too_many = 0
         return np.fromiter(sorted(found), np.intp, len(found))
 
-    def _rows_by(self, key: str, column: Column[Any]) -> RowsByCode:
+    def _rows_by(self, key: str, column: NodeColumn[Any]) -> RowsByCode:
         found: RowsByCode = self.table.once(("rows by", key), lambda: RowsByCode.of(column.codes[: self.table.size]))
         return found
 

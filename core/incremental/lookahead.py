@@ -44,7 +44,7 @@ Judge = Callable[[Batch], tuple[Mask, Ints]]
 
 
 @attrs.define
-class Luck:
+class LookaheadStats:
     """How looks paid of late, of all sizes."""
 
     patience: int = MISSES_TO_LOOK
@@ -69,7 +69,7 @@ class Lookahead:
     """Times that rows had to be judged, though a new look would have foreseen all that happened."""
     patience: int = MISSES_TO_LOOK
     """Misses before the next look; grows while looks do not pay."""
-    luck: Luck = attrs.field(factory=Luck)
+    luck: LookaheadStats = attrs.field(factory=LookaheadStats)
     """Shared by those of one scheduler."""
 
     def forget(self) -> None:

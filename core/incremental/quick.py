@@ -18,7 +18,7 @@ from ..cluster.nominations import Nominations
 from ..cluster.order import Order
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker
-from ..rule import Algorithm, RuleError
+from ..rule import Algorithm, PriorityError
 from .scoreboard import Scoreboard
 from .scoreboards import Scoreboards
 
@@ -113,7 +113,7 @@ class QuickPath:
             row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, places, self.ties.which)
             order.take(len(rows))
             return row
-        except RuleError:
+        except PriorityError:
             board.forget()
             return Detour.ERROR
         finally:

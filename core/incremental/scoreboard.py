@@ -21,7 +21,7 @@ from .answer import Scope, Still, Unanswerable
 from .answers import AnswerCache
 from .leaders import Leaders
 from .rows import RowScores
-from .tracked import Feasible, TrackedPredicate, TrackedPriority
+from .tracked import TrackedFeasible, TrackedPredicate, TrackedPriority
 
 OUT = -(2**62)
 """The total of a row that does not fit."""
@@ -78,7 +78,7 @@ class Scoreboard:
     """Those of them that ``predicates`` pass."""
     _is_ranked: bool = False
     """``ranked`` was brought up to date with ``fits``."""
-    _feasible: Feasible | None = None
+    _feasible: TrackedFeasible | None = None
     """Which rows fit, as it was told to the priorities last."""
     _counting: list[TrackedPriority] = attrs.field(factory=list)
     """The priorities that tell rows apart."""
@@ -231,7 +231,7 @@ class Scoreboard:
         everything, feasible = rows is None, self._feasible
         if feasible is None or everything:
             everywhere = self.count == len(self.fits)
-            feasible = self._feasible = Feasible(self.fits, everywhere, table=self.answers.table, order=self.order)
+            feasible = self._feasible = TrackedFeasible(self.fits, everywhere, table=self.answers.table, order=self.order)
         feasible.order = self.order
         for tracked in self.priorities:
             answer = tracked.answer

@@ -1,6 +1,5 @@
 """The scoreboards of the templates in use, made when a template is first asked about."""
 
-
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -15,7 +14,7 @@ from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads, never_idle
 from .answer import Scope
 from .answers import AnswerCache
-from .lookahead import Lookahead, Luck
+from .lookahead import Lookahead, LookaheadStats
 from .rows import RowScores, reads_of
 from .scoreboard import Scoreboard
 from .tracked import TrackedPredicate, TrackedPriority
@@ -60,7 +59,7 @@ class Scoreboards:
     _known: dict[Template, Scoreboard] = attrs.field(factory=dict)
     _plans: dict[Hashable, Plan] = attrs.field(factory=dict)
     """By the rules that concern a pod."""
-    _luck: Luck = attrs.field(factory=Luck)
+    _luck: LookaheadStats = attrs.field(factory=LookaheadStats)
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
     def of(self, cycle: Cycle) -> Scoreboard:

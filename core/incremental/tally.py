@@ -25,7 +25,7 @@ WIDEST = 1 << 12
 
 
 @attrs.define(eq=False, repr=False)
-class Fitting:
+class FeasibleSet:
     """Which rows fit, and since when: a tally goes on counting where it is given the same object again."""
 
     fits: Mask
@@ -37,7 +37,7 @@ class Fitting:
 
 
 @attrs.define(eq=False, repr=False)
-class Tally:
+class ScoreHistogram:
     """The raw scores of a priority, counted over the rows that fit; kept up to date while few rows change.
 
     With *by_zone* they are counted by zone too, as :data:`~..rule.Counts` says.
@@ -48,7 +48,7 @@ class Tally:
     _counts: dict[int, int] = attrs.field(factory=dict)
     _held: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
     """int64[rows]: what each row was counted as."""
-    _fitting: Fitting | None = None
+    _fitting: FeasibleSet | None = None
     """Whose rows are counted; None: count from nothing."""
     _seen: int = 0
     """Entries of ``refitted`` that are in the counts."""
@@ -61,7 +61,7 @@ class Tally:
         """Scores may have changed on any row."""
         self._fitting, self._steady = None, 0
 
-    def counts(self, raw: Scores, rows: Rows | None, fitting: Fitting) -> Counts | None:
+    def counts(self, raw: Scores, rows: Rows | None, fitting: FeasibleSet) -> Counts | None:
         """The counts of *raw*: int64[rows of the table], which changed on no more than *rows* (None: on any); None: better not count."""
         if rows is None or len(rows) > MOST_ROWS or self._is_hopeless:
             self.forget()
@@ -78,14 +78,14 @@ class Tally:
         self._is_hopeless = self._is_hopeless or len(self._counts) > MOST_SCORES
         return None if self._is_hopeless else self._counts
 
-    def moved(self, raw: Scores, rows: Sequence[int], fitting: Fitting) -> Counts | None:
+    def moved(self, raw: Scores, rows: Sequence[int], fitting: FeasibleSet) -> Counts | None:
         """As :meth:`counts`, where *rows* are few and nothing else changed; None where that is not all that is needed."""
         if self._fitting is not fitting or len(fitting.refitted) != self._seen or self._is_hopeless:
             return None
         self._follow(raw, rows, fitting.fits)
         return self._counts if len(self._counts) <= MOST_SCORES else None
 
-    def _begin(self, raw: Scores, fitting: Fitting) -> None:
+    def _begin(self, raw: Scores, fitting: FeasibleSet) -> None:
         keys = self._keys(raw)
         lowest = int(keys.min()) if len(keys) else 0
         if len(keys) and int(keys.max()) - lowest > WIDEST:

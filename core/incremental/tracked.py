@@ -18,14 +18,14 @@ from .answer import FEW_ROWS
 from .byvalue import moved_rows
 from .failuresanswer import FailuresAnswer
 from .scoresanswer import ScoresAnswer
-from .tally import Fitting, Tally
+from .tally import FeasibleSet, ScoreHistogram
 
 FewWorths = tuple[str, tuple[int, ...]]
 """A label key, and the score of each of its values, which are few, by code."""
 
 
 @attrs.define(eq=False, repr=False)
-class Feasible(Fitting):
+class TrackedFeasible(FeasibleSet):
     """The rows that fit, in the forms in which reduce steps ask for them; worked out when first asked for."""
 
     table: NodeTable = attrs.field(kw_only=True)
@@ -108,7 +108,7 @@ class TrackedPriority:
     reduced: Scores = NO_INTS
     counts: bool = False
     """It tells rows apart: else its scores are the same for all, and are left out."""
-    tally: Tally | None = None
+    tally: ScoreHistogram | None = None
     """Its raw scores, counted over the rows that fit, where that is enough for its reduce step."""
     by_code: FewWorths | None = None
     """The label key by whose values the reduced scores were told, and those scores, by code."""
@@ -130,7 +130,7 @@ class TrackedPriority:
         reduce = self.priority.reduce
         return self.counts and reduce is not None and (refitted or not isinstance(reduce, Reduction))
 
-    def refresh(self, cycle: Cycle, feasible: Feasible, *, everything: bool, window: bool) -> Rows | None:
+    def refresh(self, cycle: Cycle, feasible: TrackedFeasible, *, everything: bool, window: bool) -> Rows | None:
         """Bring ``reduced`` up to date with the answer and with who fits; gives the rows where it changed, None: look at all.
 
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises RuleError.
@@ -152,7 +152,7 @@ class TrackedPriority:
             return self._reduce(cycle, feasible, rows, everything or not counted)
         return None if counted else NO_ROWS
 
-    def _follow_few(self, cycle: Cycle, feasible: Feasible, rows: Sequence[int]) -> bool:
+    def _follow_few(self, cycle: Cycle, feasible: TrackedFeasible, rows: Sequence[int]) -> bool:
         """Put the reduced scores of *rows* right, where no other raw score changed; gives whether that was enough."""
         reduce, raw = self.priority.reduce, self.answer.answer
         if self.tally is None or not isinstance(reduce, Reduction) or reduce.tallied is None or reduce.at is None:
@@ -186,7 +186,7 @@ class TrackedPriority:
         found: FewWorths = values[0][:2]
         return found
 
-    def _reduce_by_value(self, cycle: Cycle, feasible: Feasible, worths: FewWorths, before: FewWorths | None) -> Rows | None:
+    def _reduce_by_value(self, cycle: Cycle, feasible: TrackedFeasible, worths: FewWorths, before: FewWorths | None) -> Rows | None:
         """As :meth:`refresh`, where the raw scores are the *worths* of the few values of one label."""
         (key, raw), of_few = worths, self.of_few
         assert of_few is not None
@@ -201,7 +201,7 @@ class TrackedPriority:
         self.reduced = np.array(scores).take(Batch.everywhere(cycle.table).label(key).codes)
         return None
 
-    def _reduce(self, cycle: Cycle, feasible: Feasible, rows: Rows | None, everything: bool) -> Rows | None:
+    def _reduce(self, cycle: Cycle, feasible: TrackedFeasible, rows: Rows | None, everything: bool) -> Rows | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
         raw, reduce = self.answer.answer, self.priority.reduce
         if reduce is None:
@@ -222,16 +222,16 @@ class TrackedPriority:
             self.reduced[rows] = reduce.apply(cycle.template, raw[rows], self.summary, Batch(cycle.table, rows), cycle)
         return rows
 
-    def _tallied(self, cycle: Cycle, feasible: Feasible, rows: Rows | None, reduce: Reduction) -> Any:
+    def _tallied(self, cycle: Cycle, feasible: TrackedFeasible, rows: Rows | None, reduce: Reduction) -> Any:
         """The summary by counts of raw scores, which changed on no more than *rows* (None: on any); None where all have to be looked at."""
         if reduce.tallied is None or self._found is not None:
             return self._found
         if self.tally is None:
-            self.tally = Tally(cycle.table, reduce.by_zone)
+            self.tally = ScoreHistogram(cycle.table, reduce.by_zone)
         counts = self.tally.counts(self.answer.answer, rows, feasible)
         return None if counts is None else reduce.tallied(cycle.template, counts, cycle)
 
-    def _in_order(self, cycle: Cycle, feasible: Feasible) -> Scores:
+    def _in_order(self, cycle: Cycle, feasible: TrackedFeasible) -> Scores:
         """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""
         assert self.priority.reduce is not None
         nodes, found = feasible.in_order(), np.zeros(len(feasible.fits), np.int64)

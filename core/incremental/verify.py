@@ -18,8 +18,8 @@ from ..arrays.batch import Batch
 from ..arrays.types import Ints, Mask, Rows, Scores
 from ..cycle import Cycle
 from ..failures import Failures, Reasons
-from ..pods.notes import Notes
-from ..rule import Predicate, Priority, RuleError
+from ..pods.notes import CycleState
+from ..rule import Predicate, Priority, PriorityError
 
 
 @attrs.define
@@ -50,7 +50,7 @@ def verifying(is_on: bool = True) -> Iterator[None]:
 def afresh(cycle: Cycle) -> Iterator[Cycle]:
     """*cycle* as if nothing had been kept before it."""
     with cycle.table.forgetful():
-        yield attrs.evolve(cycle, answers=None, notes=Notes(cycle.notes))
+        yield attrs.evolve(cycle, answers=None, notes=CycleState(cycle.notes))
 
 
 def _judged(cycle: Cycle) -> Mask:
@@ -169,5 +169,5 @@ def _scores(priority: Priority, nodes: Batch, cycle: Cycle) -> Scores:
     try:
         raw = priority.score(cycle.template, nodes, cycle)
         return raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
-    except RuleError as error:
+    except PriorityError as error:
         raise _stale(cycle, "scoreboard", nodes.indexes.tolist(), f"priority {priority.name} cannot be computed: {error}") from error

@@ -13,14 +13,14 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.census import Counter
-from ..arrays.columns import Column
+from ..arrays.census import PodCount
+from ..arrays.columns import NodeColumn
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints
 
 FEW = 16
 """Values of a label that are added up in plain Python, which is faster then."""
-Weighted = tuple[Counter, str, int]
+Weighted = tuple[PodCount, str, int]
 """A counter of pods, their topology key and the weight of a pod."""
 
 
@@ -32,7 +32,7 @@ class DomainSums:
     without: Collection[int] = ()
     _sums: dict[str, Ints] = attrs.field(factory=dict)
 
-    def add(self, counter: Counter, key: str, weight: int = 1) -> None:
+    def add(self, counter: PodCount, key: str, weight: int = 1) -> None:
         """Add *weight* for each pod of *counter* to its domain by *key*."""
         column = self.table.labels.get(key)
         if column is None or not key:
@@ -75,10 +75,10 @@ class KeySums:
 
     key: str
     table: NodeTable
-    terms: Sequence[tuple[Counter, int]]
+    terms: Sequence[tuple[PodCount, int]]
     """Counters of pods, each with the weight of a pod."""
     without: Collection[int] = ()
-    column: Column[Any] = attrs.field(init=False, default=attrs.Factory(lambda self: self.table.labels[self.key], takes_self=True))
+    column: NodeColumn[Any] = attrs.field(init=False, default=attrs.Factory(lambda self: self.table.labels[self.key], takes_self=True))
     is_few: bool = attrs.field(init=False, default=attrs.Factory(lambda self: len(self.column.values) <= FEW, takes_self=True))
 
     def __call__(self) -> Ints | tuple[int, ...] | None:
@@ -101,7 +101,7 @@ class KeySums:
     @classmethod
     def of_each(cls, terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> list[KeySums]:
         """Those of the *terms* of each key that some row of *table* has as a label; pods on the rows *without* are left out."""
-        by_key: dict[str, list[tuple[Counter, int]]] = {}
+        by_key: dict[str, list[tuple[PodCount, int]]] = {}
         for counter, key, weight in terms:
             if key and key in table.labels:
                 by_key.setdefault(key, []).append((counter, weight))
@@ -132,7 +132,7 @@ def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable, without: Co
     return False
 
 
-def pods_with_any_key(nodes: Batch, counter: Counter, keys: Collection[str]) -> int:
+def pods_with_any_key(nodes: Batch, counter: PodCount, keys: Collection[str]) -> int:
     """How many pods of *counter* are on rows, of the whole table, that have at least one of the label *keys*."""
     if not counter.total:
         return 0

@@ -13,7 +13,7 @@ import attrs
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, pairs_match, set_selector
 from ...api.objects import LabelSelector, Map, ReplicaSet, ReplicationController, Service, StatefulSet
 from ..cluster.listings import Listings
-from ..pods.notes import Slot
+from ..pods.notes import StateKey
 from ..pods.template import Template
 
 Answer = TypeVar("Answer")
@@ -48,8 +48,8 @@ class OwnerSelector:
         return self.selector.match_labels.items() if isinstance(self.selector, LabelSelector) else self.selector.items()
 
 
-_SERVICES: Slot[Remembered[tuple[Service, ...]]] = Slot("services")
-_SELECTORS: Slot[Remembered[frozenset[OwnerSelector]]] = Slot("selectors of owners")
+_SERVICES: StateKey[Remembered[tuple[Service, ...]]] = StateKey("services")
+_SELECTORS: StateKey[Remembered[frozenset[OwnerSelector]]] = StateKey("selectors of owners")
 
 
 # --- the owners -----------------------------------------------------------------------------------------------------
@@ -131,7 +131,9 @@ def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
     return tuple(item for item, matches in pairs if item.selector and not item.selector.is_empty and matches(pod.labels))
 
 
-def remembered(slot: Slot[Remembered[Answer]], find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
+def remembered(
+    slot: StateKey[Remembered[Answer]], find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings
+) -> Answer:
     """What *find* answers, kept in *slot* and found again only when a service or controller has changed."""
     state = (listings, listings.owner_tick.count)
     found = pod.notes.get(slot)

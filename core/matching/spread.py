@@ -20,7 +20,7 @@ from ..arrays.batch import Batch
 from ..arrays.census import PodsMatching, Query
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask, Rows, ValueCodes
-from ..pods.notes import Slot
+from ..pods.notes import StateKey
 from ..pods.template import Template
 from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 
@@ -30,7 +30,7 @@ NO_MINIMUM = 2**31 - 1
 """The smallest count of a topology key without domains."""
 FEW = 16
 """Domains that are looked at one by one."""
-_CONSTRAINTS: Mapping[str, Slot[Constraints]] = {when: Slot(when) for when in ("DoNotSchedule", "ScheduleAnyway")}
+_CONSTRAINTS: Mapping[str, StateKey[Constraints]] = {when: StateKey(when) for when in ("DoNotSchedule", "ScheduleAnyway")}
 
 
 def hard_constraints(pod: Template) -> Constraints:

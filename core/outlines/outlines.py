@@ -18,18 +18,18 @@ from ..arrays.batch import Batch
 from ..arrays.types import Mask, Rows, Scores
 from ..cycle import Cycle, evenly
 from ..decision.score import Ranking
-from ..decision.verdict import Judgement, Verdict, judge
+from ..decision.verdict import FilterPass, Verdict, judge
 from ..incremental import verify
 from ..incremental.answer import Scope, Unanswerable
 from ..incremental.quick import QuickPath
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
-from ..rule import Predicate, Priority, RuleError
+from ..rule import Predicate, Priority, PriorityError
 from .sheets import RowSheet
 
 
 @attrs.frozen
-class Line:
+class ScoreLine:
     """One rule's score: ``place`` is that of its line on the sheet; None: each node that fits gets ``score``."""
 
     name: str
@@ -44,7 +44,7 @@ class Outline:
     sheet: RowSheet
     allowed: Mask | None
     """bool[size], which nodes all other predicates pass; None: all."""
-    lines: Sequence[Line]
+    lines: Sequence[ScoreLine]
     """The rules in their order."""
     weights: Sequence[int]
     """Those of the rules that are on the sheet, by place."""
@@ -94,7 +94,7 @@ class Outlines:
         algorithm, cycle.algorithm = cycle.algorithm, self.quick_path.algorithm
         try:
             outline.sheet.refresh(cycle)
-        except (Unanswerable, RuleError):
+        except (Unanswerable, PriorityError):
             return None
         finally:
             cycle.algorithm = algorithm
@@ -138,7 +138,7 @@ class Outlines:
         algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
         try:
             found = self._outline(cycle, ranking, dict(algorithm.priorities))
-        except (Unanswerable, RuleError):
+        except (Unanswerable, PriorityError):
             return
         finally:
             cycle.algorithm = algorithm
@@ -169,7 +169,7 @@ class Outlines:
         scope = Scope.together(frozenset(map(Scope.of, reads)))
         return Outline(
             self._sheet(pod, near, on_sheet), self._allowed(far, cycle),
-            [Line(name, places.get(name), scores.get(name, 0)) for name in ranking.by_priority],
+            [ScoreLine(name, places.get(name), scores.get(name, 0)) for name in ranking.by_priority],
             [weight_of[rule.name] for rule in on_sheet], sum(score * weight_of[name] for name, score in scores.items()),
             scope, cycle.table.changed.node_revision, answers.environment(scope, cycle),
         )  # fmt: skip
@@ -204,7 +204,7 @@ class Outlines:
         return found
 
 
-def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> Judgement:
+def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> FilterPass:
     """What all predicates say of all nodes in *cycle*, which began at this *revision* of the table."""
     assert cycle.table.changed.revision == revision, "the next cycle has begun"
     prepare()

@@ -11,7 +11,7 @@ from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodS
 from ..rebuilt import rebuilt_from
 from ..release import Release, Requests
 from .claims import claim_keys
-from .notes import Notes
+from .notes import CycleState
 
 Port = tuple[str, str, int]
 """Host IP, protocol, port."""
@@ -61,7 +61,7 @@ class Template:
     """What it adds to the sums of its node: templates of one size add the same."""
     selects_namespaces: bool = False
     """Namespace selectors of its pod affinity terms are read."""
-    notes: Notes = attrs.field(factory=Notes)
+    notes: CycleState = attrs.field(factory=CycleState)
     """What rules have worked out for the class."""
 
     spec: PodSpec = attrs.field(init=False, repr=False)

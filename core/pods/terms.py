@@ -15,7 +15,7 @@ import attrs
 
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import LabelSelector, PodAffinityTerm
-from .notes import Slot
+from .notes import StateKey
 from .pairs import Pair, Pairs
 from .template import Group, Template
 
@@ -26,8 +26,8 @@ REQUIRED_ANTI_AFFINITY = "required_anti_affinity"
 PREFERRED_AFFINITY = "preferred_affinity"
 PREFERRED_ANTI_AFFINITY = "preferred_anti_affinity"
 ROLES = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
-_UNREADABLE: Mapping[str, Slot[str | None]] = {role: Slot(f"unreadable {role}") for role in ROLES}
-_CARRIERS: Mapping[str, Slot[Multiset[TermCarriers]]] = {role: Slot(f"carriers of {role}") for role in ROLES}
+_UNREADABLE: Mapping[str, StateKey[str | None]] = {role: StateKey(f"unreadable {role}") for role in ROLES}
+_CARRIERS: Mapping[str, StateKey[Multiset[TermCarriers]]] = {role: StateKey(f"carriers of {role}") for role in ROLES}
 
 
 @attrs.frozen(cache_hash=True)

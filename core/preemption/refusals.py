@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.types import Mask, Rows
 from ..cycle import Cycle
-from ..decision.search import Search
+from ..decision.search import SearchResult
 from ..decision.verdict import Verdict, judge
 from ..failures import Codes, Failures, Reasons
 from ..incremental import verify
@@ -34,7 +34,7 @@ Objections = list[tuple[str, Reasons]]
 
 
 @attrs.define(eq=False, repr=False)
-class Part:
+class PredicateRefusals:
     """What one predicate had against each row when all were judged, and what it has against the rows that changed since."""
 
     predicate: Predicate
@@ -48,7 +48,7 @@ class Part:
     changed: dict[int, Reasons] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, predicate: Predicate, name: str, failures: Failures | None) -> Part:
+    def of(cls, predicate: Predicate, name: str, failures: Failures | None) -> PredicateRefusals:
         """What *predicate* has against the rows by its *failures*, which may change afterwards."""
         scope = Scope.of(predicate.reads)
         follows = scope.rowwise or scope.counted
@@ -66,10 +66,10 @@ class Part:
 
 
 @attrs.define(eq=False, repr=False)
-class Refusal:
+class UnschedulableTemplate:
     """Why pods of one template fit on none of the rows that a pass visits."""
 
-    parts: list[Part]
+    parts: list[PredicateRefusals]
     """In running order, without predicates that never object to the pod."""
     check_all: bool
     visited: Mask
@@ -103,7 +103,7 @@ class Refusal:
             for at, row in enumerate(rows.tolist()) if self.visited[row]
         )  # fmt: skip
 
-    def _replace(self, row: int, parts: list[Part], found: list[Reasons]) -> bool:
+    def _replace(self, row: int, parts: list[PredicateRefusals], found: list[Reasons]) -> bool:
         if [part.reasons(row) for part in parts] == found:
             return True  # the row is rejected for what it was rejected before
         before = self._objections(row)
@@ -142,13 +142,13 @@ class Refusal:
 
 @rebuilt_from("quick_path")
 @attrs.define(eq=False, repr=False)
-class Refusals:
+class UnschedulableCache:
     """The refusals of one scheduler by template, those of the latest templates only."""
 
     quick_path: QuickPath
-    _kept: dict[Template, Refusal] = attrs.field(factory=dict)
+    _kept: dict[Template, UnschedulableTemplate] = attrs.field(factory=dict)
 
-    def again(self, cycle: Cycle) -> Refusal | None:
+    def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
         """Why the pod of *cycle* still fits nowhere; None where nothing is known, or where it fits now. Nothing moves."""
         kept = self._kept.get(cycle.template)
         if kept is None or self.quick_path.detour(cycle) is not None:
@@ -164,7 +164,7 @@ class Refusals:
         """A decision follows from what is kept."""
         self.quick_path.detours[Detour.NOTHING_FITS] += 1
 
-    def _follow(self, kept: Refusal, cycle: Cycle) -> bool:
+    def _follow(self, kept: UnschedulableTemplate, cycle: Cycle) -> bool:
         path, log = self.quick_path, cycle.table.changed
         path.order.one_pass()
         if not path.order.is_regular or path.order.revision != kept.order_revision:
@@ -183,7 +183,7 @@ class Refusals:
         finally:
             cycle.algorithm = algorithm
 
-    def note(self, cycle: Cycle, found: Search) -> None:
+    def note(self, cycle: Cycle, found: SearchResult) -> None:
         """Keep why the pod of *cycle* fits on none of the nodes that were *found*, where that can be followed."""
         verdict, path = found.verdict, self.quick_path
         if verdict.has_errors or verdict.with_nominated is not None or not _has_each_once(found.visited, len(path.order.one_pass())):
@@ -198,7 +198,7 @@ class Refusals:
             del self._kept[next(iter(self._kept))]
         self._kept[cycle.template] = self._refusal(cycle, found, predicates)
 
-    def _refusal(self, cycle: Cycle, found: Search, predicates: Sequence[Predicate]) -> Refusal:
+    def _refusal(self, cycle: Cycle, found: SearchResult, predicates: Sequence[Predicate]) -> UnschedulableTemplate:
         verdict, table, rows = found.verdict, cycle.table, found.visited
         failures = {predicate.name: failures for predicate, failures in verdict.plain.findings}
         parts = [part for predicate in predicates for part in _parts(predicate, failures.get(predicate.name), cycle)]
@@ -210,7 +210,7 @@ class Refusals:
             rejected[predicate.name] += int(np.count_nonzero(alive & (found_against.codes > 0)))
             if not verdict.plain.check_all:
                 alive &= found_against.passed
-        return Refusal(
+        return UnschedulableTemplate(
             [part for part in parts if part.follows or part.codes is not None],
             verdict.plain.check_all, visited, verdict.tally(rows), scope,
             self.quick_path.scoreboards.answers.environment(scope, cycle), self.quick_path.order.revision, table.changed.revision,
@@ -223,15 +223,15 @@ def _has_each_once(visited: Rows, count: int) -> bool:
     return len(visited) == count == np.count_nonzero(np.bincount(visited))
 
 
-def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Iterator[Part]:
+def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Iterator[PredicateRefusals]:
     """*predicate*, or the parts that it asks: those which look at node objects alone need not be asked again."""
     asked = predicate.parts_for(cycle.template)
     for part in asked:
         of_part = failures if failures is None or len(asked) == 1 else part.check(cycle.template, Batch.everywhere(cycle.table), cycle)
-        yield Part.of(part, predicate.name, of_part)
+        yield PredicateRefusals.of(part, predicate.name, of_part)
 
 
-def _check(kept: Refusal, cycle: Cycle) -> None:
+def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
     """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*, which last where they did."""
     with verify.afresh(cycle) as fresh:
         found = judge(fresh, Batch.everywhere(cycle.table), kept.check_all)

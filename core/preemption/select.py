@@ -16,7 +16,7 @@ from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..decision.extender import Extender, preempt_with_extenders
 from ..decision.plan import Preemption, Victims
-from ..decision.search import Search
+from ..decision.search import SearchResult
 from .budgets import exhausted
 from .choice import Candidates, pick_one_node
 from .dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
@@ -37,7 +37,7 @@ def is_eligible(cycle: Cycle) -> bool:
 
 
 def preempt(
-    cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows, runs: DryRuns, extenders: Sequence[Extender],
+    cycle: Cycle, nominations: Nominations, found: SearchResult, nodes: Rows, runs: DryRuns, extenders: Sequence[Extender],
     *, asks_later: bool = False,
 ) -> Preemption:  # fmt: skip
     """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending order of name.
@@ -54,7 +54,7 @@ def preempt(
     return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
 
-def _where_it_might_help(cycle: Cycle, found: Search, nodes: Rows) -> Rows:
+def _where_it_might_help(cycle: Cycle, found: SearchResult, nodes: Rows) -> Rows:
     """Those of *nodes* on which no unresolvable reason was found; nodes that were not visited count."""
     unresolvable = np.zeros(cycle.table.size, np.bool_)
     failed = found.failed
@@ -62,7 +62,7 @@ def _where_it_might_help(cycle: Cycle, found: Search, nodes: Rows) -> Rows:
     return nodes[~unresolvable[nodes]]
 
 
-def _candidates(cycle: Cycle, nominations: Nominations, found: Search, rows: Rows, runs: DryRuns) -> Candidates:
+def _candidates(cycle: Cycle, nominations: Nominations, found: SearchResult, rows: Rows, runs: DryRuns) -> Candidates:
     """Those of *rows* where the pod would fit without all lower priorities."""
     coming, protection = coming_pods(cycle, nominations), exhausted(cycle.listings.budgets)
     if not is_plain(cycle, coming):
@@ -94,9 +94,7 @@ def chosen(
     return Preemption(later=ask) if asks_later else ask(cycle.pod)
 
 
-def _asked(
-    cycle: Cycle, nominations: Nominations, candidates: dict[str, Victims], extenders: Sequence[Extender], pod: Pod
-) -> Preemption:
+def _asked(cycle: Cycle, nominations: Nominations, candidates: dict[str, Victims], extenders: Sequence[Extender], pod: Pod) -> Preemption:
     """The plan after *extenders* were asked; they are sent *pod*, which is that of the cycle in its latest state."""
     left = preempt_with_extenders(extenders, cycle, candidates, pod)
     if not left:
@@ -105,9 +103,7 @@ def _asked(
     return _plan(cycle, nominations, name, left[name], lambda: left)
 
 
-def _plan(
-    cycle: Cycle, nominations: Nominations, name: str, victims: Victims, candidates: Callable[[], dict[str, Victims]]
-) -> Preemption:
+def _plan(cycle: Cycle, nominations: Nominations, name: str, victims: Victims, candidates: Callable[[], dict[str, Victims]]) -> Preemption:
     keeps = cycle.release.framework.leaving_victims_keep_nominations and cycle.enabled("SchedulerAsyncPreemption")
     is_over = keeps and all(pod.is_terminating for pod in victims.pods)
     lower = [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]

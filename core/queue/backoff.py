@@ -10,7 +10,7 @@ from typing import NamedTuple
 import attrs
 
 
-class Step(NamedTuple):
+class BackoffEntry(NamedTuple):
     """A pod's last failure that counted, and how many seconds it has to wait from then."""
 
     failed: float
@@ -25,7 +25,7 @@ class Backoff:
     """Seconds after a pod's last failure that counted; from then on it starts anew."""
     initial: float = 1.0
     maximum: float = 10.0
-    _steps: dict[str, Step] = attrs.field(factory=dict)
+    _steps: dict[str, BackoffEntry] = attrs.field(factory=dict)
     """In ascending order of their failures."""
 
     def until(self, key: str) -> float | None:
@@ -45,7 +45,7 @@ class Backoff:
         if until is not None and until >= now:
             return
         before = self._steps.pop(key, None)
-        self._steps[key] = Step(now, self.initial if before is None else min(before.wait * 2, self.maximum))
+        self._steps[key] = BackoffEntry(now, self.initial if before is None else min(before.wait * 2, self.maximum))
 
     def clear(self, key: str) -> None:
         """Know nothing of *key* any more."""

@@ -33,7 +33,7 @@ def as_specified(pod: Pod, gates: Gates) -> Pod:
 
 
 @attrs.frozen
-class Gate:
+class FeatureGate:
     """A feature gate of a release: its default, its stage, and whether it is locked to the default."""
 
     default: bool
@@ -290,7 +290,7 @@ class Release:
     priorities: tuple[str, ...]
     default_priorities: Mapping[str, int]
     """Name -> weight, of the DefaultProvider."""
-    gates: Mapping[str, Gate]
+    gates: Mapping[str, FeatureGate]
     gate_effects: tuple[GateEffect, ...]
     """What gates change in the names above, which are those with every gate off."""
     default_percentage: int

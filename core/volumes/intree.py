@@ -35,7 +35,7 @@ Handle = Callable[[PersistentVolume, Labels], str]
 
 
 @attrs.frozen
-class Plugin:
+class InTreePlugin:
     """An in-tree plugin: the driver that replaces it, and the gate for that.
 
     ``inline(source)``: the handle of a pod's own volume, None for a volume of another plugin. ``handle(volume, zone_labels)``: the handle
@@ -124,19 +124,19 @@ def _as_inline(inline: Callable[[VolumeSource], str | None]) -> Handle:
     return lambda volume, zone_labels: inline(volume.spec.source) or ""
 
 
-PLUGINS: Mapping[str, Plugin] = {
-    GCE_PD: Plugin("pd.csi.storage.gke.io", "CSIMigrationGCE", _gce_inline, _gce_handle, "topology.gke.io/zone"),
-    AWS_EBS: Plugin("ebs.csi.aws.com", "CSIMigrationAWS", _ebs_inline, _as_inline(_ebs_inline), "topology.ebs.csi.aws.com/zone"),
-    CINDER: Plugin(
+PLUGINS: Mapping[str, InTreePlugin] = {
+    GCE_PD: InTreePlugin("pd.csi.storage.gke.io", "CSIMigrationGCE", _gce_inline, _gce_handle, "topology.gke.io/zone"),
+    AWS_EBS: InTreePlugin("ebs.csi.aws.com", "CSIMigrationAWS", _ebs_inline, _as_inline(_ebs_inline), "topology.ebs.csi.aws.com/zone"),
+    CINDER: InTreePlugin(
         "cinder.csi.openstack.org",
         "CSIMigrationOpenStack",
         _cinder_inline,
         _as_inline(_cinder_inline),
         "topology.cinder.csi.openstack.org/zone",
     ),
-    AZURE_DISK: Plugin("disk.csi.azure.com", "CSIMigrationAzureDisk", _azure_inline, _as_inline(_azure_inline)),
-    PORTWORX: Plugin("pxd.portworx.com", "CSIMigrationPortworx", _portworx_inline, _as_inline(_portworx_inline)),
-    RBD: Plugin("rbd.csi.ceph.com", "CSIMigrationRBD", _rbd_inline, _rbd_handle),
+    AZURE_DISK: InTreePlugin("disk.csi.azure.com", "CSIMigrationAzureDisk", _azure_inline, _as_inline(_azure_inline)),
+    PORTWORX: InTreePlugin("pxd.portworx.com", "CSIMigrationPortworx", _portworx_inline, _as_inline(_portworx_inline)),
+    RBD: InTreePlugin("rbd.csi.ceph.com", "CSIMigrationRBD", _rbd_inline, _rbd_handle),
 }
 MIGRATABLE = frozenset({GCE_PD, AWS_EBS, CINDER, AZURE_DISK, AZURE_FILE})
 """Plugins that can be replaced; azure-file never is, as it has no gate."""

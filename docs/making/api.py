@@ -14,7 +14,7 @@ import kubeclassic
 
 FOLDER = "reference/python"
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "deciding": ("Deciding", ("Cluster", "Scheduler", "ClassicOptions", "SchedulerOptions", "Decision", "Node", "Pod")),
+    "deciding": ("Deciding", ("Cluster", "Scheduler", "Classic", "Framework", "Decision", "Node", "Pod")),
     "questions": (
         "Questions, one call each",
         ("simulate", "explain", "what_if", "capacity", "capacity_curve", "add_nodes", "drain", "compare", "sweep", "replay", "migrate",

@@ -113,7 +113,7 @@ from kubeclassic.{module} import {table}
 
 cluster = Cluster.load("{cluster}.yaml")
 pod = {pod}
-pod, nodes, cycle = Scheduler(cluster, release="{release}").batch(pod)
+pod, nodes, cycle = Scheduler(cluster, "{release}").batch(pod)
 found = {ask}(pod, nodes, cycle)
 for i, fits in enumerate(found.passed):
     print(nodes.name(i), "fits" if fits else found.reasons(i)[0].text)
@@ -153,7 +153,6 @@ class Example:
         if status not in (0, 1):
             raise ValueError(f"{command}: status {status}: {err.getvalue()}")
         return out.getvalue(), out.getvalue() + err.getvalue()
-
 
     def _status(self, command: str) -> int:
         if not self.is_script:

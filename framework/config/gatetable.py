@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...core.release import Gate
+from ...core.release import FeatureGate
 
-Gatelist = Mapping[str, Gate]
+Gatelist = Mapping[str, FeatureGate]
 """Gate -> its default, its stage, and whether it is locked."""
 
 _KINDS = {
-    "alpha": Gate(False),
-    "alpha_on": Gate(True),
-    "beta_off": Gate(False, "BETA"),
-    "beta": Gate(True, "BETA"),
-    "ga": Gate(True, ""),
-    "locked": Gate(True, "", locked=True),
-    "deprecated": Gate(False, "DEPRECATED"),
-    "deprecated_on": Gate(True, "DEPRECATED"),
-    "deprecated_locked": Gate(False, "DEPRECATED", locked=True),
+    "alpha": FeatureGate(False),
+    "alpha_on": FeatureGate(True),
+    "beta_off": FeatureGate(False, "BETA"),
+    "beta": FeatureGate(True, "BETA"),
+    "ga": FeatureGate(True, ""),
+    "locked": FeatureGate(True, "", locked=True),
+    "deprecated": FeatureGate(False, "DEPRECATED"),
+    "deprecated_on": FeatureGate(True, "DEPRECATED"),
+    "deprecated_locked": FeatureGate(False, "DEPRECATED", locked=True),
 }
 
 
@@ -296,7 +296,6 @@ _BY_RELEASE: Mapping[str, Gatelist] = MappingProxyType(
         "1.31": _V1_31, "1.32": _V1_32, "1.33": _V1_33, "1.34": _V1_34,
     }
 )  # fmt: skip
-
 
 
 def gates_of(version: str) -> Gatelist:

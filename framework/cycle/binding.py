@@ -16,7 +16,7 @@ import attrs
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, Failure
 from ...core.cluster.cache import Cache
-from ...core.decision.parts import SUCCESS, OnPart, Part
+from ...core.decision.phases import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import CacheError
@@ -39,8 +39,8 @@ class BindingSteps:
 
     cache: Cache
 
-    def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, on_part: OnPart | None = None) -> Status | None:
-        """Reserve, then Permit, of whose ends *on_part* is told. If a plugin refuses, all reservations are undone and the pod is forgotten.
+    def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, on_phase: PhaseHook | None = None) -> Status | None:
+        """Reserve, then Permit; *on_phase* is called after each. If a plugin refuses, all reservations are undone and the pod is forgotten.
 
         A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
         """
@@ -48,9 +48,9 @@ class BindingSteps:
             status = plugin.reserve(pod, host, cycle)
             if _failed(status):
                 told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
-                return _told(on_part, Part.RESERVE, self._undone(pod, host, profile, cycle, told))
-        _told(on_part, Part.RESERVE, None)
-        return _told(on_part, Part.PERMIT, self._permit(pod, host, profile, cycle) if profile.points.permit else None)
+                return _told(on_phase, Phase.RESERVE, self._undone(pod, host, profile, cycle, told))
+        _told(on_phase, Phase.RESERVE, None)
+        return _told(on_phase, Phase.PERMIT, self._permit(pod, host, profile, cycle) if profile.points.permit else None)
 
     def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         timeouts: dict[str, float] = {}
@@ -102,10 +102,10 @@ class BindingSteps:
         return status
 
 
-def _told(on_part: OnPart | None, part: Part, status: Status | None) -> Status | None:
-    """*status*, after *on_part* was told that the part ended so."""
-    if on_part is not None:
-        on_part(part, SUCCESS if status is None else status.code.value)
+def _told(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
+    """*status*, after *on_phase* was told that the part ended so."""
+    if on_phase is not None:
+        on_phase(part, SUCCESS if status is None else status.code.value)
     return status
 
 
@@ -176,8 +176,8 @@ class FrameworkBinding:
         except CacheError as failure:
             return error(str(failure))
         self.engine.nominations.remove(pod)
-        _told(self.engine.on_part, Part.RESERVE, None)
-        _told(self.engine.on_part, Part.PERMIT, None)
+        _told(self.engine.on_phase, Phase.RESERVE, None)
+        _told(self.engine.on_phase, Phase.PERMIT, None)
         if cycle.pods_to_activate:
             self._activate(cycle)
         return None
@@ -198,7 +198,7 @@ class FrameworkBinding:
         except CacheError as failure:
             return error(str(failure))
         self.engine.nominations.remove(pod)
-        refused = self.steps.reserve(bound, bound.spec.node_name, profile, cycle, self.engine.on_part)
+        refused = self.steps.reserve(bound, bound.spec.node_name, profile, cycle, self.engine.on_phase)
         if refused is None and cycle.pods_to_activate:
             self._activate(cycle)
         return refused

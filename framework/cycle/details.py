@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
 from ...core.arrays.types import Rows
-from ...core.decision.decision import Details, Refusal
+from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.extender import Passed
 from ..status import Status
 from .diagnosis import Diagnosis
@@ -53,19 +52,19 @@ class FrameworkDetails(Details):
             self._statuses = self.diagnosis.statuses()
         return self._statuses
 
-    def refusals(self) -> dict[int, Refusal]:
-        known: dict[Refusal, Refusal] = {}
+    def refusals(self) -> dict[int, NodeFailure]:
+        known: dict[NodeFailure, NodeFailure] = {}
         found = ((row, self.refusal(row)) for row in range(len(self.names)))
         return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
 
-    def refusal(self, row: int) -> Refusal | None:
+    def refusal(self, row: int) -> NodeFailure | None:
         status = self.diagnosis.status_of(row)
         if status is None:
             if self.search is None or self.search.verdict.fits[row]:
                 return None
             status = self.diagnosis.status(row)
-        return Refusal((status.plugin,) if status.plugin else (), status.reasons, status.code.value)
+        return NodeFailure((status.plugin,) if status.plugin else (), status.reasons, status.code.value)
 
-    def plugin_record(self) -> dict[str, Any]:
-        statuses = {node: {"plugin": status.plugin or None, "code": status.code.value} for node, status in self.statuses.items()}
-        return {"statuses": statuses, "postFilter": self.diagnosis.post_filter or None}
+    @property
+    def post_filter(self) -> str | None:
+        return self.diagnosis.post_filter or None

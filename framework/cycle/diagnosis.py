@@ -11,7 +11,7 @@ import numpy as np
 from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.extender import Passed
-from ...core.decision.search import Search
+from ...core.decision.search import SearchResult
 from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 
@@ -29,7 +29,7 @@ class Diagnosis:
     cells: FrameworkCells
     rejected: Status | None = None
     """PreFilter's rejection, which holds for every node."""
-    search: Search | None = None
+    search: SearchResult | None = None
     excluded: Rows = NO_ROWS
     """Nodes outside those that PreFilter named."""
     narrowing: tuple[str, ...] = ()
@@ -45,6 +45,8 @@ class Diagnosis:
     """Whether extenders rejected nodes."""
     post_filter: str = ""
     """PostFilter's message."""
+    _statuses: dict[tuple[int, ...], Status] = attrs.field(factory=dict, init=False)
+    """What the verdict says of alike nodes -> their status."""
 
     @property
     def node_count(self) -> int:
@@ -112,7 +114,7 @@ class Diagnosis:
             return {self.names[row]: list(self.rejected.reasons) for row in self.order.tolist()}
         found = {name: list(status.reasons) for name, status in self._outside_statuses().items()}
         for row in self.failed_rows.tolist() if self.search is not None else ():
-            found[self.names[row]] = [reason.text for reason in self._search.verdict.reasons(row)]
+            found[self.names[row]] = list(self.status(row).reasons)
         for name, texts in self.extender_reasons.items():
             found[name] = [*(() if self.cells.extender_replaces_reasons else found.get(name, ())), *texts]
         return found
@@ -155,13 +157,22 @@ class Diagnosis:
 
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
+        outcome = self._search.verdict.outcome(row)
+        found = None if outcome is None else self._statuses.get(outcome)
+        if found is None:
+            found = self._status(row)
+            if outcome is not None:
+                self._statuses[outcome] = found
+        return found
+
+    def _status(self, row: int) -> Status:
         verdict = self._search.verdict
         reasons, rejecting_predicates = verdict.reasons(row), verdict.rejecting_predicates(row)
         code = Code.UNSCHEDULABLE if all(reason.resolvable for reason in reasons) else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return Status(code, tuple(reason.text for reason in reasons), rejecting_predicates[0] if rejecting_predicates else "")
 
     @property
-    def _search(self) -> Search:
+    def _search(self) -> SearchResult:
         assert self.search is not None
         return self.search
 
@@ -215,7 +226,7 @@ class Diagnosis:
         return fit_error(self.node_count, message, self.post_filter, full_stop=self.cells.post_filter_full_stop)
 
 
-def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
+def rejecting_predicates(search: SearchResult, rows: Rows) -> set[str]:
     """The plugins that rejected any of *rows*."""
     verdict = search.verdict
     alive, with_nominated = verdict.apart(rows)

@@ -6,7 +6,7 @@ import attrs
 
 from ...core.arrays.batch import Batch
 from ...core.incremental.quick import Detour
-from ...core.pods.notes import Slot
+from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ..extensionpoints import PreScore
 from ..profile import Profile
@@ -20,7 +20,7 @@ class PluginCheck:
     """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are concerned."""
 
     profile: Profile
-    slot: Slot[Detour | None] = attrs.field(init=False, repr=False, factory=lambda: Slot("detour"))
+    slot: StateKey[Detour | None] = attrs.field(init=False, repr=False, factory=lambda: StateKey("detour"))
     """Where a template's notes have the answer."""
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:

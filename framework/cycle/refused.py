@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
-from ...core.preemption.refusals import Refusal
+from ...core.preemption.refusals import UnschedulableTemplate
 from ..extensionpoints import PostFilter
 from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources
@@ -20,7 +20,7 @@ def only_preempts(post_filters: tuple[PostFilter, ...], cycle: FrameworkCycle) -
     return is_upstreams and min(cycle.table.priorities, default=cycle.pod.priority) >= cycle.pod.priority
 
 
-def refused(cycle: FrameworkCycle, kept: Refusal, post_filters: tuple[PostFilter, ...]) -> Decision:
+def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[PostFilter, ...]) -> Decision:
     """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption finds nobody who could leave."""
     never, preempts = cycle.pod.spec.preemption_policy == "Never", bool(post_filters)
     told = kept.told.get((preempts, never))
@@ -33,13 +33,13 @@ def refused(cycle: FrameworkCycle, kept: Refusal, post_filters: tuple[PostFilter
     return Decision(cycle.pod, error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins)
 
 
-def _told(kept: Refusal, post_filter: str, full_stop: bool) -> tuple[str, frozenset[str]]:
+def _told(kept: UnschedulableTemplate, post_filter: str, full_stop: bool) -> tuple[str, frozenset[str]]:
     """The text of the error, which ends in that of *post_filter*, and the plugins that reject nodes."""
     error = fit_error(kept.nodes, reasons_text(kept.tally), post_filter, full_stop=full_stop)
     return error, frozenset(name for name, count in kept.predicates.items() if count)
 
 
-def _nobody_leaves(kept: Refusal, never: bool) -> str:
+def _nobody_leaves(kept: UnschedulableTemplate, never: bool) -> str:
     if never:
         return f"preemption: {NEVER}"
     counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}

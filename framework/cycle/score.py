@@ -10,9 +10,9 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
 from ...core.cycle import EVEN
 from ...core.decision.extender import Extender
-from ...core.decision.parts import SUCCESS, OnPart, Part
+from ...core.decision.phases import SUCCESS, Phase, PhaseHook
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
-from ...core.rule import Priority, RuleError
+from ...core.rule import Priority, PriorityError
 from ..plugin import MAX_NODE_SCORE
 from ..profile import Profile
 from ..status import Code
@@ -23,11 +23,11 @@ EXTENDER_SCALE = 10
 
 
 def prioritize(
-    cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = (), on_part: OnPart | None = None
+    cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = (), on_phase: PhaseHook | None = None
 ) -> Ranking:
     """Score the rows *feasible*; without extenders and score plugins every node gets 1. Raises :class:`ScoreError` with upstream's text.
 
-    *on_part* is told when PreScore has ended.
+    *on_phase* is called when PreScore has ended.
     """
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
     if not extenders and not profile.points.score:
@@ -35,11 +35,11 @@ def prioritize(
         return ranking
     nodes = Batch(cycle.table, feasible)
     skipped = _pre_score(cycle, profile, nodes)
-    if on_part is not None:
-        on_part(Part.PRE_SCORE, SUCCESS)
+    if on_phase is not None:
+        on_phase(Phase.PRE_SCORE, SUCCESS)
     rules = [(rule, weight) for rule, weight in profile.algorithm.priorities if rule.name not in skipped]
     for (rule, _), raw in zip(rules, cycle.raw_scores([rule for rule, _ in rules], nodes), strict=True):
-        if isinstance(raw, RuleError):
+        if isinstance(raw, PriorityError):
             raise ScoreError(f'running Score plugins: plugin "{rule.name}" failed with: {raw}')
         ranking.raw[rule.name] = raw
     _normalize(cycle, rules, nodes, ranking)
@@ -72,7 +72,7 @@ def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: 
         raw = ranking.raw[rule.name]
         try:
             scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
-        except RuleError as error:
+        except PriorityError as error:
             raise ScoreError(f'running Normalize on Score plugins: plugin "{rule.name}" failed with: {error}') from None
         ranking.by_priority[rule.name] = scores
         ranking.totals += scores if weight == 1 else scores * weight

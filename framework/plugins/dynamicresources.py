@@ -14,12 +14,12 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask
 from ...core.cluster.listing import Listing
 from ...core.cluster.resourceclaims import ResourceClaims, claim_name
-from ...core.devices.accounts import Account, accounts
+from ...core.devices.accounts import DeviceAccount, accounts
 from ...core.devices.devices import ERROR, NONE, Devices
 from ...core.devices.judging import AllocationError
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
-from ...core.pods.notes import Slot
+from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ..cycle.diagnosis import Diagnosis
@@ -47,7 +47,7 @@ class _State:
     """Those of the claims that have no devices yet."""
 
 
-_STATE: Slot[_State] = Slot("DynamicResources")
+_STATE: StateKey[_State] = StateKey("DynamicResources")
 
 
 class DynamicResources(Plugin):
@@ -146,7 +146,7 @@ class DynamicResources(Plugin):
             found = self._devices = Devices(cycle.table, cycle.listings, self.handle.devices, admin)
         return found
 
-    def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[Account, ...]:
+    def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
         """What stands against each device on *row* for the pod's claims; none for claims that cannot be used, or have devices."""
         found = claims_of(cycle.pod, cycle.listings.resource_claims)
         wanted = [] if isinstance(found, str) else [claim for claim in found if claim.status.allocation is None]

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.arrays.batch import Batch
-from ...core.arrays.census import Counter
+from ...core.arrays.census import PodCount
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reasons
 from ...core.matching.domains import KeySums, Weighted, has_pods_in_domains, sum_at
 from ...core.matching.namespaces import terms_about
-from ...core.pods.notes import Slot
+from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ...core.pods.terms import (
     PREFERRED_AFFINITY,
@@ -29,8 +29,8 @@ from ...core.pods.terms import (
 from ...core.release import FrameworkCells
 from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
 from ...predicates.interpodaffinity import (
-    Affinity,
     AntiAffinity,
+    RequiredAffinity,
     affinity_unmet,
     anti_affinity_violated,
     first_of,
@@ -59,8 +59,8 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
-_FAULTS: Slot[str] = Slot("faults of terms")
-_OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
+_FAULTS: StateKey[str] = StateKey("faults of terms")
+_OWN_TERMS: StateKey[tuple[RequiredAffinity, AntiAffinity]] = StateKey("InterPodAffinity")
 
 
 def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
@@ -146,7 +146,7 @@ class InterPodAffinity(Plugin):
         if pod.required_affinity:
             return None
         census, anti = cycle.table.census, _own_terms(pod, cycle)[1]
-        refusing: list[tuple[Counter, str, Reasons]] = [(census.counter(pods), key, (VIOLATED,)) for key, pods in anti.by_key]
+        refusing: list[tuple[PodCount, str, Reasons]] = [(census.counter(pods), key, (VIOLATED,)) for key, pods in anti.by_key]
         for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
             refusing.append((counter, carrier.topology_key, (REFUSED,)))
         return first_refusing(refusing, cycle.table)
@@ -218,11 +218,11 @@ class InterPodAffinity(Plugin):
         return ClusterEvent("Pod", pods, hint=affine_pod_changes), node
 
 
-def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:
+def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, AntiAffinity]:
     """The required terms of *pod*, namespaces by name."""
     found = cycle.notes.get(_OWN_TERMS)
     if found is None:
-        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, cycle), AntiAffinity.of(pod).by_name(cycle)
+        found = cycle.notes[_OWN_TERMS] = RequiredAffinity.of(pod).by_name(pod, cycle), AntiAffinity.of(pod).by_name(cycle)
     return found
 
 

@@ -19,9 +19,9 @@ from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
-from ...core.pods.notes import Slot
+from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
-from ...core.rule import Counts, Reads, Reduction, Refusals, RuleError
+from ...core.rule import Counts, PriorityError, Reads, Reduction, Refusals
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
@@ -61,11 +61,11 @@ class PodTopologySpread(Plugin):
         self.is_system: bool = self.args.defaulting_type == "System"
         self.defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         self.reader: ConstraintReader = ConstraintReader.of(handle)
-        self.own_slots: Mapping[str, Slot[Constraints]] = {when: Slot(f"{self.name} {when}") for when in (HARD, SOFT)}
+        self.own_slots: Mapping[str, StateKey[Constraints]] = {when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)}
         self.counts_apart: bool = handle.cells.counts_apart
-        self.domains_slot: Slot[dict[Constraints, Domains]] = Slot(f"{self.name} domains")
-        self.soft_slot: Slot[SoftCounts | None] = Slot(f"{self.name} soft")
-        self.counted_slot: Slot[SoftCounts | None] = Slot(f"{self.name} counted")
+        self.domains_slot: StateKey[dict[Constraints, Domains]] = StateKey(f"{self.name} domains")
+        self.soft_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} soft")
+        self.counted_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} counted")
 
     def constraints(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
         """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an invalid selector."""
@@ -180,7 +180,7 @@ class PodTopologySpread(Plugin):
         try:
             soft = self._counted(pod, cycle)
         except SelectorError as fault:
-            raise RuleError(str(fault)) from None
+            raise PriorityError(str(fault)) from None
         if soft is None:
             return np.zeros(nodes.n, np.int64)
         found = 1 + soft.peers(nodes)

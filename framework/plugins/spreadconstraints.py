@@ -19,7 +19,7 @@ from ...core.arrays.types import Ints, Mask
 from ...core.cluster.listings import Listings
 from ...core.matching.nodeselectors import literal_node_affinity_mask, required_node_affinity
 from ...core.matching.owners import Remembered, remembered, services_of
-from ...core.pods.notes import Slot
+from ...core.pods.notes import StateKey
 from ...core.pods.template import Group, Template
 from ...core.release import FrameworkCells
 from ...predicates.taints import first_untolerated
@@ -167,7 +167,7 @@ class ConstraintReader:
         return Peers(constraint.label_selector, Map((key, pod.labels[key]) for key in keys if key in pod.labels))
 
 
-_PEERS: Slot[Remembered[Peers]] = Slot("deduced peers")
+_PEERS: StateKey[Remembered[Peers]] = StateKey("deduced peers")
 
 
 def deduced_peers(pod: Template, listings: Listings) -> Peers:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.arrays.arithmetic import rounded, tabulated
 from ...core.arrays.batch import Batch
-from ...core.arrays.census import Counter, PodsMatching
+from ...core.arrays.census import PodCount, PodsMatching
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
@@ -195,7 +195,7 @@ class SoftCounts:
         """Whether there is one constraint, on hosts, and no node is ignored: then a score follows from the few peers on the node."""
         return self.judges_all and self.requires_all and [c.topology_key for c in self.constraints] == [HOSTNAME]
 
-    def on_hosts(self, table: NodeTable) -> list[Counter]:
+    def on_hosts(self, table: NodeTable) -> list[PodCount]:
         """The counters of the peers on each node, where all constraints are on hosts."""
         queries = [constraint.peers.counted(self.pod.namespace, apart=HOSTNAME) for constraint in self.constraints]
         return [table.census.counter(query) for query in queries if query is not None]

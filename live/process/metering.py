@@ -13,7 +13,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
-from ...core.decision.parts import ERROR, SUCCESS, UNSCHEDULABLE, Part
+from ...core.decision.phases import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.plan import Preemption
 from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics
@@ -32,14 +32,14 @@ class Metering(Onlooker):
     """The schedulerName of the pod that is being tried."""
     _since: float = 0.0
     """When the last part ended."""
-    _parts: dict[Part, str] = attrs.field(factory=dict)
+    _parts: dict[Phase, str] = attrs.field(factory=dict)
     """The parts of the cycle so far, with their statuses."""
     state: LiveState | None = attrs.field(default=None, init=False)
 
     def watch(self, state: LiveState) -> None:
         """Be told of the parts of each cycle, and of pods that come into the queue."""
         self.state = state
-        state.engine.on_part = self.part_ended
+        state.engine.on_phase = self.phase_ended
         state.queue.on_incoming = self.metrics.incoming
 
     # --- a cycle ----------------------------------------------------------------------------------------------------
@@ -49,24 +49,24 @@ class Metering(Onlooker):
         self._parts.clear()
         self._since = self.clock()
 
-    def part_ended(self, part: Part, status: str) -> None:
+    def phase_ended(self, part: Phase, status: str) -> None:
         """A part of the cycle ended."""
         now = self.clock()
         seconds, self._since = now - self._since, now
-        is_refused = self._parts.get(Part.PRE_FILTER, SUCCESS) != SUCCESS
+        is_refused = self._parts.get(Phase.PRE_FILTER, SUCCESS) != SUCCESS
         self._parts[part] = status
-        if part is Part.SCOREBOARD:
+        if part is Phase.SCOREBOARD:
             # One look answers for all nodes, so its time counts once.
-            self._measured(Part.FILTER, SUCCESS, seconds)
-            self._measured(Part.SCORE, SUCCESS, 0.0)
-        elif not (is_refused and part is Part.FILTER):
+            self._measured(Phase.FILTER, SUCCESS, seconds)
+            self._measured(Phase.SCORE, SUCCESS, 0.0)
+        elif not (is_refused and part is Phase.FILTER):
             self._measured(part, status, seconds)
 
-    def _measured(self, part: Part, status: str, seconds: float) -> None:
+    def _measured(self, part: Phase, status: str, seconds: float) -> None:
         self.metrics.extension_point(part.value, status, self._profile, seconds)
-        if status == SUCCESS and part is Part.FILTER:
+        if status == SUCCESS and part is Phase.FILTER:
             self.metrics.operation("predicate_evaluation", seconds)
-        elif status == SUCCESS and part is Part.SCORE:
+        elif status == SUCCESS and part is Phase.SCORE:
             self.metrics.operation("priority_evaluation", seconds)
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
@@ -85,12 +85,12 @@ class Metering(Onlooker):
         parts, took = self._parts, self.clock() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
-            self.metrics.extension_point(Part.POST_FILTER.value, SUCCESS if makes_room else UNSCHEDULABLE, self._profile, took)
+            self.metrics.extension_point(Phase.POST_FILTER.value, SUCCESS if makes_room else UNSCHEDULABLE, self._profile, took)
             if decision.preemption is not None:
                 self.metrics.operation("preemption_evaluation", took)
-        elif decision.host is None and Part.PRE_FILTER in parts and parts[Part.PRE_FILTER] == SUCCESS:
-            self._measured(Part.SCORE if Part.FILTER in parts else Part.FILTER, ERROR, took)
-        elif decision.host is not None and Part.FILTER in parts and Part.SCORE not in parts:
+        elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
+            self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
+        elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
             self.metrics.single_feasible(took)
 
     def made_plan(self, plan: Preemption) -> None:

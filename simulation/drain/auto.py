@@ -63,7 +63,7 @@ def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobo
     most = max(len(names) - max(wish.keep, len(refused)), 0)
     search = Search(settled, flags, most, bound.at_most, on_node)
     proof = search.best([order(trial, candidates) for order in ORDERS])
-    total = Bound(len(names), bound.must_stay + len(refused), bound.weights)
+    total = Bound.of(len(names), bound.must_stay + len(refused), bound.resources)
     return Found(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -15,12 +15,11 @@ from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
 from ...api.record import plain
 from ...exceptions import check_type, wrong_type
-from ...framework.recipe import SchedulerOptions
 from ..capacity.answer import Answer
 from ..capacity.question import asked
 from ..capacity.stop import Stop
 from ..capacity.templates import READ_KINDS
-from .given import GivenCluster, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 GivenTemplates: TypeAlias = "Part | Iterable[Part]"
@@ -33,6 +32,11 @@ class CapacityResult(Result):
 
     answer: Answer
     warnings: tuple[NoticeGroup, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether as many fit as were asked for; without such a number, whether any fits: what the command's exit status says."""
+        return self.answer.is_yes
 
     @property
     def fits(self) -> int:
@@ -78,9 +82,9 @@ class CapacityResult(Result):
 
 
 def capacity(
-    cluster: GivenCluster, pod: GivenTemplates, *, ratio: Sequence[int] | None = None, pods: int | None = None,
-    max_limit: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False, order: str = "input",
-    defaults: bool = True, **options: Unpack[SchedulerOptions],
+    cluster: GivenCluster, pod: GivenTemplates, scheduler: GivenScheduler = None, *, ratio: Sequence[int] | None = None,
+    pods: int | None = None, max_limit: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
+    preemption: bool = False, order: str = "input", defaults: bool = True,
 ) -> CapacityResult:  # fmt: skip
     """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them; the cluster does not change.
 
@@ -92,18 +96,18 @@ def capacity(
     :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
     :param pending_first: place the pods that wait in the cluster before all copies, in *order*.
     :param defaults: False: take objects as they are, without the API server's defaults and admission.
-    :param options: those of :class:`~kubeclassic.Scheduler`. Preemption is off, unless ``preemption=True``.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
+    :param preemption: let copies evict pods of lower priority; by default they take free room only.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
-    >>> capacity(node, web, release="1.14")
+    >>> capacity(node, web, "1.14")
     <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
     """
     exclude, limits = checked_exclude(exclude_nodes), checked_limits(pods=pods, max_limit=max_limit)
-    chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
-    recipe = recipe_of(chosen)
+    recipe = recipe_of(scheduler, preemption=preemption)
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     given = loaded_templates(pod, defaults)
     question = asked(
@@ -112,7 +116,7 @@ def capacity(
     )  # fmt: skip
     engine = recipe.engine(scenario.config_maps)
     counted = question.counting(engine).count()
-    return CapacityResult(Answer.of(recipe.version, counted, question, pods), warnings_of(scenario, options, engine, pods=question.pods))
+    return CapacityResult(Answer.of(recipe.version, counted, question, pods), warnings_of(scenario, scheduler, engine, pods=question.pods))
 
 
 def checked_exclude(given: str | Sequence[str]) -> list[str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import wrong_type
-from ...framework.recipe import SchedulerOptions
-from ..capacity.curve import Axis, CurveError, Point, axes_of, points, sized
+from ..capacity.curve import CapacityCurveDocument, CurveAxis, CurveError, CurvePoint, axes_of, points, sized
 from ..capacity.question import asked
 from .capacity import GivenTemplates, checked_exclude, checked_limits, loaded_templates
-from .given import GivenCluster, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
@@ -24,23 +24,36 @@ ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {
 class CapacityCurveResult(Result):
     """How many copies fit of each size."""
 
-    release: str
-    axes: tuple[Axis, ...]
-    points: tuple[Point, ...]
-    """One a combination of sizes; the last axis changes fastest."""
+    document: CapacityCurveDocument
+    """Everything."""
     warnings: tuple[NoticeGroup, ...] = ()
 
+    @property
+    def ok(self) -> bool:
+        """Whether copies of any size fit: what the command's exit status says."""
+        return self.document.ok
+
+    @property
+    def axes(self) -> tuple[CurveAxis, ...]:
+        """The resources, each with its sizes."""
+        return self.document.axes
+
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """One a combination of sizes; the last axis changes fastest."""
+        return self.document.points
+
     def record(self) -> dict[str, Any]:
-        axes, found = [axis.record() for axis in self.axes], [point.record() for point in self.points]
-        return self._warned({"release": self.release, "axes": axes, "points": found})
+        found: dict[str, Any] = plain(self.document)
+        return found
 
     def tables(self) -> Mapping[str, Table]:
         rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limited by": point.limited_by} for point in self.points]
         return {"points": Table.of(rows, [axis.resource for axis in self.axes])}
 
     def facts(self) -> Mapping[str, object]:
-        most = max((point.fits for point in self.points), default=0)
-        return {"release": self.release, "axes": " x ".join(axis.resource for axis in self.axes), "points": len(self.points), "most": most}
+        most, axes = max((point.fits for point in self.points), default=0), " x ".join(axis.resource for axis in self.axes)
+        return {"release": self.document.release, "axes": axes, "points": len(self.points), "most": most}
 
     def verdict(self) -> str:
         fits = [point.fits for point in self.points]
@@ -48,8 +61,9 @@ class CapacityCurveResult(Result):
 
 
 def capacity_curve(
-    cluster: GivenCluster, curve: str | Sequence[str], pod: GivenTemplates | None = None, *, max_limit: int | None = None,
-    exclude_nodes: str | Sequence[str] = (), pending_first: bool = False, defaults: bool = True, **options: Unpack[SchedulerOptions],
+    cluster: GivenCluster, curve: str | Sequence[str], pod: GivenTemplates | None = None, scheduler: GivenScheduler = None, *,
+    max_limit: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False, preemption: bool = False,
+    defaults: bool = True,
 ) -> CapacityCurveResult:  # fmt: skip
     """Count as :func:`~kubeclassic.capacity` does for each of many sizes of a pod, each in the same cluster.
 
@@ -67,7 +81,7 @@ def capacity_curve(
     if not all(isinstance(text, str) for text in texts):
         raise wrong_type("curve", curve, 'a text such as "cpu=100m..4:20"')
     axes, exclude, limits = axes_of(texts), checked_exclude(exclude_nodes), checked_limits(max_limit=max_limit)
-    recipe = recipe_of({**options, "preemption": options.get("preemption", False)})
+    recipe = recipe_of(scheduler, preemption=preemption)
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     given = loaded_templates(ANY_POD if pod is None else pod, defaults)
     if len(given) != 1:
@@ -77,5 +91,6 @@ def capacity_curve(
         defaults=defaults,
     )  # fmt: skip
     found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())
-    warnings = warnings_of(scenario, options, recipe.engine(scenario.config_maps), pods=question.pods)
-    return CapacityCurveResult(recipe.version, axes, tuple(found), warnings)
+    warnings = warnings_of(scenario, scheduler, recipe.engine(scenario.config_maps), pods=question.pods)
+    told = tuple(group.record() for group in warnings)
+    return CapacityCurveResult(CapacityCurveDocument(warnings=told, release=recipe.version, axes=axes, points=tuple(found)), warnings)

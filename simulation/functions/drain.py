@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
 from ...api.notebooks import Share
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import check_type
-from ...framework.recipe import SchedulerOptions
-from ..drain.plan import Plan
+from ..drain.plan import DrainMove, Plan
 from ..drain.question import Question, matcher
 from ..drain.rules import DrainFlags
 from ..drain.settled import engines_like, settle
-from .given import GivenCluster, check_order, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -28,43 +28,44 @@ class DrainResult(Result):
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
+    def ok(self) -> bool:
+        """Whether all nodes that were named can go, or a search found any: what the command's exit status says."""
+        return self.plan.answer.ok
+
+    @property
     def can(self) -> list[str]:
         """The nodes that can go, all of them together, in the order in which they are emptied."""
-        return list(self.plan.can)
+        return list(self.plan.answer.can)
 
     @property
     def cannot(self) -> dict[str, str]:
         """Node that cannot go -> why."""
-        return dict(self.plan.cannot)
+        return dict(self.plan.answer.cannot)
 
     @property
-    def moves(self) -> list[dict[str, str]]:
-        """Who moves: pod, from, to."""
-        return self.plan.moves
+    def moves(self) -> tuple[DrainMove, ...]:
+        """Who moves, from where, and to which node."""
+        return self.plan.answer.moves
 
     @property
     def at_most(self) -> int | None:
         """Of a search: how many nodes can go at most."""
-        return None if self.plan.bound is None else self.plan.bound.at_most
-
-    @property
-    def all_can(self) -> bool:
-        """Whether the answer is yes: what the command's exit status says."""
-        return self.plan.all_can
+        bound = self.plan.answer.bound
+        return None if bound is None else bound.at_most
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.plan.record())
+        return self._plain(self.plan.document)
 
     def tables(self) -> Mapping[str, Table]:
-        plan = self.plan
-        nodes: list[Row] = [{"node": name, "can": name in plan.can, "why": plan.cannot.get(name)} for name in plan.asked]
+        answer = self.plan.answer
+        nodes: list[Row] = [{"node": name, "can": name in answer.can, "why": answer.cannot.get(name)} for name in self.plan.asked]
         columns = ("round", "pod", "node", "by", "replacement", "to")
-        return {"nodes": Table(("node", "can", "why"), nodes), "evictions": Table(columns, plan.record()["evictions"])}
+        return {"nodes": Table(("node", "can", "why"), nodes), "evictions": Table(columns, plain(answer.evictions))}
 
     def facts(self) -> Mapping[str, object]:
         return {
-            "release": self.plan.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
-            "moves": len(self.moves), "rounds": self.plan.rounds,
+            "release": self.plan.answer.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
+            "moves": len(self.moves), "rounds": self.plan.answer.summary.rounds,
         }  # fmt: skip
 
     def verdict(self) -> str:
@@ -76,10 +77,10 @@ class DrainResult(Result):
 
 
 def drain(
-    cluster: GivenCluster, nodes: str | Iterable[str] = (), *, auto: bool = False, keep: int = 0, zone: str | None = None,
-    node_selector: str | None = None, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False, force: bool = False,
-    recreate_bare: bool = False, disable_eviction: bool = False, pod_selector: str | None = None, pods: GivenCluster = (),
-    order: str = "input", defaults: bool = True, **options: Unpack[SchedulerOptions],
+    cluster: GivenCluster, nodes: str | Iterable[str] = (), scheduler: GivenScheduler = None, *, auto: bool = False, keep: int = 0,
+    zone: str | None = None, node_selector: str | None = None, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False,
+    force: bool = False, recreate_bare: bool = False, disable_eviction: bool = False, pod_selector: str | None = None,
+    pods: GivenCluster = (), order: str = "input", defaults: bool = True,
 ) -> DrainResult:  # fmt: skip
     """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
 
@@ -100,7 +101,7 @@ def drain(
     :param pods: more pods (or workloads) that wait, given like the cluster.
     :param order: in which order pods are tried that wait, or that are evicted together: ``input``, ``priority`` or ``queue``.
     :param defaults: False: take objects as they are, without the API server's defaults.
-    :param options: those of :class:`~kubeclassic.Scheduler`.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
 
@@ -111,7 +112,7 @@ def drain(
     check_type("keep", keep, int, "a whole number")
     for name, given in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
         check_type(name, given, (str, NoneType), "a text")
-    recipe = recipe_of(options)
+    recipe = recipe_of(scheduler)
     flags = DrainFlags(
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
@@ -122,7 +123,7 @@ def drain(
     engine = recipe.engine(scenario.config_maps)
     make_engine = engines_like(engine, recipe, scenario)
     settled = settle(scenario, make_engine, recipe.scheduler_names, check_order(order))
-    return DrainResult(question.answer(settled, flags), warnings_of(scenario, options, engine))
+    return DrainResult(question.answer(settled, flags), warnings_of(scenario, scheduler, engine))
 
 
 def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
@@ -12,12 +12,11 @@ from ...api.objects import Pod
 from ...api.reading.notices import NoticeGroup
 from ...core.decision.decision import Decision
 from ...exceptions import wrong_type
-from ...framework.recipe import SchedulerOptions
 from ..explain import Explanation, NodeReport
 from ..explain.ask import ask
 from ..explain.subject import find_subject
 from ..simulate import Simulation
-from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -44,7 +43,12 @@ class ExplainResult(Result):
         return self.explanation.nodes
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.explanation.record())
+        return self._plain(self.explanation.document)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod gets a node, or with *node* that one fits: what the command's exit status says."""
+        return self.explanation.is_yes
 
     def tables(self) -> Mapping[str, Table]:
         return {"nodes": Table.of([_row(node) for node in self.nodes], ("node", "fits", "total", "reasons", "missing"))}
@@ -62,9 +66,8 @@ class ExplainResult(Result):
 
 
 def explain(
-    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], *, pods: GivenCluster = (), order: str = "input", node: str | None = None,
-    alone: bool = False,
-    defaults: bool = True, edits: str | Iterable[str] = (), **options: Unpack[SchedulerOptions],
+    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], scheduler: GivenScheduler = None, *, pods: GivenCluster = (),
+    order: str = "input", node: str | None = None, alone: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),
 ) -> ExplainResult:  # fmt: skip
     """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
 
@@ -79,22 +82,26 @@ def explain(
     :param alone: explain on the cluster as it is, without the pods that come before.
     :param defaults: False: take objects as they are, without the API server's defaults.
     :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
-    :param options: those of :class:`~kubeclassic.Scheduler`.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
     if not isinstance(pod, str | Pod | Mapping):
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
-    recipe = recipe_of(options)
+    recipe = recipe_of(scheduler)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
-        cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        cluster,
+        more,
+        scheduler_names=recipe.scheduler_names,
+        defaults=defaults,
+        edits=edits,
         priorities=recipe.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))
     simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
     found = ask(simulation, subject, recipe.scheduler_names, node=node, alone=alone)
-    return ExplainResult(found, warnings_of(scenario, options, simulation.engine))
+    return ExplainResult(found, warnings_of(scenario, scheduler, simulation.engine))
 
 
 def name_of(pod: str | Pod | Mapping[str, Any]) -> str:

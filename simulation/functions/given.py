@@ -16,9 +16,10 @@ from ...api.objects import KubeObject, Pod
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup, grouped
 from ...core.engine import Engine
-from ...exceptions import ManifestError, UnknownNameError, wrong_type
+from ...exceptions import ManifestError, UnknownNameError, check_type, wrong_type
 from ...extenders.choice import asked_extenders
-from ...framework.recipe import Recipe, SchedulerOptions
+from ...framework.options import Classic, Framework, GivenOptions, options_of
+from ...framework.recipe import Recipe
 from ..order import ORDERS
 from ..releasenotes import with_pod_notices, with_release_notices
 from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
@@ -30,12 +31,23 @@ Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 """A path, an object or a manifest."""
 GivenCluster: TypeAlias = "Cluster | Part | Iterable[Part]"
 """A Cluster; a file, a directory or several; objects and manifests."""
+GivenScheduler: TypeAlias = "Classic | Framework | str | None"
+"""The options of a scheduler, or its release alone; None: the default release as it is."""
 WANTED = "a Cluster, a path, manifests or a list of these"
 
 
-def recipe_of(options: SchedulerOptions) -> Recipe:
-    """The recipe of *options*; raises as :class:`~kubeclassic.Scheduler` does."""
-    return Recipe.read({**options, "extenders": asked_extenders(options.get("extenders"))})
+def options_given(scheduler: GivenScheduler, name: str = "scheduler") -> GivenOptions:
+    """*scheduler* as options. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value."""
+    if scheduler is None or isinstance(scheduler, str):
+        return options_of({"release": scheduler})
+    check_type(name, scheduler, (Classic, Framework), 'Classic(...), Framework(...) or a release such as "1.16"')
+    return scheduler
+
+
+def recipe_of(scheduler: GivenScheduler, **changes: Any) -> Recipe:
+    """What *scheduler* is made from, with *changes* of its options; raises as :class:`~kubeclassic.Scheduler` does."""
+    options = attrs.evolve(options_given(scheduler), **changes)
+    return Recipe.of(options, asked_extenders(options.extenders)).read()
 
 
 def scenario_of(
@@ -57,12 +69,10 @@ def scenario_of(
     return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
 
 
-def warnings_of(
-    scenario: Scenario, options: SchedulerOptions, *engines: Engine, pods: Sequence[Pod] = ()
-) -> tuple[NoticeGroup, ...]:
-    """What is odd in *scenario*, and what *engines*, made of *options*, do not read of it and of *pods*, which are to come."""
+def warnings_of(scenario: Scenario, scheduler: GivenScheduler, *engines: Engine, pods: Sequence[Pod] = ()) -> tuple[NoticeGroup, ...]:
+    """What is odd in *scenario*, and what *engines*, made of *scheduler*, do not read of it and of *pods*, which are to come."""
     algorithms = [engine.algorithm for engine in engines]
-    by_default = () if options.get("release") else algorithms
+    by_default = () if options_given(scheduler).release else algorithms
     noted = with_release_notices(scenario, algorithms, by_default)
     return grouped(with_pod_notices(noted, algorithms, pods).warnings)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import yaml
@@ -26,7 +27,7 @@ from ...api.reading.notices import Notice, grouped
 from ...exceptions import UnknownNameError, check_type, wrong_type
 from ...framework.migrate.deviations import named
 from ...framework.migrate.translation import migrate as translate
-from ...framework.recipe import TYPES, GivenPolicy
+from ...framework.options import FIELDS, declared_of
 from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
 from ..compare.migration import Check, agrees
 from ..compare.newerlabels import with_newer_labels, zones_warning
@@ -34,7 +35,12 @@ from .compare import CompareResult
 from .given import GivenCluster, scenario_of, warnings_of
 from .results import Result, Row, Table
 
+if TYPE_CHECKING:
+    from ...framework.options import GivenPolicy
+
 Read = tuple[Policy | None, KubeSchedulerConfiguration]
+
+WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -95,9 +101,9 @@ def migrate(
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    for name, value in (("release", release), ("gates", gates)):
-        check_type(name, value, *TYPES[name])
-    check_type("to", to, *TYPES["release"])
+    check_type("release", release, str, WANTED_RELEASE)
+    check_type("to", to, str, WANTED_RELEASE)
+    check_type("gates", gates, (str, Mapping, NoneType), declared_of(FIELDS["gates"]).wanted)
     target = framework_release(to)
     if target is None:
         raise UnknownNameError(f"to: got {to}, wanted {', '.join(FRAMEWORK_RELEASES)}")
@@ -110,7 +116,7 @@ def migrate(
         return MigrateResult(made.document, notes)
     scenario = scenario_of(check, scheduler_names=[config.scheduler_name])
     asked = Check(written, before, config, made.document, target=target)
-    warnings = warnings_of(scenario, {"release": before.version}, asked.old(), asked.new())
+    warnings = warnings_of(scenario, before.version, asked.old(), asked.new())
     missing = None if newer_labels else zones_warning(scenario)
     found = asked.on(with_newer_labels(scenario) if newer_labels else scenario)
     told = warnings if missing is None else (*warnings, *grouped([Notice("", str(missing))]))
@@ -126,7 +132,7 @@ def _read(given: GivenPolicy) -> Read:
         config = read_configuration(given)
         return config.policy(), config
     if not isinstance(given, str | os.PathLike):
-        raise wrong_type("policy", given, TYPES["policy"][1])
+        raise wrong_type("policy", given, declared_of(FIELDS["policy"]).wanted)
     documents = list(read_documents(given))
     if documents and documents[0].data.get("kind") == KIND:
         config = load_configuration(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
@@ -14,15 +14,15 @@ from ...api.load import Loaded, load, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import ManifestError, wrong_type
-from ...framework.recipe import SchedulerOptions
 from ..capacity.question import asked
-from ..newnodes.answer import Answer, plain
+from ..newnodes.answer import Answer, number_of
 from ..newnodes.asking import fewest_nodes
 from ..newnodes.daemonpods import DaemonPods
 from ..newnodes.kinds import LIKE, NewNodeError, kinds_of, read_cost
 from .capacity import GivenTemplates, loaded_templates
-from .given import GivenCluster, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 
@@ -34,24 +34,24 @@ class NewNodesResult(Result):
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
-    def placed(self) -> bool:
+    def ok(self) -> bool:
         """Whether each pod finds a node with the new ones: what the command's exit status says."""
         return self.answer.is_yes
 
     @property
     def added(self) -> dict[str, int]:
         """Kind -> how many of it to add; kinds that are not needed are left out. Empty if no number is enough."""
-        return {row["node"]: row["count"] for row in self.answer.added()}
+        return {row.node: row.count for row in self.answer.added()}
 
     @property
     def cost(self) -> Decimal | None:
         """What they cost in all; each node 1 if no costs were given. None if no number is enough."""
-        return self.answer.cost if self.placed else None
+        return self.answer.cost if self.ok else None
 
     @property
     def is_proven(self) -> bool:
         """Whether every mix that costs less was simulated, or has too little of something."""
-        return self.placed and self.answer.found.is_proven
+        return self.ok and self.answer.found.is_proven
 
     @property
     def with_one_fewer(self) -> str | None:
@@ -64,33 +64,32 @@ class NewNodesResult(Result):
         return dict(self.answer.without_place)
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.answer.record())
+        return self._plain(self.answer.document)
 
     def tables(self) -> Mapping[str, Table]:
         nodes = [
-            {"name": row["name"], "node": row["node"], "pods": row["pods"]}
-            | {f"{name} requested": used for name, used in row["requested"].items()}
-            for row in self.answer.nodes()
-        ]  # fmt: skip
-        added = Table(("node", "count", "cost", "costOfOne"), self.answer.added())
+            {"name": node.name, "node": node.node, "pods": node.pods} | {f"{name} requested": used for name, used in node.requested.items()}
+            for node in self.answer.nodes()
+        ]
+        added = Table(("node", "count", "cost", "costOfOne"), plain(self.answer.added()))
         return {"added": added, "nodes": Table.of(nodes, ("name", "node", "pods"))}
 
     def facts(self) -> Mapping[str, object]:
         told = " and ".join(f"{count} {name}" for name, count in self.added.items()) or "nothing"
-        cost = None if self.cost is None else plain(self.cost)
-        return {"release": self.answer.release, "added": told, "cost": cost, "placed": self.placed, "proven": self.is_proven or None}
+        cost = None if self.cost is None else number_of(self.cost)
+        return {"release": self.answer.release, "added": told, "cost": cost, "placed": self.ok, "proven": self.is_proven or None}
 
     def verdict(self) -> str:
-        if not self.placed:
+        if not self.ok:
             return "No number of these nodes is enough."
         return f"With {self.facts()['added']} added, each pod finds a node." if self.added else "Each pod finds a node without a new one."
 
 
 def add_nodes(
-    cluster: GivenCluster, nodes: Part | Iterable[Part], *, pod: GivenTemplates | None = None, pods: int | None = None,
-    costs: Mapping[str, int | float | str | Decimal] | None = None, ratio: Sequence[int] | None = None, most_nodes: int | None = None,
-    most_trials: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False, order: str = "input",
-    defaults: bool = True, edits: str | Iterable[str] = (), **options: Unpack[SchedulerOptions],
+    cluster: GivenCluster, nodes: Part | Iterable[Part], scheduler: GivenScheduler = None, *, pod: GivenTemplates | None = None,
+    pods: int | None = None, costs: Mapping[str, int | float | str | Decimal] | None = None, ratio: Sequence[int] | None = None,
+    most_nodes: int | None = None, most_trials: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
+    order: str = "input", preemption: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),
 ) -> NewNodesResult:  # fmt: skip
     """Find the fewest new nodes, or the cheapest mix of several kinds, with which all pods that wait in *cluster* find a node.
 
@@ -103,22 +102,25 @@ def add_nodes(
     :param most_trials: how many cheaper mixes may be simulated for the proof.
     :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
     :param pending_first: place the pods that wait before the copies; they must find a node too.
-    :param options: those of :class:`~kubeclassic.Scheduler`. Preemption is off, unless ``preemption=True``.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
+    :param preemption: let pods evict others of lower priority.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
-    >>> found = add_nodes(node, "like:a", pod=web, pods=7, release="1.14")
+    >>> found = add_nodes(node, "like:a", pod=web, pods=7, scheduler="1.14")
     >>> found
     <NewNodesResult: release 1.14, added 3 a, cost 3, placed True, proven True>
     >>> found.with_one_fewer
     '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
     """
-    chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
-    recipe = recipe_of(chosen)
+    recipe = recipe_of(scheduler, preemption=preemption)
     scenario = scenario_of(
-        cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        cluster,
+        scheduler_names=recipe.scheduler_names,
+        defaults=defaults,
+        edits=edits,
         priorities=recipe.keeps_priorities,
     )
     if pod is None and (pods is not None or ratio is not None or pending_first):
@@ -133,10 +135,10 @@ def add_nodes(
     kinds = kinds_of(list(_given(nodes, defaults)), scenario.objects, prices, daemons)
     answer = fewest_nodes(
         question, kinds, lambda: recipe.engine(scenario.config_maps), most_nodes=most_nodes, most_trials=most_trials,
-        preemption=chosen["preemption"],
+        preemption=preemption,
     )  # fmt: skip
     engine = recipe.engine(scenario.config_maps)
-    return NewNodesResult(answer, warnings_of(scenario, options, engine, pods=question.pods))
+    return NewNodesResult(answer, warnings_of(scenario, scheduler, engine, pods=question.pods))
 
 
 def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple[str, Loaded]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
 from ...api.notebooks import Lines
 from ...api.reading.notices import NoticeGroup, grouped
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
-from ...framework.recipe import SchedulerOptions
 from ..gcpause import settled
 from ..releasenotes import input_notices
 from ..replay.inputs.inputs import Choice, read_inputs
@@ -21,7 +20,7 @@ from ..replay.recording import summary
 from ..replay.replay import Replay
 from ..replay.series import Series, columns
 from ..replay.settings import Delays
-from .given import GivenCluster, objects_of, paths_among, recipe_of
+from .given import GivenCluster, GivenScheduler, objects_of, options_given, paths_among, recipe_of
 from .results import Result, Row, Table
 
 Duration = float | str
@@ -74,10 +73,10 @@ class ReplayResult(Result):
 
 
 def replay(
-    inputs: GivenCluster, *, compress_time: float = 1.0, ignore_times: bool = False, as_recorded: bool = False,
-    run_time: Duration | None = None, delays: Mapping[str, Duration] | None = None, recreate: bool = True, until: Duration | None = None,
-    series_every: Duration | None = None, on_event: Callable[[Record], None] | None = None, defaults: bool = True,
-    **options: Unpack[SchedulerOptions],
+    inputs: GivenCluster, scheduler: GivenScheduler = None, *, compress_time: float = 1.0, ignore_times: bool = False,
+    as_recorded: bool = False, run_time: Duration | None = None, delays: Mapping[str, Duration] | None = None, recreate: bool = True,
+    until: Duration | None = None, series_every: Duration | None = None, on_event: Callable[[Record], None] | None = None,
+    defaults: bool = True,
 ) -> ReplayResult:  # fmt: skip
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
@@ -93,11 +92,11 @@ def replay(
     :param series_every: the virtual time between two rows of the series; 0: a row an instant; None: no series.
     :param on_event: gets each event as it happens; the result then has none.
     :param defaults: False: take objects as they are, without the API server's defaults.
-    :param options: those of :class:`~kubeclassic.Scheduler`; ``seed`` also counts for random events of a scenario.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
     Times are seconds or texts such as ``"90s"``. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    recipe = recipe_of(options)
+    recipe = recipe_of(scheduler)
     names = recipe.scheduler_names
     reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
     if not compress_time > 0:
@@ -105,7 +104,7 @@ def replay(
     choice = Choice(reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names)
     read = read_inputs(paths_among("inputs", inputs), choice, objects=objects_of("inputs", inputs, defaults=defaults))
     engine = recipe.engine(read.config_maps)
-    read = attrs.evolve(read, warnings=input_notices(read, engine.algorithm, options.get("release")))
+    read = attrs.evolve(read, warnings=input_notices(read, engine.algorithm, options_given(scheduler).release))
     made = Replay(read, engine, _delays(delays or {}), recipe.seed, next(iter(names)), recreate, _seconds("until", until))
     events, rows = list[Record](), list[Row]()
     made.cluster.journal.sink = events.append if on_event is None else on_event

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
 from ...api.notebooks import NodeMap, Share
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...core.arrays.table import NodeTable
 from ...core.decision.decision import Decision
-from ...framework.recipe import SchedulerOptions
 from ..simulate import Outcome, Simulation
 from ..summary import Summary, summarise
-from .given import GivenCluster, check_order, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -47,7 +47,7 @@ class SimulationResult(Result):
 
     def record(self) -> dict[str, Any]:
         cycles = [decision.record(details=self.details) for decision in self.decisions]
-        return self._warned({"cycles": cycles, "summary": self.summary.record()})
+        return self._warned({"cycles": cycles, "summary": plain(self.summary)})
 
     def tables(self) -> Mapping[str, Table]:
         pods = [{"pod": key, "host": outcome.host, "error": outcome.error} for key, outcome in self.outcomes.items()]
@@ -80,8 +80,8 @@ class SimulationResult(Result):
 
 
 def simulate(
-    cluster: GivenCluster, *, pods: GivenCluster = (), order: str = "input", details: bool = False, defaults: bool = True,
-    edits: str | Iterable[str] = (), **options: Unpack[SchedulerOptions],
+    cluster: GivenCluster, scheduler: GivenScheduler = None, *, pods: GivenCluster = (), order: str = "input", details: bool = False,
+    defaults: bool = True, edits: str | Iterable[str] = (),
 ) -> SimulationResult:  # fmt: skip
     """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
 
@@ -91,17 +91,21 @@ def simulate(
     :param details: whether decisions keep the nodes that fit, reasons and scores.
     :param defaults: False: take objects as they are, without the API server's defaults.
     :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
-    :param options: those of :class:`~kubeclassic.Scheduler`, such as ``release="1.14"`` or ``policy="policy.json"``.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
-    >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], release="1.14")
+    >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
-    recipe = recipe_of(options)
+    recipe = recipe_of(scheduler)
     scenario = scenario_of(
-        cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        cluster,
+        pods,
+        scheduler_names=recipe.scheduler_names,
+        defaults=defaults,
+        edits=edits,
         priorities=recipe.keeps_priorities,
     )
     engine = recipe.engine(scenario.config_maps)
@@ -109,7 +113,8 @@ def simulate(
     decisions = tuple(simulation.decisions())
     return SimulationResult(
         release=recipe.version, decisions=decisions, outcomes=dict(simulation.outcomes), evicted=dict(simulation.evicted),
-        summary=summarise(simulation), nodes=tuple(_nodes(engine.table)), warnings=warnings_of(scenario, options, engine), details=details,
+        summary=summarise(simulation), nodes=tuple(_nodes(engine.table)), details=details,
+        warnings=warnings_of(scenario, scheduler, engine),
     )  # fmt: skip
 
 

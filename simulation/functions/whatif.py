@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
 from ...api.objects import Pod
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import wrong_type
-from ...framework.recipe import SchedulerOptions
 from ..explain.subject import find_subject
 from ..whatif.change import Suggestion
 from ..whatif.whatif import Asked, WhatIf
 from ..whatif.whatif import what_if as found_out
 from .explain import name_of
-from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, parts_of, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 
@@ -43,10 +43,15 @@ class WhatIfResult(Result):
         return self.found.fits
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.found.record())
+        return self._plain(self.found.document)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod fits, or something helps: what the command's exit status says."""
+        return self.found.is_yes
 
     def tables(self) -> Mapping[str, Table]:
-        rows = [{**one.record(), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
+        rows = [{**plain(one), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
         return {"suggestions": Table.of(rows, ("change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy"))}
 
     def facts(self) -> Mapping[str, object]:
@@ -61,8 +66,9 @@ class WhatIfResult(Result):
 
 
 def what_if(
-    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], *, want: str | None = None, pods: GivenCluster = (), order: str = "input",
-    alone: bool = False, every: bool = False, defaults: bool = True, edits: str | Iterable[str] = (), **options: Unpack[SchedulerOptions],
+    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], scheduler: GivenScheduler = None, *, want: str | None = None,
+    pods: GivenCluster = (), order: str = "input", alone: bool = False, every: bool = False, defaults: bool = True,
+    edits: str | Iterable[str] = (),
 ) -> WhatIfResult:  # fmt: skip
     """Find the smallest single changes after which *pod* gets a node; each is tried, and those that disturb least come first.
 
@@ -77,7 +83,7 @@ def what_if(
     :param every: try every change and tell all that help, not three of a kind.
     :param defaults: False: take objects as they are, without the API server's defaults.
     :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
-    :param options: those of :class:`~kubeclassic.Scheduler`.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
 
@@ -91,13 +97,17 @@ def what_if(
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
     if not isinstance(want, str | None):
         raise wrong_type("want", want, "the name of a node")
-    recipe = recipe_of(options)
+    recipe = recipe_of(scheduler)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
-        cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        cluster,
+        more,
+        scheduler_names=recipe.scheduler_names,
+        defaults=defaults,
+        edits=edits,
         priorities=recipe.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))
     asked = Asked(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
-    warnings = warnings_of(scenario, options, recipe.engine(scenario.config_maps))
+    warnings = warnings_of(scenario, scheduler, recipe.engine(scenario.config_maps))
     return WhatIfResult(found_out(asked, subject.pod), warnings)

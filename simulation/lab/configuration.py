@@ -20,7 +20,7 @@ from .source import PROVIDER, Json, Source, default_source, policy_of
 
 
 @attrs.frozen(kw_only=True)
-class Configuration:
+class LabConfiguration:
     """One configuration. *start* is what the lab was started with, and has all that is not moved here."""
 
     start: Recipe = attrs.field(eq=False)
@@ -40,13 +40,13 @@ class Configuration:
     order: str = "input"
 
     @classmethod
-    def of(cls, start: Recipe, source: Source | None = None, order: str = "input") -> Configuration:
+    def of(cls, start: Recipe, source: Source | None = None, order: str = "input") -> LabConfiguration:
         """What the lab begins with."""
         tie_break = start.tie_break if isinstance(start.tie_break, str) else "release"
         return cls(
             start=start, release=start.version, source=source or default_source(start.version), preemption=_preempts(start),
             tie_break=tie_break, seed=start.seed, order=order, percentage=_given_percentage(start),
-            hard_weight=start.hard_pod_affinity_weight or start.config.hard_pod_affinity_weight or None,
+            hard_weight=start.config.hard_pod_affinity_weight or None,
         )  # fmt: skip
 
     # --- what it is -------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ class Configuration:
         """The feature gates that the lab was started with, as far as the release knows them and lets them be set so."""
         known = self._release.gates
         if self.start.profiles is None:
-            given = {**self.start.config.gates, **self.start.gates}
+            given = dict(self.start.config.gates)
         else:
             plain = resolved_gates(ALL_RELEASES[self.start.version])
             given = {name: on for name, on in self.start.profiles.gates.items() if plain[name] != on}
@@ -102,23 +102,20 @@ class Configuration:
     def recipe(self) -> Recipe:
         """What its scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
         shared: dict[str, Any] = {
-            "version": self.release, "preemption": self.preemption, "tie_break": self.tie_break, "seed": self.seed, "gates": {},
-            "percentage": 0,
+            "version": self.release, "preemption": self.preemption, "tie_break": self.tie_break, "seed": self.seed, "file": "",
         }  # fmt: skip
         if self.runs_profiles:
             profiles = given_configuration(
                 self.document(), gates=self.gates, percentage=self.percentage, plugins=self.start.plugins, release=self.release
             )
-            return attrs.evolve(self.start, **shared, profiles=profiles, policy=None, config=_NO_CONFIG, provider=None)
+            return attrs.evolve(self.start, **shared, profiles=profiles, policy=None, config=_NO_CONFIG)
         document = self.document()
         config = attrs.evolve(
             self.start.config, source=AlgorithmSource(provider=None if document else self.source.name), folder=Path(), gates=self.gates,
             percentage=self.percentage or 0, hard_pod_affinity_weight=self.hard_weight or 0, disable_preemption=False,
         )  # fmt: skip
         policy = None if document is None else read_policy(document)
-        return attrs.evolve(
-            self.start, **shared, profiles=None, policy=policy, config=config, provider=None, hard_pod_affinity_weight=None
-        ).checked()
+        return attrs.evolve(self.start, **shared, profiles=None, policy=policy, config=config).checked()
 
 
 _NO_CONFIG = KubeSchedulerConfiguration(folder=Path())
@@ -129,4 +126,4 @@ def _preempts(start: Recipe) -> bool:
 
 
 def _given_percentage(start: Recipe) -> int | None:
-    return start.percentage or start.config.percentage or None if start.profiles is None else None
+    return start.config.percentage or None if start.profiles is None else None

@@ -19,7 +19,6 @@ from ...core.cluster.cache import Cache
 from ...core.engine import Engine
 from ...core.rule import Algorithm
 from ...core.run import Run
-from ...framework.building import build_engine
 from ...framework.recipe import Recipe
 from ..releasenotes import with_release_notices
 from ..scenario import Scenario
@@ -31,7 +30,7 @@ MOST_RUNS = 200
 
 
 @attrs.define(eq=False)
-class GroundedSimulation(Simulation):
+class WarmSimulation(Simulation):
     """A simulation by a scheduler that knows nodes and placed pods already, if *knows* says so."""
 
     knows: bool = False
@@ -53,7 +52,7 @@ class GroundedSimulation(Simulation):
 
 
 @attrs.define(eq=False)
-class Ground:
+class WarmEngines:
     """One scenario, and for each release and its gates a scheduler that knows it."""
 
     scenario: Scenario
@@ -81,12 +80,12 @@ class Ground:
         here, there = self.scenario.objects, scenario.objects
         return len(here) == len(there) and all(ours is theirs or ours == theirs for ours, theirs in zip(here, there, strict=True))
 
-    def beside(self, scenario: Scenario) -> Ground:
+    def beside(self, scenario: Scenario) -> WarmEngines:
         """The ground of a *scenario* that this one :meth:`knows`; both use the same schedulers."""
         return attrs.evolve(self, scenario=scenario, plot=None, engines=self._engines)
 
     @contextmanager
-    def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[GroundedSimulation]:
+    def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[WarmSimulation]:
         """A new simulation for the block; afterwards all that it did is undone or forgotten.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
@@ -96,12 +95,12 @@ class Ground:
         before, runs = self._engines.pop(key, (None, 0))
         if before is not None:
             engine = _engine(recipe, self.scenario, before)
-        made = GroundedSimulation(self.scenario, engine, order, details, knows=before is not None)
+        made = WarmSimulation(self.scenario, engine, order, details, knows=before is not None)
         yield made
         if runs < MOST_RUNS and self._is_undone(made):
             self._engines[key] = engine, runs + 1
 
-    def _is_undone(self, simulation: GroundedSimulation) -> bool:
+    def _is_undone(self, simulation: WarmSimulation) -> bool:
         """Take back what *simulation* placed; False where that would not be all that it did."""
         engine, cache = simulation.engine, simulation.engine.cache
         placed = [state.pod.bound_to(state.node_name) for pod in simulation.pods() if (state := cache.state(pod)) is not None]
@@ -121,10 +120,7 @@ class Ground:
 def _engine(recipe: Recipe, scenario: Scenario, before: Engine | None) -> Engine:
     """A new scheduler, which takes over what *before* knows."""
     wanted = recipe.profiles if recipe.profiles is not None else recipe.algorithm(scenario.config_maps)
-    return build_engine(
-        wanted, plugins=recipe.plugins, preempts=recipe.preemption, tie_break=recipe.tie_break, seed=recipe.seed,
-        extenders=recipe.extenders, memory_bytes=recipe.memory_bytes, max_pd_vols=recipe.max_pd_vols, like=before,
-    )  # fmt: skip
+    return recipe.engine_of(wanted, like=before)
 
 
 def _keeps_ports(cache: Cache, pod: Pod) -> bool:

@@ -22,16 +22,18 @@ from ..summary import Usage, summarise
 from .objectives import Measures
 
 DIGITS = 6
+EXACT = 15
+"""Digits of what means are made of."""
 
 
 def simulation_measures(simulation: Simulation) -> Measures:
     """The measures of a finished simulation."""
-    told = summarise(simulation)
+    told = summarise(simulation, digits=EXACT)
     shares = fragmentation(simulation.engine, simulation.scenario.pending)
     return {
         "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable, "gated": told.gated, "waiting": told.waiting,
         "evictions": told.evicted, "fragmentation": _mean(shares.values()),
-        "imbalance": _mean(usage.standard_deviation for usage in told.resources if usage.resource != PODS),
+        "imbalance": _mean(usage.imbalance.standard_deviation for usage in told.resources if usage.resource != PODS),
         "zone skew": zone_skew(simulation.scenario.nodes, _hosts(simulation)), **dict(_of_usages(told.resources)),
         **{f"{name} fragmentation": share for name, share in shares.items()},
     }  # fmt: skip
@@ -40,7 +42,7 @@ def simulation_measures(simulation: Simulation) -> Measures:
 def _of_usages(usages: Iterable[Usage]) -> Iterator[tuple[str, float]]:
     for usage in usages:
         yield f"{usage.resource} used", round(usage.use, DIGITS)
-        yield f"{usage.resource} imbalance", round(usage.standard_deviation, DIGITS)
+        yield f"{usage.resource} imbalance", round(usage.imbalance.standard_deviation, DIGITS)
 
 
 def _mean(values: Iterable[float]) -> float | None:

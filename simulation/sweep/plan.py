@@ -8,16 +8,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...exceptions import KubeclassicError, UnknownNameError
+from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin
-from ...framework.recipe import Recipe, SchedulerOptions
-from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from ...framework.recipe import Recipe
+from ...framework.releases import FRAMEWORK_RELEASES
 from ..functions.given import edits_of, recipe_of
 from .asked.axes import EDITS, FILES, INPUT, NODES, OPTIONS, ORDER, PODS, SEED, SHUFFLED, WEIGHT
 from .asked.inputspec import file_bytes
@@ -111,9 +111,7 @@ class Planner:
 
     def _recipe(self, settings: Settings) -> Recipe:
         options = {OPTIONS[key]: self._value(key, settings) for key in settings if key in OPTIONS and settings[key] is not None}
-        default = DEFAULT_FRAMEWORK if "profile" in options else DEFAULT_RELEASE
-        version = find_any_release(options.get("release") or default).version
-        return recipe_of(cast(SchedulerOptions, {**options, **self.rules.options(version in FRAMEWORK_RELEASES)}))
+        return recipe_of(options_of({**options, **self.rules.options(version_of(options) in FRAMEWORK_RELEASES)}))
 
     def _value(self, key: str, settings: Settings) -> Any:
         return str(self.spec.folder / settings[key]) if key in FILES else settings[key]

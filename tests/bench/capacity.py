@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kubeclassic import Cluster, capacity
+from kubeclassic.framework.options import options_of
 from kubeclassic.simulation.bench.bench import calibration
 from kubeclassic.simulation.bench.cases import Shape
 
@@ -25,7 +26,7 @@ TEMPLATE = {
 def seconds(cluster: Any, release: str, percentage: int) -> tuple[float, int]:
     """Processor time of one count, and how many fit."""
     began = time.process_time()
-    found = capacity(cluster, TEMPLATE, release=release, percentage_of_nodes_to_score=percentage)
+    found = capacity(cluster, TEMPLATE, scheduler=options_of({"release": release, "percentage_of_nodes_to_score": percentage}))
     return time.process_time() - began, found.fits
 
 

@@ -15,6 +15,7 @@ import kubeclassic
 from kubeclassic.cli import run
 from kubeclassic.exceptions import WrongTypeError
 from tests.conftest import ROOT
+from tests.support.asking import asked as keywords_of
 from tests.support.schemas import faults
 
 EXAMPLE, SMALL = str(ROOT / "examples/cluster"), str(ROOT / "examples/capacity/small-pod.yaml")
@@ -260,7 +261,7 @@ class TestRefusals:
     def test_python_refuses_other_types(self, given: Any) -> None:
         """A value of another type is refused with its name."""
         with pytest.raises(WrongTypeError, match=f"^{next(iter(given))}: got "):
-            kubeclassic.capacity(node("a"), pod("p"), **given)
+            kubeclassic.capacity(node("a"), pod("p"), **keywords_of(given, "preemption"))
 
     def test_a_broken_selector(self, ask: Any) -> None:
         """A selector that cannot be read is refused."""

@@ -12,7 +12,7 @@ import yaml
 
 from kubeclassic import capacity, capacity_curve
 from kubeclassic.cli import run
-from kubeclassic.simulation.capacity.curve import Axis, CurveError, axes_of
+from kubeclassic.simulation.capacity.curve import CurveAxis, CurveError, axes_of
 from tests.support.schemas import faults
 
 Json = dict[str, Any]
@@ -46,12 +46,12 @@ class TestAxes:
     )  # fmt: skip
     def test_sizes(self, text: str, values: list[int]) -> None:
         """A range is cut into even steps, or with ``log`` into steps that grow; no size comes twice."""
-        assert list(Axis.parse(text).values) == values
+        assert list(CurveAxis.parse(text).values) == values
 
     @pytest.mark.parametrize("text", ["cpu=1..4", "cpu=1..4:log"])
     def test_ten_steps(self, text: str) -> None:
         """Without a number there are ten steps."""
-        values = Axis.parse(text).values
+        values = CurveAxis.parse(text).values
         assert (len(values), values[0], values[-1]) == (10, 1000, 4000)
 
     @pytest.mark.parametrize(
@@ -68,7 +68,6 @@ class TestAxes:
         """A resource may come once, and there is a limit to the sizes."""
         with pytest.raises(CurveError, match="wanted"):
             axes_of(texts)
-
 
     @pytest.mark.parametrize(("text", "told"), [
         ("gpu=1..2", 'curve: "gpu=1..2": got the resource "gpu", wanted cpu, memory, ephemeral-storage or one such as nvidia.com/gpu'),
@@ -165,10 +164,10 @@ class TestPlot:
 
 def test_each_point_is_a_count() -> None:
     """A point of the curve is what ``capacity`` says of a pod of that size."""
-    for point in capacity_curve(NODES, "cpu=300m..3:5,memory=1Gi..3Gi:3", release="1.27").points:
+    for point in capacity_curve(NODES, "cpu=300m..3:5,memory=1Gi..3Gi:3", scheduler="1.27").points:
         amounts = {"cpu": f"{point.requests['cpu']}m", "memory": str(point.requests["memory"])}
         pod = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main", "resources": {"requests": amounts}}]}}
-        found = capacity(NODES, pod, release="1.27")
+        found = capacity(NODES, pod, scheduler="1.27")
         assert (point.fits, point.nodes, point.message) == (found.fits, len(found.nodes), found.stop.message)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.cli.engines.configurations import KEYS, Wanted
+from kubeclassic.cli.engines.configurations import OPTIONS, NamedSetup
 from kubeclassic.cli.report.comparison.page import comparison_html
 from kubeclassic.cli.report.comparison.verdict import verdict
 from kubeclassic.exceptions import UnknownNameError
@@ -50,8 +50,8 @@ class TestExitStatus:
             ("release=1.15 release=1.16", "got release twice"),
             ("release=1.11", "1.11"),
             ("release='1.15", "no closing quotation"),
-            ("release=1.16 profile=x.yaml", "got profile, which release 1.16 does not have"),
-            ("release=1.27 policy=x.json", "got policy, which release 1.27 does not have"),
+            ("release=1.16 profile=x.yaml", "profile: got x.yaml, which release 1.16 does not have"),
+            ("release=1.27 policy=x.json", "policy: got x.json, which release 1.27 does not have"),
             ("release=1.27 percentage=many", "wanted a number"),
             ("tie-break=coin", "wanted release, round-robin, first, random"),
             ("release=1.16 policy=absent.json", "absent.json"),
@@ -83,30 +83,31 @@ class TestNewerLabels:
 class TestConfigurations:
     def test_quotes(self) -> None:
         """Values are quoted as in a shell."""
-        found = Wanted.parse("a", "release=1.16 policy='my policy.json' feature-gates=A=true,B=false")
-        assert found.values == {"release": "1.16", "policy": "my policy.json", "feature-gates": "A=true,B=false"}
+        found = NamedSetup.parse("a", "release=1.16 policy='my policy.json' feature-gates=A=true,B=false")
+        assert found.setup.values == {"release": "1.16", "policy": Path("my policy.json"), "gates": "A=true,B=false"}
 
     def test_a_profile_alone_means_the_framework(self) -> None:
         """Where only a profile is given, it is for the release that has profiles."""
-        assert Wanted.parse("a", "profile=p.yaml").runs_profiles
+        assert NamedSetup.parse("a", "profile=p.yaml").setup.runs_profiles
 
     def test_every_key_counts(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """Each key of a configuration changes the scheduler that is made."""
         profile = tmp_path / "a profile.yaml"
         header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
         profile.write_text(header + "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n")
-        older = Wanted.parse("a", f"release=1.14 policy={POLICY} percentage=30 tie-break=first feature-gates=PodPriority=false").engine()
+        text = f"release=1.14 policy={POLICY} percentage=30 tie-break=first feature-gates=PodPriority=false"
+        older = NamedSetup.parse("a", text).engine()
         assert (older.algorithm.release.version, older.algorithm.percentage, older.algorithm.gates["PodPriority"]) == ("1.14", 30, False)
         assert older.ties.pick(3, 1) == (0, False)
-        newer = Wanted.parse("b", f"profile='{profile}' percentage=30").engine()
+        newer = NamedSetup.parse("b", f"profile='{profile}' percentage=30").engine()
         assert "TaintToleration" not in [predicate.name for predicate in newer.algorithm.predicates]
         assert newer.algorithm.percentage == 30
-        packing = Wanted.parse("c", "provider=ClusterAutoscalerProvider").engine()
+        packing = NamedSetup.parse("c", "provider=ClusterAutoscalerProvider").engine()
         assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
-        assert Wanted.parse("d", "extenders='replay a b.jsonl'").setup.extenders == "replay a b.jsonl"
+        assert NamedSetup.parse("d", "extenders='replay a b.jsonl'").setup.get("extenders") == "replay a b.jsonl"
         with pytest.raises(UnknownNameError):
-            Wanted.parse("a", "seed=1")
-        assert len(KEYS) == 11
+            NamedSetup.parse("a", "seed=1")
+        assert len(OPTIONS) == 11
 
 
 HEADLINES = ("pods", "cycles")

@@ -16,6 +16,7 @@ from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import choice
 from kubeclassic.extenders.post import Answer, PostError
 from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
+from kubeclassic.framework.options import Classic, options_of
 from tests.support.program import program
 
 POLICY: Any = {
@@ -61,7 +62,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Answering:
 
 def hosts(**options: Any) -> list[str | None]:
     """The hosts of the pods."""
-    return [decision.host or decision.error for decision in Scheduler(Cluster(OBJECTS), **options).run()]
+    return [decision.host or decision.error for decision in Scheduler(Cluster(OBJECTS), options_of(options)).run()]
 
 
 class TestPython:
@@ -110,9 +111,9 @@ class TestPython:
 
     def test_a_copy_goes_on(self, answering: Answering) -> None:
         """A scheduler with extenders can be pickled."""
-        scheduler = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), policy={**POLICY, "extenders": []})))
+        scheduler = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []}))))
         assert scheduler.schedule("p").host == "a"
-        copied = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), policy=POLICY, extenders="off")))
+        copied = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy=POLICY, extenders="off"))))
         assert copied.schedule("p").host == "a"
 
 

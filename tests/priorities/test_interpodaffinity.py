@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.rule import RuleError
+from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.interpodaffinity import MOST_SCALED, inter_pod_affinity, stretched
 from tests.reference.interpodaffinity import liking, scaled
 from tests.support.build import engine, node, pod, scored
@@ -122,12 +122,12 @@ class TestInvalidSelectors:
     def test_the_pods_own_needs_a_pod_to_match(self) -> None:
         """An invalid preference is an error once there is a pod, and nothing before."""
         assert raw(incoming(like=[BAD]), A) == {"a": 0}
-        with pytest.raises(RuleError, match=r'^"Near" is not a valid pod selector operator$'):
+        with pytest.raises(PriorityError, match=r'^"Near" is not a valid pod selector operator$'):
             raw(incoming(like=[BAD]), A, peer())
 
     def test_an_existing_pods_one_is_an_error_for_every_pod(self) -> None:
         """One bad preference in the cluster fails the priority, a single time and not once a node."""
-        with pytest.raises(RuleError) as caught:
+        with pytest.raises(PriorityError) as caught:
             raw(PLAIN, A, peer(dislike=[BAD]))
         assert caught.value.once
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.rule import RuleError
+from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.topologyspread import even_pods_spread
 from tests.reference.topologyspread import scores
 from tests.support.build import engine, node, pod, scored
@@ -62,7 +62,7 @@ class TestEvenPodsSpreadPriority:
         """An invalid selector ends the cycle where a pod stands in a candidate's domain, and else goes unnoticed."""
         new = incoming(constraint(selector=INVALID))
         assert scored(even_pods_spread, new, A, B, pod("p", on="bare"), BARE, gates=GATES) == {"a": 10, "b": 10, "bare": 0}
-        with pytest.raises(RuleError, match=r'^"Near" is not a valid pod selector operator$'):
+        with pytest.raises(PriorityError, match=r'^"Near" is not a valid pod selector operator$'):
             scored(even_pods_spread, new, A, B, pod("p", on="a"), gates=GATES)
 
     def test_sums_wrap_at_32_bits(self) -> None:

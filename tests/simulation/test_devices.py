@@ -127,7 +127,7 @@ def test_new_nodes_have_devices(files: Any, told: Any) -> None:
 
 def test_a_copy_of_a_scheduler_has_its_own_claims() -> None:
     """Claims that a copied scheduler is told of are none of the original's, and devices in use stay in use."""
-    one = Scheduler(Cluster([*CLUSTER, pod("p")]), release="1.34")
+    one = Scheduler(Cluster([*CLUSTER, pod("p")]), "1.34")
     assert [decision.host for decision in one.run()] == ["a"]
     other = pickle.loads(pickle.dumps(one))
     engines = [scheduler._run.engine for scheduler in (one, other)]

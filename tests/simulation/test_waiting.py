@@ -10,8 +10,10 @@ import pytest
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.record import plain
 from kubeclassic.cli import run
 from kubeclassic.cli.report.simulation import summary_text
+from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import Status, wait
 from kubeclassic.simulation.compare.compare import LOCKED, compare
 from kubeclassic.simulation.explain import explain
@@ -85,7 +87,7 @@ class TestOutcomes:
         made = simulated(node("a", cpu="1"), asking("one", waits="yes"))
         assert (words(made), told(made, "one")) == ({"one": "waiting"}, ("a", WAITS.format("one")))
         assert not made.all_placed
-        counts = summarise(made).record()
+        counts = plain(summarise(made))
         assert (counts["placed"], counts["waiting"], counts["unschedulable"]) == (0, 1, 0)
         assert "0 unschedulable, 1 waiting for plugins that permit the binding" in summary_text(summarise(made))
 
@@ -128,7 +130,7 @@ class TestOutcomes:
 class TestPython:
     def test_the_pods_that_wait(self) -> None:
         """A program is told of a decision that is not final, who waits, and who waits no more."""
-        ours = Scheduler(Cluster([node("a"), asking("one", waits="yes"), asking("two")]), "1.27", plugins=[Keyholder])
+        ours = Scheduler(Cluster([node("a"), asking("one", waits="yes"), asking("two")]), Framework(release="1.27", plugins=[Keyholder]))
         assert [decision.is_waiting for decision in ours.run()] == [True, False]
         assert [held.name for held in ours.waiting_on_permit] == ["one"]
         assert ours.waiting == ()
@@ -139,7 +141,7 @@ class TestPython:
     def test_a_waiting_pod_that_is_deleted(self) -> None:
         """Its node is free again, and its reservations are undone."""
         cluster = Cluster([node("a", cpu="1"), asking("one", waits="yes")])
-        ours = Scheduler(cluster, "1.27", plugins=[Keyholder])
+        ours = Scheduler(cluster, Framework(release="1.27", plugins=[Keyholder]))
         ours.schedule("one")
         cluster.delete(asking("one"))
         assert (ours.waiting_on_permit, Keyholder.seen[-1]) == ((), "Keyholder unreserve one")

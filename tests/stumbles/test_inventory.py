@@ -13,6 +13,7 @@ from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
 from kubeclassic.cli import run
+from tests.support.asking import asked as keywords_of
 from tests.support.madedump import Size, made, text
 
 Json = dict[str, Any]
@@ -225,8 +226,8 @@ class TestReleases:
     def test_auto_in_python(self) -> None:
         """A Scheduler takes release="auto" too."""
         cluster = Cluster([node("a", version="v1.26.1"), pod("p")])
-        assert Scheduler(cluster, release="auto").algorithm.release.version == "1.27"
-        assert Scheduler(Cluster([node("a"), pod("p")]), release="auto").algorithm.release.version == "1.16"
+        assert Scheduler(cluster, "auto").algorithm.release.version == "1.27"
+        assert Scheduler(Cluster([node("a"), pod("p")]), "auto").algorithm.release.version == "1.16"
 
     @pytest.mark.parametrize(
         ("spec", "name"),
@@ -339,8 +340,8 @@ class TestPriorities:
     def test_functions_look_at_the_gate_too(self) -> None:
         """The functions of the package admit pods as the command does."""
         asked: dict[str, Any] = {"release": "1.14", "order": "queue"}
-        assert dict(simulate(self.CLUSTER, gates={"PodPriority": False}, **asked).evicted) == {}
-        assert dict(simulate(self.CLUSTER, **asked).evicted) == {"default/there": "default/urgent"}
+        assert dict(simulate(self.CLUSTER, **keywords_of({"gates": {"PodPriority": False}, **asked})).evicted) == {}
+        assert dict(simulate(self.CLUSTER, **keywords_of(asked)).evicted) == {"default/there": "default/urgent"}
 
     @pytest.mark.parametrize(
         ("release", "victim"), [("1.12", "old"), ("1.14", "old"), ("1.15", "young"), ("1.16", "young"), ("1.27", "young")]

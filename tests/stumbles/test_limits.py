@@ -12,6 +12,7 @@ from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.cli import run
 from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.plan import Victims
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from tests.support.build import node, pod
 
@@ -70,11 +71,11 @@ class TestDisks:
         """A Python program says it to the scheduler; its environment does not count."""
         monkeypatch.setenv("KUBE_MAX_PD_VOLS", "1")
         objects = Cluster([node("n"), disks("p", "x", "y")])
-        assert Scheduler(objects, release=release).schedule("p").host == "n"
-        assert Scheduler(objects, release=release, max_pd_vols=1).schedule("p").failed == {"n": [FULL]}
+        assert Scheduler(objects, release).schedule("p").host == "n"
+        assert Scheduler(objects, options_of({"release": release, "max_pd_vols": 1})).schedule("p").failed == {"n": [FULL]}
         for wrong in (0, "5", 2**63, True, 1.0):
             with pytest.raises(KubeclassicError, match="max_pd_vols: got"):
-                Scheduler(objects, release=release, max_pd_vols=wrong)  # type: ignore[arg-type]
+                Scheduler(objects, options_of({"release": release, "max_pd_vols": wrong}))  # type: ignore[arg-type]
 
 
 MANY = {f"example.com/r{i}": str(i + 2) for i in range(40)}
@@ -86,7 +87,7 @@ class TestManyResources:
         """Forty kinds of extended resources on nodes and pods count in every rule, in sums and in preemption."""
         low = pod("low", on="a", requests=MANY, priority=1)
         objects = [node("a", allocatable=MANY), node("b", allocatable={**MANY, "example.com/r39": "1"}), low]
-        ours = Scheduler(Cluster(objects), release=release)
+        ours = Scheduler(Cluster(objects), release)
         decision = ours.schedule(pod("p", requests=MANY, priority=5))
         assert decision.failed["b"] == ["Insufficient example.com/r39"]
         assert decision.failed["a"] == [f"Insufficient {name}" for name in MANY] or set(decision.failed["a"]) == {
@@ -119,7 +120,7 @@ class TestIntegersThatWrap:
         huge = {"memory": "5Ei", "cpu": "1"}
         there = [pod(name, on="a", requests=huge) for name in "xy"]
         for release in ALL_RELEASES:
-            ours = Scheduler(Cluster([node("a", memory="1"), node("b", memory="7Ei"), *there]), release=release)
+            ours = Scheduler(Cluster([node("a", memory="1"), node("b", memory="7Ei"), *there]), release)
             decision = ours.schedule(pod("p", requests={"cpu": "1"}))
             assert decision.host is not None or decision.error is not None
 
@@ -149,7 +150,9 @@ class TestExtenders:
     def found(self, release: str, *, is_ignorable: bool) -> Any:
         """The plan for a pod that needs room on one of two nodes."""
         there = [pod(f"low-{name}", on=name, requests={"cpu": "4"}, priority=1 if name == "a" else 2) for name in "ab"]
-        ours = Scheduler(Cluster([node("a"), node("b"), *there]), release=release, extenders=[Picky(is_ignorable=is_ignorable)])
+        ours = Scheduler(
+            Cluster([node("a"), node("b"), *there]), options_of({"release": release, "extenders": [Picky(is_ignorable=is_ignorable)]})
+        )
         return ours.explain(pod("high", requests={"cpu": "4"}, priority=9))
 
     def test_a_node_without_victims(self) -> None:

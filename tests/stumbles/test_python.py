@@ -20,19 +20,19 @@ import pytest
 import kubeclassic
 from kubeclassic import (
     Batch,
-    ClassicOptions,
     Cluster,
     Cycle,
     KubeclassicError,
     Reads,
     Scheduler,
-    SchedulerOptions,
     Template,
     WrongTypeError,
 )
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.record import plain
 from kubeclassic.cli import run
 from kubeclassic.cli.report.documents import document
+from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
 
@@ -105,16 +105,14 @@ def test_notebooks_get_html(example: Cluster) -> None:
         assert not re.search(r"src=|href=|<script|url\(", text)
     assert "node(s) had taints that the pod didn&#x27;t tolerate" in decision._repr_html_()
     odd = {"kind": "Pod", "metadata": {"name": "a", "annotations": {"x": "<b>"}}, "spec": {"schedulerName": "<i>"}}
-    assert "<i>" not in Scheduler(Cluster([node("n"), odd]), scheduler_name="<i>").schedule("a")._repr_html_()
+    assert "<i>" not in Scheduler(Cluster([node("n"), odd]), Classic(scheduler_name="<i>")).schedule("a")._repr_html_()
 
 
-def test_help_shows_every_option_on_a_line_of_its_own() -> None:
-    """``help(Scheduler)`` has each option that there is, one a line, those of the older releases too."""
-    told = re.findall(r"^    :param (\w+):", inspect.getdoc(Scheduler).replace("\n:param", "\n    :param"), flags=re.MULTILINE)  # type: ignore[union-attr]  # it has one
-    parameters = [name for name in inspect.signature(Scheduler).parameters if name != "self"]
-    assert sorted(told) == sorted(parameters)
-    assert set(SchedulerOptions.__annotations__) == {*parameters} - {"cluster"}
-    assert set(ClassicOptions.__annotations__) < set(SchedulerOptions.__annotations__)
+@pytest.mark.parametrize("kind", [Classic, Framework])
+def test_help_shows_every_option_on_a_line_of_its_own(kind: type) -> None:
+    """``help(Classic)`` and ``help(Framework)`` have each option that there is, one a line."""
+    told = re.findall(r"^:param (\w+):", inspect.getdoc(kind) or "", flags=re.MULTILINE)
+    assert told == list(inspect.signature(kind).parameters)
 
 
 def test_readmes_python_code_has_types(root: Path, tmp_path: Path) -> None:
@@ -200,7 +198,7 @@ def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda item: pickle.loads(pickle.dumps(item))])
 def test_schedulers_clusters_and_decisions_can_be_copied(way: Callable[[Any], Any], example: Cluster) -> None:
     """A copied scheduler decides on as the original; its cluster and its decisions can be copied too."""
-    scheduler = Scheduler(example, tie_break="random")
+    scheduler = Scheduler(example, Classic(tie_break="random"))
     decision = scheduler.schedule("shop/orders-0")
     theirs = way(scheduler)
     assert way(decision).record(details=True) == decision.record(details=True)
@@ -224,7 +222,7 @@ def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], ex
     cycles = printed(capsys, "simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["cycles"]
     hosts = {cycle["pod"]: cycle["host"] for cycle in cycles}
     for given in (path, [str(path)], example, list(example.objects)):
-        found = kubeclassic.simulate(given, release="1.14", order="priority")
+        found = kubeclassic.simulate(given, scheduler="1.14", order="priority")
         assert found.hosts == hosts
     assert repr(found) == "<SimulationResult: release 1.14, pods 22, placed 21, unschedulable 1, nodes 11>"
     assert not found.all_placed
@@ -247,14 +245,14 @@ def test_explain_is_one_call(alone: bool, root: Path, capsys: pytest.CaptureFixt
 def test_compare_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``kubeclassic.compare`` finds the differences that the command finds."""
     path, policy = root / "examples" / "cluster", root / "examples" / "policies" / "bin-packing.yaml"
-    found = kubeclassic.compare(path, "1.12", {"release": "1.16", "policy": policy}, mode="free")
+    found = kubeclassic.compare(path, "1.12", Classic(release="1.16", policy=policy), mode="free")
     wanted = printed(
         capsys, "compare", str(path), "--a", "release=1.12", "--b", f"release=1.16 policy={policy}", "--mode", "free", "-o", "json"
     )
-    assert found.differences == wanted["differences"]
-    assert not found.same
+    assert plain(found.differences) == wanted["differences"]
+    assert not found.ok
     assert set(found.hosts) == {"a", "b"}
-    assert kubeclassic.compare(path, "1.16", "v1.16.3").same
+    assert kubeclassic.compare(path, "1.16", "v1.16.3").ok
 
 
 def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
@@ -262,13 +260,13 @@ def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
     path, file = root / "examples" / "day.yaml", tmp_path / "events"
     assert run(["replay", str(path), "--seed", "7", "--output", str(file)]) == 0
     wanted = [json.loads(line) for line in file.read_text().splitlines()]
-    found = kubeclassic.replay(path, seed=7, series_every="1h")
+    found = kubeclassic.replay(path, scheduler=Classic(seed=7), series_every="1h")
     assert list(found.events) == [event for event in wanted if event["event"] != "Summary"]
     assert dict(found.summary).items() <= wanted[-1].items()
     assert found.all_placed
     assert found.series
     events: list[Any] = []
-    assert kubeclassic.replay([path], seed=7, on_event=events.append).events == ()
+    assert kubeclassic.replay([path], scheduler=Classic(seed=7), on_event=events.append).events == ()
     assert events == list(found.events)
 
 
@@ -283,7 +281,7 @@ def test_migrate_is_one_call(root: Path, example: Cluster) -> None:
     assert found.agrees in (True, False)
     assert found.comparison is not None
     assert found.comparison.record()["mode"] == "locked"
-    assert Scheduler(example, "1.27", profile=found.profile).profiles
+    assert Scheduler(example, Framework(release="1.27", profile=found.profile)).profiles
     assert "kind: KubeSchedulerConfiguration" in found.yaml()
 
 
@@ -292,7 +290,7 @@ def test_conform_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> 
     path = root / "tests" / "conformance" / "1.16"
     found = kubeclassic.conform(path, families=["taints"])
     assert document("Conformance", found.record()) == printed(capsys, "conform", str(path), "--family", "taints", "-o", "json")
-    assert found.identical
+    assert found.ok
 
 
 def test_import_openb_is_one_call(tmp_path: Path) -> None:
@@ -330,11 +328,11 @@ def test_the_cheat_sheet_names_what_is_there(root: Path) -> None:
 # --- 17: wrong types --------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
-    "release": (lambda c: Scheduler(c, release=1.16), 'release: got 1.16 (float), wanted a text such as "1.16"'),  # type: ignore[arg-type]
+    "options": (lambda c: Scheduler(c, 1.16), "options: got 1.16 (float), wanted Classic(...), Framework(...) or a release"),  # type: ignore[arg-type]
     "path": (lambda c: Scheduler("dump.json"), "cluster: got 'dump.json' (str), wanted a Cluster: Cluster.load('dump.json')"),  # type: ignore[arg-type]
     "list": (lambda c: Scheduler([]), "cluster: got [] (list), wanted a Cluster: one of Cluster.load(path) or Cluster(objects)"),  # type: ignore[arg-type]
-    "gates": (lambda c: Scheduler(c, gates=["A"]), "gates: got ['A'] (list), wanted a dict such as {"),  # type: ignore[arg-type]
-    "gate": (lambda c: Scheduler(c, gates={"A": "true"}), "gates: A: got 'true' (str), wanted True or False"),  # type: ignore[dict-item]
+    "gates": (lambda c: Scheduler(c, Classic(gates=["A"])), "gates: got ['A'] (list), wanted a dict such as {"),  # type: ignore[arg-type]
+    "gate": (lambda c: Scheduler(c, Classic(gates={"A": "true"})), "gates: A: got 'true' (str), wanted True or False"),  # type: ignore[dict-item]
     "file": (
         lambda c: Cluster("a.yaml"),
         "objects: got 'a.yaml' (str), wanted a list of objects or manifests; Cluster.load('a.yaml') reads",
@@ -344,15 +342,21 @@ WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
         "object 1: got 'a.yaml' (str), wanted an object or its manifest; Cluster.load('a.yaml') reads",
     ),  # type: ignore[list-item]
     "load": (lambda c: Cluster.load(7), "Cluster.load: got 7 (int), wanted paths"),  # type: ignore[arg-type]
-    "seed": (lambda c: Scheduler(c, seed="7"), "seed: got '7' (str), wanted a whole number"),  # type: ignore[arg-type]
-    "flag": (lambda c: Scheduler(c, preemption="no"), "preemption: got 'no' (str), wanted True or False"),  # type: ignore[arg-type]
-    "share": (lambda c: Scheduler(c, percentage_of_nodes_to_score=True), "percentage_of_nodes_to_score: got True (bool), wanted a whole"),
-    "plugin": (lambda c: Scheduler(c, "1.27", plugins=[5]), "plugins: got 5 (int), wanted a list of subclasses of Plugin"),  # type: ignore[list-item]
-    "tie": (lambda c: Scheduler(c, tie_break=5), "tie_break: got 5 (int), wanted a name or a function"),  # type: ignore[arg-type]
+    "seed": (lambda c: Scheduler(c, Classic(seed="7")), "seed: got '7' (str), wanted a whole number"),  # type: ignore[arg-type]
+    "flag": (lambda c: Scheduler(c, Classic(preemption="no")), "preemption: got 'no' (str), wanted True or False"),  # type: ignore[arg-type]
+    "share": (
+        lambda c: Scheduler(c, Classic(percentage_of_nodes_to_score=True)),
+        "percentage_of_nodes_to_score: got True (bool), wanted a whole",
+    ),
+    "plugin": (
+        lambda c: Scheduler(c, Framework(release="1.27", plugins=[5])),
+        "plugins: got 5 (int), wanted a list of subclasses of Plugin",
+    ),  # type: ignore[list-item]
+    "tie": (lambda c: Scheduler(c, Classic(tie_break=5)), "tie_break: got 5 (int), wanted a name or a function"),  # type: ignore[arg-type]
     "pod": (lambda c: Scheduler(c).schedule(5), "pod: got 5 (int), wanted a name, a Pod or its manifest"),  # type: ignore[arg-type]
     "pods": (lambda c: Scheduler(c).run("web"), "pods: got 'web' (str), wanted several, such as a list; schedule() takes one"),
     "cluster": (lambda c: kubeclassic.simulate(5), "cluster: got 5 (int), wanted a Cluster, a path, manifests or a list of these"),  # type: ignore[arg-type]
-    "side": (lambda c: kubeclassic.compare(c, "1.12", 1.16), "b: got 1.16 (float), wanted a dict of options such as"),  # type: ignore[arg-type]
+    "side": (lambda c: kubeclassic.compare(c, "1.12", 1.16), "b: got 1.16 (float), wanted Classic(...), Framework(...) or a release"),  # type: ignore[arg-type]
     "policy": (lambda c: kubeclassic.migrate(5), "policy: got 5 (int), wanted a file's path, a Policy or its JSON form"),  # type: ignore[arg-type]
     "time": (lambda c: kubeclassic.replay(c, until="soon"), "until: got 'soon' (str), wanted seconds, or a duration such as 90s"),
     "name": (lambda c: c.find("pod", 5), "name: got 5 (int), wanted the object's name, or namespace/name"),  # type: ignore[call-overload]
@@ -375,7 +379,7 @@ def test_unknown_options_are_refused(example: Cluster) -> None:
     with pytest.raises(TypeError, match="polcy"):
         Scheduler(example, polcy="p.json")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r'^got an option "polcy", which a scheduler does not have; did you mean "policy"\?$') as caught:
-        kubeclassic.simulate(example, polcy="p.json")  # type: ignore[call-arg]
+        options_of({"polcy": "p.json"})
     assert isinstance(caught.value, KubeclassicError)
 
 
@@ -388,7 +392,7 @@ def test_explain_decides_as_the_cycle_does(release: str) -> None:
     options: dict[str, Any] = {"equivalence_cache": True} if release in ("1.12", "1.13") else {}
     objects = [node("a", cpu="2"), node("b", cpu="1"), pod("old", requests={"cpu": 2}, on="a")]
     waiting = [pod("new", requests={"cpu": 2}, priority=10), pod("near", requests={"cpu": 2}, priority=10)]
-    scheduler = Scheduler(Cluster([*objects, *waiting]), release, **options)
+    scheduler = Scheduler(Cluster([*objects, *waiting]), options_of({"release": release, **options}))
     assert scheduler.schedule("new").victims
     nominations = {name: [item.key for item in scheduler._run.engine.nominations.on(name)] for name in "ab"}
     told = scheduler.explain("new").record(details=True)

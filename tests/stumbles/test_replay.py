@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.cli.engines.configurations import Wanted
+from kubeclassic.cli.engines.configurations import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.simulation.replay.checkpoint import FORMAT, MAGIC, CheckpointError, Header, _as_json, _checksum, load, save
 from kubeclassic.simulation.replay.guard import guarded
 from kubeclassic.simulation.replay.inputs.inputs import Choice, read_inputs
-from kubeclassic.simulation.replay.outputs import OutputError
+from kubeclassic.simulation.replay.outputs import ResultFileError
 from kubeclassic.simulation.replay.settings import Places
 from tests.conftest import ROOT
 
@@ -217,7 +217,7 @@ def test_a_bad_place_is_refused_before_the_run(tmp_path: Path, places: dict[str,
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "link").symlink_to("e")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(OutputError) as refused, guarded(Places(**{k: tmp_path / v for k, v in places.items()}), [tmp_path / "s.yaml"]):
+    with pytest.raises(ResultFileError) as refused, guarded(Places(**{k: tmp_path / v for k, v in places.items()}), [tmp_path / "s.yaml"]):
         pass
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -358,7 +358,7 @@ def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path: Path, content: 
 def test_a_configuration_in_words_is_told_in_one_line(text: str, message: str) -> None:
     """Empty values, digits of other scripts, numbers out of range and control characters of ``--a`` are named, in a short line."""
     with pytest.raises(UnknownNameError) as refused:
-        Wanted.parse("a", text)
+        NamedSetup.parse("a", text)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400

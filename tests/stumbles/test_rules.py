@@ -14,10 +14,11 @@ import pytest
 
 from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, PolicyError, Reads, Reason, Scheduler, each_node, predicate, priority
 from kubeclassic.cli import run
-from kubeclassic.core.guard import Guard
+from kubeclassic.core.guard import RuleGuard
 from kubeclassic.core.rule import Predicate, Priority, Reduction
-from kubeclassic.core.rule import RuleError as CycleError
+from kubeclassic.core.rule import PriorityError as CycleError
 from kubeclassic.exceptions import RuleError
+from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.status import Code, Status
 from tests.support.build import node, pod
@@ -39,14 +40,14 @@ def error_of(*rules: Predicate | Priority) -> str:
     for rule in rules:
         catalogue = catalogue.with_(rule)
     with pytest.raises(RuleError) as caught:
-        Scheduler(Cluster(nodes()), release="1.16", catalogue=catalogue).schedule("p")
+        Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=catalogue)).schedule("p")
     return caught.value.text
 
 
 def error_of_plugin(kind: type[Plugin]) -> str:
     """The same of a plugin."""
     with pytest.raises(RuleError) as caught:
-        Scheduler(Cluster(nodes()), release="1.27", plugins=[kind]).schedule("p")
+        Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind])).schedule("p")
     return caught.value.text
 
 
@@ -105,7 +106,7 @@ class TestPredicates:
         """A mask that is an array of the nodes themselves is copied."""
         rule = CATALOGUE.with_(predicate("Mine", reads=R)(lambda pod, nodes, cycle: Failures.where(NO, nodes.has_node)))
         cluster = Cluster(nodes())
-        decision = Scheduler(cluster, release="1.16", catalogue=rule).schedule("p")
+        decision = Scheduler(cluster, Classic(release="1.16", catalogue=rule)).schedule("p")
         cluster.delete(cluster.nodes[0])
         assert decision.failed == {name: ["no"] for name in "abc"}
 
@@ -141,13 +142,13 @@ class TestPriorities:
         """Smaller integers, and numpy's own numbers, are scores."""
         small = priority("Small", reads=R)(lambda pod, nodes, cycle: np.arange(nodes.n, dtype=np.int8))
         each = priority.each_node("Each")(lambda pod, nodes, i, cycle: np.int32(i))
-        decision = Scheduler(Cluster(nodes()), release="1.16", catalogue=CATALOGUE.with_(small).with_(each)).schedule("p")
+        decision = Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(small).with_(each))).schedule("p")
         assert decision.priorities["Small"] == decision.priorities["Each"] == {"a": 0, "b": 1, "c": 2}
 
     def test_scores_stay_as_they_were(self) -> None:
         """Scores that are an array of the nodes themselves do not change when the nodes do."""
         rule = priority("Mine", reads=R)(lambda pod, nodes, cycle: nodes.requested("cpu"))
-        ours = Scheduler(Cluster(nodes()), release="1.16", catalogue=CATALOGUE.with_(rule))
+        ours = Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(rule)))
         decision = ours.schedule("p")
         before = dict(decision.priorities["Mine"])
         ours.schedule(pod("q", requests={"cpu": 1}))
@@ -187,21 +188,21 @@ class TestWhatIsRaised:
         rule = priority("Mine", reads=R, reduce=Reduction(lambda *a: 0, raising(KeyError("rack"))))
         zeros = rule(answering(lambda pod, nodes, cycle: np.zeros(nodes.n, np.int64)))
         with pytest.raises(RuleError) as caught:
-            Scheduler(Cluster(nodes()), release="1.16", catalogue=CATALOGUE.with_(zeros)).schedule("p")
+            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(zeros))).schedule("p")
         assert isinstance(caught.value.__cause__, KeyError)
         assert caught.value.frames.count("File ") == 1
-        assert f"{HERE}\", line" in caught.value.frames
+        assert f'{HERE}", line' in caught.value.frames
 
     def test_the_user_can_stop(self) -> None:
         """Ctrl-C passes through a rule."""
         rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(KeyboardInterrupt())))
         with pytest.raises(KeyboardInterrupt):
-            Scheduler(Cluster(nodes()), release="1.16", catalogue=rule).schedule("p")
+            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p")
 
     def test_a_rule_may_end_the_cycle(self) -> None:
         """The error by which a priority ends the cycle is the cycle's, as before."""
         rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(CycleError("no rack", once=True))))
-        assert Scheduler(Cluster(nodes()), release="1.16", catalogue=rule).schedule("p").error == "no rack"
+        assert Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p").error == "no rack"
 
     def test_what_is_given_stays_as_it_is(self) -> None:
         """A rule that writes to what it is given is refused, and has changed nothing."""
@@ -215,7 +216,7 @@ class TestWhatIsRaised:
 
         told = "changed an array that it was given, wanted a changed copy of it"
         ours = Cluster(nodes())
-        scheduler = Scheduler(ours, release="1.16", catalogue=CATALOGUE.with_(predicate("Mine", reads=R)(spoil)))
+        scheduler = Scheduler(ours, Classic(release="1.16", catalogue=CATALOGUE.with_(predicate("Mine", reads=R)(spoil))))
         for _ in range(2):
             with pytest.raises(RuleError, match=told):
                 scheduler.schedule("p")
@@ -261,7 +262,7 @@ class TestPlugins:
     def test_scores_out_of_range_are_the_cycles(self) -> None:
         """A score that the framework refuses is refused in its words."""
         kind = plugin(score=lambda self, pod, nodes, cycle: np.full(nodes.n, 101))
-        decision = Scheduler(Cluster(nodes()), release="1.27", plugins=[kind]).schedule("p")
+        decision = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind])).schedule("p")
         assert 'plugin "Mine" returns an invalid score 101' in str(decision.error)
 
     @pytest.mark.parametrize(
@@ -278,14 +279,14 @@ class TestPlugins:
         """A method that is called almost like an extension point is refused when the plugin is registered, with the nearest name."""
         kind = plugin(**{method: answering(None), "reserve": answering(None), "unreserve": answering(None)})
         with pytest.raises(PolicyError, match=f'plugin "Mine": got a method {method}, which is no extension point; did you mean "{near}"'):
-            Scheduler(Cluster(nodes()), release="1.27", plugins=[kind])
+            Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind]))
 
     def test_helpers_are_no_slips(self) -> None:
         """A plugin may have other methods, but not only such."""
         kind = plugin(filter=answering(None), rack_of=answering(None), _filtr=answering(None), limit=5)
-        assert Scheduler(Cluster(nodes()), release="1.27", plugins=[kind]).schedule("p").host == "a"
+        assert Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind])).schedule("p").host == "a"
         with pytest.raises(PolicyError, match='plugin "Mine": got the methods rack_of, wanted one of pre_enqueue, less'):
-            Scheduler(Cluster(nodes()), release="1.27", plugins=[plugin(rack_of=answering(None))])
+            Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[plugin(rack_of=answering(None))]))
 
 
 def _never(pod: Any, nodes: Any, cycle: Any) -> None:
@@ -315,12 +316,12 @@ class Kept(Plugin):
 class TestTheCost:
     def test_upstreams_rules_run_bare(self) -> None:
         """No guard stands around any rule of upstream's."""
-        algorithm = Scheduler(Cluster(nodes()), release="1.16").algorithm
-        profile = Scheduler(Cluster(nodes()), release="1.27", plugins=[Kept]).profiles["default-scheduler"]
+        algorithm = Scheduler(Cluster(nodes()), "1.16").algorithm
+        profile = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[Kept])).profiles["default-scheduler"]
         rules = [*algorithm.predicates, *(rule for rule, _ in algorithm.priorities)]
         rules += [*profile.algorithm.predicates, *(rule for rule, _ in profile.algorithm.priorities)]
-        assert not [rule.name for rule in rules if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), Guard)]
-        guarded = [made.name for made in profile.plugins().values() if any(isinstance(value, Guard) for value in vars(made).values())]
+        assert not [rule.name for rule in rules if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), RuleGuard)]
+        guarded = [made.name for made in profile.plugins().values() if any(isinstance(value, RuleGuard) for value in vars(made).values())]
         assert guarded == ["Kept"]
 
     def test_a_guarded_rule_is_pickled_as_it_was_declared(self) -> None:
@@ -328,13 +329,13 @@ class TestTheCost:
         declared = predicate("Mine", reads=R, key=_nothing, concerns=_always)(_never)
         once = CATALOGUE.with_(declared).predicates["Mine"]
         again = pickle.loads(pickle.dumps(once))
-        assert isinstance(again.check, Guard)
+        assert isinstance(again.check, RuleGuard)
         assert again.check.method is once.check.method is _never
         assert CATALOGUE.with_(once).predicates["Mine"] is once
 
     def test_a_guard_can_be_pickled(self) -> None:
         """A plugin behind guards can be pickled and runs then as before."""
-        made = Scheduler(Cluster(nodes()), release="1.27", plugins=[Kept]).profiles["default-scheduler"].plugins()["Kept"]
+        made = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[Kept])).profiles["default-scheduler"].plugins()["Kept"]
         made.handle = Handle()
         again: Any = pickle.loads(pickle.dumps(made))
         Kept.asked.clear()

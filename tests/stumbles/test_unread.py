@@ -12,6 +12,7 @@ import pytest
 import kubeclassic
 from kubeclassic.api.objects import Pod
 from kubeclassic.cli import run
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.simulation.releasenotes import fields_of, release_notices
 from tests.support.build import obj, pod
@@ -112,10 +113,10 @@ class TestAnswers:
 class TestPython:
     def test_results_have_warnings(self) -> None:
         """Results of Python have the same warnings, as values and in their records."""
-        found = kubeclassic.simulate(dump(), release="1.27")
+        found = kubeclassic.simulate(dump(), scheduler="1.27")
         assert SIDECARS in map(str, (group.text for group in found.warnings))
         assert about_sidecars(found.record()["warnings"])["pods"] == PODS
-        assert about_sidecars(kubeclassic.drain(dump(), "cpu-a", force=True, release="1.27").record()["warnings"])["pods"] == PODS
+        assert about_sidecars(kubeclassic.drain(dump(), "cpu-a", scheduler="1.27", force=True).record()["warnings"])["pods"] == PODS
 
     def test_sweep(self) -> None:
         """A sweep says for which releases of its grid something does not count."""
@@ -136,7 +137,7 @@ class TestPython:
 
 def told(item: Pod, release: str, **gates: bool) -> list[str]:
     """What *release* says of a pod."""
-    algorithm = Recipe.read({"release": release, "gates": gates}).engine().algorithm
+    algorithm = Recipe.of(options_of({"release": release, "gates": gates})).read().engine().algorithm
     return [notice.sentence(1) for notice in release_notices(algorithm, [], [item])]  # type: ignore[attr-defined]  # all are Unread
 
 
@@ -165,7 +166,7 @@ class TestGates:
 
     def test_unmodelled_features_of_devices(self) -> None:
         """Features of devices that no release here reads are told of once for all slices."""
-        algorithm = Recipe.read({"release": "1.34"}).engine().algorithm
+        algorithm = Recipe.of(options_of({"release": "1.34"})).read().engine().algorithm
         device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
         tainted = obj({
             "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},

@@ -11,8 +11,10 @@ import attrs
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.objects import KubeObject, Node, Pod, PodDisruptionBudget
 from kubeclassic.core.decision.decision import Decision
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.functions.drain import drain
+from tests.support.asking import asked as keywords_of
 from tests.support.build import node, obj, pod
 
 Json = dict[str, Any]
@@ -89,7 +91,7 @@ def _pod_by_lot(rng: random.Random, number: int, nodes: int, preemption: bool) -
 def settled(objects: list[KubeObject], release: str, **options: Any) -> list[KubeObject]:
     """The cluster after its waiting pods were scheduled, which evicts none, without those that fit nowhere."""
     cluster = Cluster(objects, defaults=False)
-    hosts = {found.pod.key: found.host for found in Scheduler(cluster, release, **options).run()}
+    hosts = {found.pod.key: found.host for found in Scheduler(cluster, options_of({"release": release, **options})).run()}
     placed = [item.bound_to(host) if isinstance(item, Pod) and (host := hosts.get(item.key)) else item for item in objects]
     return [item for item in placed if not isinstance(item, Pod) or item.spec.node_name]
 
@@ -112,7 +114,7 @@ class Replay:
         """At the beginning."""
         cluster = Cluster(objects, defaults=False)
         left = {item.key: item.disruptions_allowed for item in objects if isinstance(item, PodDisruptionBudget)}
-        return cls(cluster, Scheduler(cluster, release, **options), left)
+        return cls(cluster, Scheduler(cluster, options_of({"release": release, **options})), left)
 
     def cordon(self, name: str) -> None:
         """As kubectl and the node controller do it."""
@@ -194,4 +196,4 @@ def _replay_round(replay: Replay, evictions: list[Json]) -> None:
 
 def asked(objects: list[KubeObject], names: list[str], release: str, **more: Any) -> Json:
     """The record of a drain."""
-    return drain(objects, names, release=release, defaults=False, **more).record()
+    return drain(objects, names, **keywords_of({"release": release, **more}), defaults=False).record()

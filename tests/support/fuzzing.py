@@ -24,7 +24,7 @@ from kubeclassic.algorithmprovider.config import load_configuration as load_clas
 from kubeclassic.algorithmprovider.config import load_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.load import load
-from kubeclassic.cli.engines.configurations import Wanted
+from kubeclassic.cli.engines.configurations import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
@@ -113,8 +113,8 @@ def _checkpoint(content: bytes) -> None:
 
 
 def _a(content: bytes) -> None:
-    wanted = Wanted.parse("a", content.decode("utf-8", "surrogateescape"))
-    assert wanted.percentage is None or wanted.percentage >= 0
+    wanted = NamedSetup.parse("a", content.decode("utf-8", "surrogateescape"))
+    assert (wanted.setup.get("percentage_of_nodes_to_score") or 0) >= 0
     wanted.scheduler_name()
 
 

@@ -19,6 +19,7 @@ from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.simulation.traces import alibaba2025, alibaba2026, columnmap, google2019, simkube
 from tests.conftest import ROOT
+from tests.support.asking import asked as keywords_of
 
 EXAMPLES = ROOT / "examples"
 DEFECT = 3
@@ -104,17 +105,18 @@ def _capacity(content: bytes) -> None:
     given = _keywords(content)
     if "curve" in given:
         names = ("curve", "max_limit", "exclude_nodes", "pending_first")
-        kubeclassic.capacity_curve(str(PLACES["CLUSTER"]), **{name: given[name] for name in names if name in given})
+        asked = {name: given[name] for name in names if name in given}
+        kubeclassic.capacity_curve(str(PLACES["CLUSTER"]), **keywords_of(asked, "preemption"))
         return
     names = ("ratio", "pods", "max_limit", "exclude_nodes", "pending_first", "order")
     asked = given.get("pod", "small")
     pods = [TEMPLATES.get(name, name) if isinstance(name, str) else name for name in (asked if isinstance(asked, list) else [asked])]
-    kubeclassic.capacity(str(PLACES["CLUSTER"]), pods, **{name: given[name] for name in names if name in given})
+    kubeclassic.capacity(str(PLACES["CLUSTER"]), pods, **keywords_of({name: given[name] for name in names if name in given}, "preemption"))
 
 
 def _drain(content: bytes) -> None:
     names = {name for seed in DRAIN for name in seed}
-    kubeclassic.drain(str(PLACES["DRAINED"]), **{name: value for name, value in _keywords(content).items() if name in names})
+    kubeclassic.drain(str(PLACES["DRAINED"]), **keywords_of({name: value for name, value in _keywords(content).items() if name in names}))
 
 
 def _arguments(content: bytes) -> None:

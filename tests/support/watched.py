@@ -11,7 +11,7 @@ import numpy as np
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.pods.notes import Notes
+from kubeclassic.core.pods.notes import CycleState
 from kubeclassic.core.rule import Reads
 
 Wraps = Mapping[str, Callable[[Any], Any]]
@@ -118,7 +118,7 @@ def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
     kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith(("version", "tick"))}
     listings = Watched(cycle.listings, watch, LISTINGS, kinds)
     binder = Watched(cycle.binder, watch, dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES))
-    parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "notes": Notes()}
+    parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "notes": CycleState()}
     return WatchedCycle(cycle, watch, CYCLE, {name: _always(part) for name, part in parts.items()})
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.simulation.whatif.change import Suggestion
+from tests.support.asking import asked as keywords_of
 
 Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
@@ -91,7 +92,8 @@ def _bound(draw: st.DrawFn, name: str, host: str) -> Json:
 
 def host_of(items: Sequence[Json], release: str, edits: Sequence[str] = (), **options: Any) -> str | None:
     """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
-    found = kubeclassic.simulate(copy.deepcopy(list(items)), release=release, edits=edits, preemption=False, **options)
+    asked = {"release": release, "preemption": False, **options}
+    found = kubeclassic.simulate(copy.deepcopy(list(items)), **keywords_of(asked), edits=edits)
     return found.hosts[ASKED]
 
 
@@ -99,7 +101,7 @@ def evicts(items: Sequence[Json], release: str, priority: int) -> bool:
     """Whether the asked pod would make room somewhere with *priority*."""
     changed = copy.deepcopy(list(items))
     changed[-1]["spec"]["priority"] = priority
-    plan = Scheduler(Cluster(changed), release=release).explain(ASKED).preemption
+    plan = Scheduler(Cluster(changed), release).explain(ASKED).preemption
     return plan is not None and plan.node is not None
 
 

@@ -20,8 +20,8 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures
-from kubeclassic.core.pods.notes import Notes
-from kubeclassic.core.rule import Algorithm, Predicate, Priority, RuleError
+from kubeclassic.core.pods.notes import CycleState
+from kubeclassic.core.rule import Algorithm, Predicate, Priority, PriorityError
 from kubeclassic.core.run import Run
 from kubeclassic.predicates import CATALOGUE as PREDICATES
 from kubeclassic.predicates.labelpresence import node_label_presence
@@ -218,7 +218,7 @@ def answer(rule: Predicate | Priority, cycle: Cycle, nodes: Batch, at: Sequence[
         return objections(rule.check(cycle.template, nodes, cycle), at)
     try:
         return tuple(rule.score(cycle.template, nodes, cycle)[list(at)].tolist())
-    except RuleError as error:
+    except PriorityError as error:
         return (str(error),)
 
 
@@ -229,7 +229,7 @@ def remembered(rule: Predicate | Priority, cycle: Cycle, at: Sequence[int]) -> A
         return objections(cycle.answers.failures(rule, cycle).answer, at)
     try:
         return tuple(cycle.answers.scores(rule, cycle).answer[list(at)].tolist())
-    except RuleError as error:
+    except PriorityError as error:
         return (str(error),)
 
 
@@ -241,7 +241,7 @@ def afresh(cycle: Cycle) -> Iterator[Cycle]:
     for template in templates:
         template.notes.clear()
     try:
-        yield attrs.evolve(cycle, notes=Notes())
+        yield attrs.evolve(cycle, notes=CycleState())
     finally:
         for template, before in zip(templates, notes, strict=True):
             template.notes.clear()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ....core.devices.accounts import Account
+from ....api.record import astuple
+from ....core.devices.accounts import DeviceAccount
 from ..prose import wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..words import count_of
 
 MOST_NAMED = 4
@@ -14,19 +15,19 @@ MOST_NAMED = 4
 USABLE = "can be had"
 
 
-def device_lines(node: str, accounts: Sequence[Account], width: int | None) -> Iterator[str]:
+def device_lines(node: str, accounts: Sequence[DeviceAccount], width: int | None) -> Iterator[str]:
     """A line for each thing that stands against devices of *node*, request by request."""
     if not accounts:
         return
     yield from wrapped([f"Devices on {node}:"], width)
     rows = [
         [f"{account.claim}, {account.request}", _wanted(account), len(devices), _named(devices), why]
-        for account in accounts for why, devices in ((USABLE, account.usable), *account.refused.items()) if devices
+        for account in accounts for why, devices in ((USABLE, account.usable), *map(astuple, account.refused)) if devices
     ]  # fmt: skip
-    yield from Table(["claim, request", "wants", "devices", "which", "why"], rows).lines(width)
+    yield from TextTable(["claim, request", "wants", "devices", "which", "why"], rows).lines(width)
 
 
-def _wanted(account: Account) -> str:
+def _wanted(account: DeviceAccount) -> str:
     return f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ....algorithmprovider.config import POLICY_KEY, KubeSchedulerConfiguration, PolicySource, policy_document
+from ....algorithmprovider.config import POLICY_KEY, PolicySource, policy_document
 from ....algorithmprovider.registry import DEFAULT_PROVIDER
 from ....api.inventory import config_maps
 from ....api.load import Loaded
@@ -12,7 +12,7 @@ from ....api.reading.documents import parsed, read_documents
 from ....api.reading.notices import refuse_unread
 from ....exceptions import KubeclassicError
 from ....framework.releases import is_auto
-from ....simulation.lab.configuration import Configuration
+from ....simulation.lab.configuration import LabConfiguration
 from ....simulation.lab.material import Material
 from ....simulation.lab.saved import Given
 from ....simulation.lab.session import Session
@@ -25,26 +25,25 @@ from .asked import Asked
 def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:
     """The session, and what the command to repeat it needs. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input."""
     if not is_auto(setup.release):
-        setup.configuration()  # mistakes are told before any file is read
+        setup.recipe  # noqa: B018  # mistakes are told before any file is read
     cluster = asked.cluster
-    files = attrs.evolve(cluster, edits=()).files(asked.paths, keeps_manifests=setup.may_call_extenders())
+    files = attrs.evolve(cluster, edits=()).files(asked.paths, keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
-    configuration = settled.configuration()
-    recipe = settled.recipe(configuration)
-    start = Configuration.of(recipe, source_of(settled, configuration, files.loaded), cluster.order)
+    start = LabConfiguration.of(settled.recipe, source_of(settled, files.loaded), cluster.order)
     if settled.runs_profiles:
-        start = attrs.evolve(start, percentage=settled.percentage)
+        start = attrs.evolve(start, percentage=settled.get("percentage_of_nodes_to_score"))
     paths = tuple(map(str, asked.paths[1:] if asked.live else asked.paths))
-    given = Given(paths, tuple(map(str, cluster.pods)), (*asked.live, *_kept(setup, configuration), *_read(cluster)))
+    given = Given(paths, tuple(map(str, cluster.pods)), (*asked.live, *_kept(settled), *_read(cluster)))
     session = Session.begin(Material(files, cluster.cron_jobs), start, cluster.edits)
     if cluster.strict:
         refuse_unread(session.answer.notices)
     return session, given
 
 
-def source_of(setup: Setup, configuration: object, loaded: Loaded) -> Source:
+def source_of(setup: Setup, loaded: Loaded) -> Source:
     """Where the rules come from that the command line asks for."""
-    if not isinstance(configuration, KubeSchedulerConfiguration):
+    configuration = setup.recipe.config
+    if setup.runs_profiles:
         return _profile(setup)
     policy = configuration.source.policy
     if configuration.source.provider or policy is None:
@@ -66,24 +65,21 @@ def _of_config_map(policy: PolicySource, loaded: Loaded) -> Source:
 
 
 def _profile(setup: Setup) -> Source:
-    path = setup.profile or setup.config
+    path = setup.get("profile") or setup.get("config")
     if path is None:
-        from ...engines.userrules import plugins_of
-
-        return Source(PROFILE, "the default profile", default_profile(tuple(plugin.name for plugin in plugins_of(setup.rules))))
+        return Source(PROFILE, "the default profile", default_profile(tuple(plugin.name for plugin in setup.recipe.plugins)))
     (document,) = read_documents(path)
     return Source(PROFILE, path.name, document.data, str(path))
 
 
-def _kept(setup: Setup, configuration: object) -> list[str]:
+def _kept(setup: Setup) -> list[str]:
     """The options of the scheduler that the page cannot move."""
-    words = [word for place in setup.rules for word in ("--rules", place)]
-    words += ["--extenders", setup.extenders] if setup.extenders is not None else []
-    words += ["--max-pd-vols", str(setup.max_pd_vols)] if setup.max_pd_vols is not None else []
-    words += ["--equivalence-cache"] if setup.equivalence_cache else []
-    if isinstance(configuration, KubeSchedulerConfiguration) and configuration.scheduler_name != "default-scheduler":
-        words += ["--scheduler-name", configuration.scheduler_name]
-    return words
+    words = [word for place in setup.get("rules") for word in ("--rules", place)]
+    words += ["--extenders", setup.get("extenders")] if setup.get("extenders") is not None else []
+    words += ["--max-pd-vols", str(setup.get("max_pd_vols"))] if setup.get("max_pd_vols") is not None else []
+    words += ["--equivalence-cache"] if setup.get("equivalence_cache") else []
+    name = setup.recipe.config.scheduler_name
+    return words + (["--scheduler-name", name] if not setup.runs_profiles and name != "default-scheduler" else [])
 
 
 def _read(cluster: object) -> list[str]:

@@ -20,7 +20,7 @@ from ....live.client.transport import Transport
 from ....live.eventlog.recorder import Recorder
 from ....live.informers.informers import informers_of
 from ....live.informers.store import Handler
-from ....live.scheduler.state import LiveState, Times
+from ....live.scheduler.state import LiveClocks, LiveState
 from ....live.scheduler.writes.api import ClusterApi
 from ...console.output import note, warn
 from ...engines.setup import Setup
@@ -49,15 +49,14 @@ class Cluster:
     def state(self, api: ClusterApi, recorder: Recorder) -> LiveState:
         """The state of a live scheduler; to be made on the loop on which it runs."""
         loop = asyncio.get_running_loop()
-        return LiveState(self.engine, api, recorder, Times(loop.time, time.time), self.scheduler_name, report=warn)
+        return LiveState(self.engine, api, recorder, LiveClocks(loop.time, time.time), self.scheduler_name, report=warn)
 
 
 def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> Cluster:
     """The cluster and the scheduler that the options name."""
-    configuration = setup.configuration()
-    engine = setup.engine(configuration)
+    engine = setup.recipe.engine()
     access = in_cluster() if kubeconfig is None else read_kubeconfig(kubeconfig, context)
-    return Cluster(access, engine, next(iter(sorted(setup.scheduler_names(configuration)))))
+    return Cluster(access, engine, min(setup.recipe.scheduler_names))
 
 
 async def follow(cluster: Cluster, transport: Transport, handler: Handler, runner: Runner, seconds: float | None = None) -> int | None:

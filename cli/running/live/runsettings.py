@@ -8,9 +8,8 @@ from pathlib import Path
 import attrs
 import yaml
 
-from ....algorithmprovider.config import KubeSchedulerConfiguration
 from ....exceptions import PolicyError
-from ....framework.recipe import ConfigMaps
+from ....framework.recipe import ConfigMaps, Recipe
 from ....live.client.access import Access, KubeconfigError
 from ....live.client.answers import error_of, object_of
 from ....live.client.api import Api
@@ -19,7 +18,7 @@ from ....live.client.transport import Request, Transport
 from ....live.scheduler.flags import RunSettings, read_settings
 from ....live.settings.configz import config_document
 from ....live.settings.values import FlagError
-from ...engines.setup import Configuration, Setup
+from ...engines.setup import Setup
 
 OK = 200
 PLACES = frozenset({"address", "port", "bind-address", "secure-port"})
@@ -31,7 +30,7 @@ def settings_of(setup: Setup, flags: Mapping[str, str], kubeconfig: Path | None,
 
     A dry run elects no leader, and listens only where a flag says so: it may run beside another scheduler on the same machine.
     """
-    setup.configuration()  # Its errors say more.
+    setup.recipe  # noqa: B018  # Its errors say more.
     given = {**flags, **_shared(setup)}
     if kubeconfig is not None:
         given["kubeconfig"] = str(kubeconfig)
@@ -44,16 +43,15 @@ def settings_of(setup: Setup, flags: Mapping[str, str], kubeconfig: Path | None,
 
 def _shared(setup: Setup) -> dict[str, str]:
     """The options of all commands that are kube-scheduler's too."""
-    weight = setup.hard_pod_affinity_weight
     found = {
-        "config": setup.config or setup.profile,
-        "policy-config-file": setup.policy,
-        "policy-configmap": setup.policy_configmap,
-        "policy-configmap-namespace": setup.policy_configmap and setup.policy_configmap_namespace,
-        "algorithm-provider": setup.provider,
-        "hard-pod-affinity-symmetric-weight": None if weight is None else str(weight),
-        "scheduler-name": setup.scheduler_name,
-        "feature-gates": setup.gates,
+        "config": setup.get("config") or setup.get("profile"),
+        "policy-config-file": setup.get("policy"),
+        "policy-configmap": setup.get("policy_configmap"),
+        "policy-configmap-namespace": setup.get("policy_configmap") and setup.get("policy_configmap_namespace"),
+        "algorithm-provider": setup.get("provider"),
+        "hard-pod-affinity-symmetric-weight": setup.get("hard_pod_affinity_weight"),
+        "scheduler-name": setup.get("scheduler_name"),
+        "feature-gates": setup.get("gates"),
     }
     return {name: str(value) for name, value in found.items() if value is not None}
 
@@ -61,9 +59,8 @@ def _shared(setup: Setup) -> dict[str, str]:
 def _as_settings(setup: Setup, settings: RunSettings) -> Setup:
     """*setup* with the algorithm that counts: of a file, a ConfigMap and a provider the first, and none beside ``--config``."""
     algorithm = settings.algorithm
-    namespace, name = algorithm.policy_config_map or (setup.policy_configmap_namespace, None)
-    return attrs.evolve(
-        setup,
+    namespace, name = algorithm.policy_config_map or (setup.get("policy_configmap_namespace"), None)
+    return setup.with_(
         policy=Path(algorithm.policy_file) if algorithm.policy_file else None,
         policy_configmap=name,
         policy_configmap_namespace=namespace,
@@ -91,9 +88,9 @@ def access_of(settings: RunSettings, context: str | None) -> Access:
         raise KubeconfigError(f"{error}; beside --config: clientConnection.kubeconfig in {settings.config}") from None
 
 
-async def config_maps_of(configuration: Configuration, link: Transport) -> ConfigMaps:
+async def config_maps_of(recipe: Recipe, link: Transport) -> ConfigMaps:
     """The ConfigMap that holds the Policy, read from the API server; none if the Policy is not in one."""
-    source = configuration.source.policy if isinstance(configuration, KubeSchedulerConfiguration) else None
+    source = recipe.config.source.policy
     if source is None or source.config_map is None:
         return {}
     place = source.config_map.namespace, source.config_map.name

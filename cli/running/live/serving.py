@@ -18,7 +18,7 @@ from ....live.client.kubeconfig import read_kubeconfig
 from ....live.server.app import ExtenderApp
 from ....live.server.extender import ExtenderService
 from ....live.server.following import Following
-from ....live.server.limits import MEBIBYTE, Limits
+from ....live.server.limits import MEBIBYTE, ServerLimits
 from ....live.server.served import ServedCluster
 from ....live.server.serving import Listening, make_server
 from ...console.output import note, warn
@@ -52,7 +52,7 @@ class Site:
             has_token=asked.token is not None, insecure=asked.insecure, seconds=float(asked.timeout),
         )  # fmt: skip
         listening.check()
-        limits = Limits(
+        limits = ServerLimits(
             body_bytes=asked.max_body_mb * MEBIBYTE, seconds=float(asked.timeout), requests=asked.max_requests, token=_token(asked.token)
         )
         access = None if asked.kubeconfig is None else read_kubeconfig(asked.kubeconfig, asked.context)
@@ -102,7 +102,7 @@ def _followed(setup: Setup, asked: Asked) -> ServedCluster:
     """A cluster without objects yet."""
     if is_auto(setup.release):
         raise ServeOptionError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
-    return ServedCluster(partial(setup.engine, setup.configuration()), asked.defaults)
+    return ServedCluster(setup.recipe.engine, asked.defaults)
 
 
 def _of_files(setup: Setup, asked: Asked) -> ServedCluster:
@@ -110,7 +110,7 @@ def _of_files(setup: Setup, asked: Asked) -> ServedCluster:
     found = opened(asked.paths, ClusterChoice(no_defaults=not asked.defaults), setup)
     scenario = found.scenario
     tell_notices(scenario.warnings, asked.verbose)
-    cluster = ServedCluster(partial(found.setup.engine, found.configuration, scenario.config_maps), asked.defaults)
+    cluster = ServedCluster(partial(found.setup.recipe.engine, scenario.config_maps), asked.defaults)
     for item in (*scenario.objects, *scenario.pending):
         cluster.put(item)
     cluster.engine.warm()

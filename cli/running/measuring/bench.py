@@ -13,11 +13,12 @@ from typing import Any
 
 import click
 
+from ....api.record import UNSET, plain
 from ....exceptions import KubeclassicError
 from ....extenders.choice import ConfiguredExtenders
 from ....simulation.bench import bench as timing
 from ....simulation.bench.against import Opponent, as_file
-from ....simulation.bench.measured import Timing
+from ....simulation.bench.measured import BenchDocument, Timing
 from ...console.output import note, warn, writing
 from ...console.progress import Work, working
 from ...declaring.memory import engine_options
@@ -45,7 +46,7 @@ def run(asked: Asked) -> None:
         records.append(record)
         are_right = are_right and is_right
         if asked.form == "json":
-            click.echo(json.dumps(document("Bench", record)))
+            click.echo(json.dumps(document(record.KIND, plain(record))))
     if asked.form == "table":
         write_tables(bench_tables(records), sys.stdout)
     if not are_right:
@@ -60,16 +61,14 @@ def _read(found: Iterator[Json]) -> Iterator[tuple[Json, float]]:
         started = time.process_time()
 
 
-def _timed(problem: Json, asked: Asked, profiler: Any, read_seconds: float, work: Work) -> tuple[Json, bool]:
+def _timed(problem: Json, asked: Asked, profiler: Any, read_seconds: float, work: Work) -> tuple[BenchDocument, bool]:
     """What is told of one case, and whether its hosts are as expected."""
     wanted = None if asked.check is None else timing.read_hosts(asked.check, problem["version"])
     options = {**engine_options(asked.memory, asked.no_memory), "extenders": ConfiguredExtenders(asked.extenders)}
     runs, theirs = _alternating(problem, asked, options, work)
     best = max(runs, key=lambda found: found.rate)
-    record = _record(problem, best, runs, read_seconds, asked.output)
-    if theirs is not None:
-        record["against"] = theirs.record(record["runs"])
-        _compare_work(record)
+    record = _record(problem, best, runs, theirs, read_seconds, asked.output)
+    _compare_work(record)
     for line in best.quick.lines() if asked.verbose else ():
         note(line)
     if asked.flame_graph is not None:
@@ -98,19 +97,27 @@ def _once(problem: Json, options: Json, work: Work) -> Timing:
     return found
 
 
-def _compare_work(record: Json) -> None:
-    ours, theirs = record["scheduled"], record["against"].get("scheduled")
-    if theirs not in (None, ours):
-        warn(f"{record['case']}: the other scheduler gave {theirs} pods a node, this one {ours}: not the same work")
+def _compare_work(record: BenchDocument) -> None:
+    ours, theirs = record.scheduled, UNSET if record.against is UNSET else record.against.scheduled
+    if theirs not in (UNSET, ours):
+        warn(f"{record.case}: the other scheduler gave {theirs} pods a node, this one {ours}: not the same work")
 
 
-def _record(problem: Json, best: Timing, runs: list[Timing], read_seconds: float, output: str | None) -> Json:
-    record = {"case": problem["name"], "release": problem["version"], **best.record()}
-    record["runs"] = [round(found.rate, 1) for found in runs]
-    record["load_seconds"] = round(record["load_seconds"] + read_seconds, 3)
+def _record(
+    problem: Json, best: Timing, runs: list[Timing], theirs: Opponent | None, read_seconds: float, output: str | None
+) -> BenchDocument:
+    rates = tuple(round(found.rate, 1) for found in runs)
     with nullcontext() if output is None else writing(output) as stream:
-        record["write_seconds"] = round(timing.seconds_to_write(best, stream), 4)
-    return record | {"peak_rss_mb": timing.peak_rss_mb(), "calibration": timing.calibration()}
+        write_seconds = timing.seconds_to_write(best, stream)
+    p50, p90, p95, p99 = (round(found, 4) for found in best.latencies)
+    return BenchDocument(
+        case=problem["name"], release=problem["version"], nodes=best.nodes, pods=len(best.hosts),
+        scheduled=best.scheduled, cycles=best.cycles, cpu_seconds=round(best.cpu_seconds, 4),
+        wall_seconds=round(best.wall_seconds, 4), pods_per_s=round(best.rate, 1), p50_ms=p50, p90_ms=p90, p95_ms=p95, p99_ms=p99,
+        throughput=best.throughput, load_seconds=round(best.load_seconds + read_seconds, 3), setup_seconds=round(best.setup_seconds, 3),
+        quick=best.quick, runs=rates, write_seconds=round(write_seconds, 4), peak_rss_mb=timing.peak_rss_mb(),
+        calibration=timing.calibration(), against=UNSET if theirs is None else theirs.beside(rates),
+    )  # fmt: skip
 
 
 def _is_right(best: Timing, pods: list[str], hosts: list[str | None]) -> bool:

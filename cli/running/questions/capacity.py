@@ -25,14 +25,13 @@ from ...console.progress import counting
 from ...declaring.options import ClusterChoice
 from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
-from ...engines.telling import rules_told
 from ...report.capacity.page import Standing, capacity_html
 from ...report.capacity.text import write_text
 from ...report.listing import write_csv
 from ...report.questions.nodemap import grouped, pods_on
 from ...report.tables import width_of
 from ...report.words import count_doing
-from ..cluster import Opened, checked_scenario, keeps_priorities, opened
+from ..cluster import Opened, checked_scenario, opened
 from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
@@ -106,16 +105,15 @@ class Asked:
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Asked) -> int:
     """Count, and write the answer; the exit status."""
     wanted.check()
-    if wanted.preemption and setup.disable_preemption:
+    if wanted.preemption and not setup.get("preemption"):
         raise CapacityOptionError("--preemption: got it with --disable-preemption, wanted one of them")
     axes = axes_of(wanted.curve)
-    quiet = setup.disable_preemption or not wanted.preemption
-    given = opened(paths, cluster, attrs.evolve(setup, disable_preemption=quiet))
+    given = opened(paths, cluster, setup.with_(preemption=wanted.preemption))
     templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
         given.scenario, templates, given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
-        priorities=keeps_priorities(given.configuration),
+        priorities=given.setup.recipe.keeps_priorities,
     )  # fmt: skip
     noted = with_pod_notices(given.scenario, [given.engine.algorithm], question.pods)
     given = attrs.evolve(given, scenario=checked_scenario(noted, cluster))
@@ -145,7 +143,7 @@ def _count(paths: Sequence[Path], given: Opened, question: Question, wanted: Ask
     answer = Answer.of(given.engine.release.version, counted, question, wanted.wanted)
 
     def page() -> str:
-        origin = about(given.scenario, [*paths, *wanted.templates], releases=[answer.release], rules=rules_told(given.setup))
+        origin = about(given.scenario, [*paths, *wanted.templates], releases=[answer.release], rules=given.setup.in_words())
         return capacity_html(answer, _standing(given, question), origin)
 
     with writing(wanted.output) as stream:
@@ -165,7 +163,7 @@ def _standing(given: Opened, question: Question) -> Standing:
 
 
 def _templates(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Iterator[tuple[str, Loaded]]:
-    defaults, keeps = not cluster.no_defaults, setup.may_call_extenders()
+    defaults, keeps = not cluster.no_defaults, setup.may_call_extenders
     for path in paths:
         loaded = load(path, defaults=defaults, strict_fields=cluster.strict, raw_kinds=READ_KINDS, keeps_manifests=keeps)
         tell_notices(loaded.warnings)

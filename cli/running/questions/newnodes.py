@@ -9,7 +9,8 @@ from typing import IO
 import attrs
 
 from ....api.load import Loaded, load
-from ....api.reading.notices import Notice
+from ....api.reading.notices import Notice, input_warnings
+from ....api.record import plain
 from ....exceptions import ManifestError
 from ....simulation.capacity.question import Question
 from ....simulation.newnodes.answer import Answer
@@ -21,17 +22,14 @@ from ...console.progress import counting
 from ...declaring.options import ClusterChoice
 from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
-from ...engines.telling import rules_told
 from ...report.listing import write_csv
 from ...report.questions.newnodes import write_text
 from ...report.questions.newnodespage import new_nodes_html
 from ...report.tables import width_of
-from ..cluster import Opened, keeps_priorities
-from ..documents import DOCUMENT_FORMS, write_document
+from ..cluster import Opened
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
-
-KIND = "NewNodes"
 
 
 @attrs.frozen(kw_only=True)
@@ -53,17 +51,17 @@ class NewNodes:
 def add_nodes(paths: Sequence[Path], opened: Opened, question: Question, wanted: NewNodes, cluster: ClusterChoice) -> int:
     """Search, and write the answer; the exit status. *paths*: all that was read, but for new nodes."""
     scenario, defaults = opened.scenario, not cluster.no_defaults
-    daemons = DaemonPods.of(scenario, defaults=defaults, priorities=keeps_priorities(opened.configuration))
+    daemons = DaemonPods.of(scenario, defaults=defaults, priorities=opened.setup.recipe.keeps_priorities)
     kinds = kinds_of(list(_given(wanted.given, cluster, opened.setup)), scenario.objects, read_costs(wanted.costs), daemons)
     with counting(None, "looking for the fewest nodes", "simulations") as progress:
         answer = fewest_nodes(
-            question, kinds, lambda: opened.setup.engine(opened.configuration, scenario.config_maps), most_nodes=wanted.most_nodes,
+            question, kinds, lambda: opened.setup.recipe.engine(scenario.config_maps), most_nodes=wanted.most_nodes,
             most_trials=wanted.most_trials, preemption=wanted.preemption, on_progress=lambda done: progress(done, ""),
         )  # fmt: skip
 
     def page() -> str:
         files = (Path(text) for text in wanted.given if not text.startswith(LIKE))
-        return new_nodes_html(answer, about(scenario, [*paths, *files], releases=[answer.release], rules=rules_told(opened.setup)))
+        return new_nodes_html(answer, about(scenario, [*paths, *files], releases=[answer.release], rules=opened.setup.in_words()))
 
     with writing(wanted.output) as stream:
         _write(answer, wanted, stream, page, scenario.warnings)
@@ -78,7 +76,7 @@ def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iter
             continue
         if not text or "\0" in text or not (text == "-" or Path(text).exists()):
             raise ManifestError(f'add-node: got "{text}", which is no file, wanted a file with one Node, or like:NODE')
-        keeps = setup.may_call_extenders()
+        keeps = setup.may_call_extenders
         loaded = load(text, defaults=not cluster.no_defaults, strict_fields=cluster.strict, keeps_manifests=keeps)
         tell_notices(loaded.warnings)
         yield text, loaded
@@ -88,9 +86,9 @@ def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[],
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:
-        write_document(wanted.form, KIND, answer.record(), stream, warnings=warnings)
+        write_answer(wanted.form, answer.document(input_warnings(warnings)), stream)
     elif wanted.form == "csv":
-        write_csv(answer.added(), stream, headers=wanted.headers)
+        write_csv(plain(answer.added()), stream, headers=wanted.headers)
     else:
         write_text(answer, stream, wide=wanted.wide or wanted.form == "wide", headers=wanted.headers)
         write_unread(warnings, stream, width_of(stream))

@@ -25,11 +25,11 @@ from ....core.incremental.answers import AnswerCache
 from ....core.incremental.quick import no_plugins
 from ....core.incremental.scoreboards import Scoreboards
 from ....core.outlines.outlines import Outlines
-from ....core.pods.notes import Notes
+from ....core.pods.notes import CycleState
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout
 from ....core.preemption.outcomes import DryRuns
-from ....core.preemption.refusals import Refusals
+from ....core.preemption.refusals import UnschedulableCache
 from ....core.queue.priority import by_priority, by_priority_and_time
 from ....core.volumes.assumecache import AssumeCache
 from ....core.volumes.binder import class_in_spec
@@ -62,12 +62,12 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
     RoundOrder: ("cache", "table"),
     PodLayout: ("table", "by_start_time"),
     DryRuns: ("layout", "limit"),
-    Refusals: ("quick_path",),
+    UnschedulableCache: ("quick_path",),
     Outlines: ("quick_path",),
     Registrations: ("profiles", "cells", "gives_hints", "has_extenders"),
 }
 """Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
-MAPPINGS = (Map, Notes)
+MAPPINGS = (Map, CycleState)
 """Our own kinds of dict."""
 FUNCTIONS: Mapping[str, Any] = {
     "held_by": held_by,

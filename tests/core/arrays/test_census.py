@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.meaning.labels import compile_selector
 from kubeclassic.api.objects import LabelSelector, Pod, strings
-from kubeclassic.core.arrays.census import Counter, PodsMatching
+from kubeclassic.core.arrays.census import PodCount, PodsMatching
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.pods.terms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadable, carriers
@@ -39,7 +39,7 @@ def empty() -> tuple[NodeTable, Templates]:
     return made.table, made.templates
 
 
-def by_value(counter: Counter, table: NodeTable, key: str) -> dict[str | None, int]:
+def by_value(counter: PodCount, table: NodeTable, key: str) -> dict[str | None, int]:
     """The counts of a counter by the values of a label key, zeros left out."""
     counts = counter.domains(key, table.labels)
     values = table.labels[key].values if key in table.labels else [None]
@@ -148,7 +148,7 @@ def _step(table: NodeTable, templates: Templates, what: str, name: str, app: str
         table.drop(name)
 
 
-def _check(table: NodeTable, counter: Counter) -> None:
+def _check(table: NodeTable, counter: PodCount) -> None:
     there: list[tuple[int, Entry]] = [(row, entry) for row in range(table.size) for entry in table.pods[row]]
     expected: dict[str | None, int] = {}
     for row, entry in there:

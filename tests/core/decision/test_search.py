@@ -9,9 +9,9 @@ import pytest
 
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.search import Search, search
+from kubeclassic.core.decision.search import SearchResult, search
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
 from tests.support.volumebuild import claim
 from tests.support.volumecluster import ebs, using
@@ -49,7 +49,7 @@ class TestNodesThatAreNotThere:
             release=release,
         )  # fmt: skip
         made.schedule(pod("first"))
-        Feed(made).delete(node("gone"))
+        EventFeed(made).delete(node("gone"))
         plan = made.schedule(pod("new", requests=small, priority=5)).preemption
         assert plan is not None
         assert (plan.node, [*plan.candidates]) == ("a", ["a"])
@@ -103,7 +103,7 @@ class TestErrors:
         assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"
 
 
-def found_by(made: Engine, order: str, wanted: int, cpu: str = "1") -> Search:
+def found_by(made: Engine, order: str, wanted: int, cpu: str = "1") -> SearchResult:
     """A search for a pod over the nodes called by the letters of *order*, which looks for *wanted* feasible ones."""
     cycle = made.begin(pod("new", requests={"cpu": cpu}, priority=5))
     rows = np.array([made.table.row_of[name] for name in order], np.intp)

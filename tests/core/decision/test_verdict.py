@@ -7,7 +7,7 @@ import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.decision.verdict import Judgement, Verdict, judge
+from kubeclassic.core.decision.verdict import FilterPass, Verdict, judge
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Predicate, Reads
@@ -27,14 +27,14 @@ def against(names: str, answer: Reason | str, name: str = "") -> Predicate:
     return Predicate(name=name or (answer if isinstance(answer, str) else answer.text), check=check, reads=Reads.NODE)
 
 
-def judged(*predicates: Predicate, check_all: bool = False) -> Judgement:
+def judged(*predicates: Predicate, check_all: bool = False) -> FilterPass:
     """What *predicates* say in this order of the nodes a, b, c and d, whose rows are 0 to 3."""
     cycle = engine(*[node(name) for name in "abcd"]).begin(pod("new"))
     cycle.algorithm = attrs.evolve(cycle.algorithm, predicates=predicates)
     return judge(cycle, Batch(cycle.table), check_all)
 
 
-def reasons(judgement: Judgement) -> list[list[str]]:
+def reasons(judgement: FilterPass) -> list[list[str]]:
     """The texts of the reasons against each node."""
     return [[reason.text for reason in judgement.reasons(i)] for i in range(judgement.nodes.n)]
 

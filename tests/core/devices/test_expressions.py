@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.objects import Device
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.devices import expressions
-from kubeclassic.core.devices.celfunctions import SelectorError
+from kubeclassic.core.devices.celfunctions import DeviceSelectorError
 from kubeclassic.core.devices.expressions import compiled
 from kubeclassic.core.devices.makes import Make, Makes
 from kubeclassic.exceptions import KubeclassicError
@@ -73,14 +73,14 @@ def test_what_is_true(text: str) -> None:
 @pytest.mark.parametrize("text", ERRORS, ids=range(len(ERRORS)))
 def test_errors(text: str) -> None:
     """Errors have upstream's words."""
-    with pytest.raises(SelectorError) as found:
+    with pytest.raises(DeviceSelectorError) as found:
         compiled(text).matches(make())
     assert str(found.value) == ERRORS[text]
 
 
 def test_what_cannot_be_read() -> None:
     """An expression that is none is an error once a device is judged."""
-    with pytest.raises(SelectorError, match=r"^CEL compile error: compilation failed: ERROR: <input>:1:3: Syntax error"):
+    with pytest.raises(DeviceSelectorError, match=r"^CEL compile error: compilation failed: ERROR: <input>:1:3: Syntax error"):
         compiled("1+").matches(make())
 
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_read() -> None:
 )
 def test_attributes_without_a_value(attribute: Any, told: str) -> None:
     """A device with an attribute that has no value cannot be judged, whatever the expression asks for."""
-    with pytest.raises(SelectorError, match=f"^CEL runtime error: attribute odd: {told}$"):
+    with pytest.raises(DeviceSelectorError, match=f"^CEL runtime error: attribute odd: {told}$"):
         compiled("true").matches(make({"odd": attribute}))
 
 

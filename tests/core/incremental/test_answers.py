@@ -16,13 +16,13 @@ from kubeclassic.core.arrays.types import Scores
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answer import Scope
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Template
-from kubeclassic.core.rule import Predicate, Priority, Reads, RuleError
+from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reads
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
 
@@ -76,7 +76,7 @@ class Trial:
     def put(self, *objects: KubeObject) -> None:
         """Tell the scheduler of objects."""
         for item in objects:
-            Feed(self.engine).put(item)
+            EventFeed(self.engine).put(item)
 
     def place(self, on: str, **labels: str) -> None:
         """Put one more pod on a node."""
@@ -244,13 +244,13 @@ class TestRowByRow:
         monkeypatch.setattr(FailuresAnswer, "follow", following)
         made = engine_for(version, {"percentageOfNodesToScore": 100})
         for number in range(12):
-            Feed(made).put(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))
+            EventFeed(made).put(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
         affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         with verifying():
             for number in range(12):
                 incoming = pod(f"p{number}", labels={"app": "a"}, affinity=affinity)
-                Feed(made).put(incoming.bound_to(made.schedule(incoming, details=False).host or ""))
+                EventFeed(made).put(incoming.bound_to(made.schedule(incoming, details=False).host or ""))
         assert len(taken) > 6
 
 
@@ -261,17 +261,17 @@ class TestErrors:
         assert (trial.rows(), trial.rows()) == (ALL, ALL)
 
     def test_a_priority_that_cannot_be_computed_is_asked_again(self) -> None:
-        """After a RuleError nothing is kept, and the next answer is right."""
+        """After a PriorityError nothing is kept, and the next answer is right."""
         trial = Trial(Reads.REQUESTS)
         broken = [True]
 
         def score(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
             if broken:
-                raise RuleError("broken")
+                raise PriorityError("broken")
             return nodes.pod_count * 10
 
         priority = Priority(name="Trial", score=score, reads=Reads.REQUESTS)
-        with pytest.raises(RuleError):
+        with pytest.raises(PriorityError):
             trial.answers.scores(priority, trial.cycle())
         broken.clear()
         trial.place("n1")

@@ -11,12 +11,12 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.census import Counter
+from kubeclassic.core.arrays.census import PodCount
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.pods.notes import Notes
+from kubeclassic.core.pods.notes import CycleState
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.crowds import begun
@@ -67,7 +67,7 @@ def is_wrong(release: str, name: str, change: Callable[[Rule], Rule], towns: int
             rule, rows = change(dict(rules_of(cycle))[name]), judged(cycle)
             cycle.answers = memory
             found = remembered(rule, cycle, rows)
-            fresh = attrs.evolve(cycle, answers=None, notes=Notes(cycle.notes))
+            fresh = attrs.evolve(cycle, answers=None, notes=CycleState(cycle.notes))
             if found != answer(rule, fresh, Batch(cycle.table), rows):
                 return True
     return False
@@ -148,6 +148,6 @@ class TestMutations:
     @pytest.mark.parametrize(("release", "name"), [(release, name) for release, name in CLAIMS if name not in BY_NODE])
     def test_a_key_that_is_left_out_is_noticed(self, release: str, name: str, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """A rule has to ask the counter for the domains of each key by which it goes."""
-        columns = Counter.columns
-        monkeypatch.setattr(Counter, "columns", lambda counter: (found for found in columns(counter) if found[0] != key))
+        columns = PodCount.columns
+        monkeypatch.setattr(PodCount, "columns", lambda counter: (found for found in columns(counter) if found[0] != key))
         assert is_wrong(release, name, unchanged, MOST_TOWNS)

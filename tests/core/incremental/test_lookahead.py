@@ -10,7 +10,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.types import Ints, Mask
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.answer import Unanswerable
-from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, Lookahead, Luck
+from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, Lookahead, LookaheadStats
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Reads
 from tests.support.build import engine, node, pod
@@ -107,7 +107,7 @@ class TestLooks:
 
     def test_looks_that_do_not_pay_make_all_sizes_wait(self) -> None:
         """Another size of the same scheduler looks later, until a look pays."""
-        made, luck = cluster(), Luck()
+        made, luck = cluster(), LookaheadStats()
         small = sized(made, "100m")
         ahead, other = looked(made, small, luck=luck), Lookahead(luck=luck, misses=MISSES_TO_LOOK)
         assert other.is_due

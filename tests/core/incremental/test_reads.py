@@ -14,7 +14,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.pods.notes import Notes
+from kubeclassic.core.pods.notes import CycleState
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.examples import examples
 from tests.support.watched import TABLE, Watch, watched_batch, watched_cycle, watched_overlay, watched_table
@@ -93,7 +93,7 @@ def is_remembered_wrongly(name: str, declared: Reads, count: int) -> bool:
             cycle = world.engine.begin(pod_form(subject_of(name), form))
             if cycle.has_metadata and AnswerCache.keeps(rule, cycle):
                 cycle.answers, rows = memory, judged(cycle)
-                if remembered(rule, cycle, rows) != answer(rule, attrs.evolve(cycle, notes=Notes()), Batch(cycle.table), rows):
+                if remembered(rule, cycle, rows) != answer(rule, attrs.evolve(cycle, notes=CycleState()), Batch(cycle.table), rows):
                     return True
     return False
 

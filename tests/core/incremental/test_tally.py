@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import KubeObject, Node
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.table import NodeTable
-from kubeclassic.core.feed import Feed
-from kubeclassic.core.incremental.tally import MOST_SCORES, STEADY, WIDEST, Fitting, Tally
+from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.incremental.tally import MOST_SCORES, STEADY, WIDEST, FeasibleSet, ScoreHistogram
 from kubeclassic.core.incremental.tracked import TrackedPriority
 from kubeclassic.simulation.engines import engine_for
 from tests.core.incremental.test_byvalue import HOST, SERVICES, ZONE, made_node, spread
@@ -29,9 +29,9 @@ GATES = {"1.16": {"EvenPodsSpread": True}, "1.27": {}}
 EVERY = np.arange(ROWS, dtype=np.intp)
 
 
-def some_tally(by_zone: bool) -> Tally:
+def some_tally(by_zone: bool) -> ScoreHistogram:
     """One over nine nodes, of which some have no zone."""
-    return Tally(table_of([made_node(number, number % 4) for number in range(ROWS)]), by_zone)
+    return ScoreHistogram(table_of([made_node(number, number % 4) for number in range(ROWS)]), by_zone)
 
 
 def table_of(nodes: list[Node]) -> NodeTable:
@@ -39,7 +39,7 @@ def table_of(nodes: list[Node]) -> NodeTable:
     return engine(*nodes).begin(pod("p")).table
 
 
-def naive(tally: Tally, raw: np.ndarray, fits: np.ndarray) -> dict[int, int]:
+def naive(tally: ScoreHistogram, raw: np.ndarray, fits: np.ndarray) -> dict[int, int]:
     """The counts by a look at all rows."""
     zone = Batch.everywhere(tally.table).zone
     zones = len(zone.values)
@@ -52,7 +52,7 @@ class TestTally:
     def test_counts_are_those_of_all_rows(self, by_zone: bool, steps: list[tuple[list[tuple[int, int]], list[int], str]]) -> None:
         """Scores change and rows fit or no longer do; what is counted step by step is what a look at all rows finds."""
         tally, raw, fits = some_tally(by_zone), np.zeros(ROWS, np.int64), np.ones(ROWS, np.bool_)
-        fitting = Fitting(fits, True)
+        fitting = FeasibleSet(fits, True)
         for changes, refits, kind in steps:
             for row, score in changes:
                 raw[row] = score
@@ -61,7 +61,7 @@ class TestTally:
             fitting.refitted += refits
             fitting.fits_everywhere = bool(fits.all())
             if kind == "others":
-                fitting = Fitting(fits, bool(fits.all()))
+                fitting = FeasibleSet(fits, bool(fits.all()))
             rows = np.array([row for row, _ in changes], np.intp)
             found = tally.counts(raw, None if kind == "all" else rows, fitting)
             assert found is None or found == naive(tally, raw, fits)
@@ -70,7 +70,7 @@ class TestTally:
     @pytest.mark.parametrize("by_zone", [False, True])
     def test_they_are_counted_once_few_rows_change(self, by_zone: bool) -> None:
         """After some steps with few changes there are counts, until any row may have changed."""
-        tally, raw, fitting = some_tally(by_zone), np.arange(ROWS), Fitting(np.ones(ROWS, np.bool_), True)
+        tally, raw, fitting = some_tally(by_zone), np.arange(ROWS), FeasibleSet(np.ones(ROWS, np.bool_), True)
         found = [tally.counts(raw, EVERY[:1], fitting) for _ in range(STEADY + 2)]
         assert [counts is None for counts in found] == [True] * STEADY + [False] * 2
         assert tally.counts(raw, None, fitting) is None
@@ -81,7 +81,7 @@ class TestTally:
     @pytest.mark.parametrize("at_once", [False, True])
     def test_scores_far_apart_are_not_counted(self, by_zone: bool, score: int, at_once: bool) -> None:
         """Where scores are far apart at first, they are left to a look at all rows; one that comes later is one more."""
-        tally, raw, fitting = some_tally(by_zone), np.zeros(ROWS, np.int64), Fitting(np.ones(ROWS, np.bool_), True)
+        tally, raw, fitting = some_tally(by_zone), np.zeros(ROWS, np.int64), FeasibleSet(np.ones(ROWS, np.bool_), True)
         if at_once:
             raw[2] = score
         for _ in range(STEADY + 2):
@@ -94,7 +94,7 @@ class TestTally:
     def test_few_rows_are_followed(self, by_zone: bool, steps: list[tuple[list[tuple[int, int]], list[int]]]) -> None:
         """While nothing but raw scores changes, rows are counted by themselves; after others fit they are not."""
         tally, raw, fits = some_tally(by_zone), np.zeros(ROWS, np.int64), np.ones(ROWS, np.bool_)
-        fitting = Fitting(fits, True)
+        fitting = FeasibleSet(fits, True)
         assert tally.moved(raw, [0], fitting) is None
         for _ in range(STEADY + 1):
             tally.counts(raw, EVERY[:1], fitting)
@@ -114,8 +114,8 @@ class TestTally:
     def test_many_scores_are_not_counted(self) -> None:
         """With many different scores the counts are no shorter than the rows."""
         nodes = [made_node(number, 0) for number in range(MOST_SCORES + 1)]
-        tally, fits = Tally(table_of(nodes), False), np.ones(len(nodes), np.bool_)
-        assert [tally.counts(np.arange(len(nodes)), EVERY[:1], Fitting(fits, True)) for _ in range(STEADY + 1)] == [None] * (STEADY + 1)
+        tally, fits = ScoreHistogram(table_of(nodes), False), np.ones(len(nodes), np.bool_)
+        assert [tally.counts(np.arange(len(nodes)), EVERY[:1], FeasibleSet(fits, True)) for _ in range(STEADY + 1)] == [None] * (STEADY + 1)
 
 
 class TestReduceSteps:
@@ -132,11 +132,11 @@ class TestReduceSteps:
             objects: list[KubeObject] = [*[made_node(number, number % zones) for number in range(24)], *SERVICES]
             made = engine_for(version, {"percentageOfNodesToScore": 100, "featureGates": GATES[version]})
             for item in objects:
-                Feed(made).put(item)
+                EventFeed(made).put(item)
             for number in range(36):
                 incoming = a_pod(number, "ab"[kinds[number % len(kinds)]], hard)
                 host = made.schedule(incoming, details=False).host
-                Feed(made).put(incoming.bound_to(host or ""))
+                EventFeed(made).put(incoming.bound_to(host or ""))
         assert taken >= names
 
 

@@ -6,18 +6,18 @@ import pickle
 from pathlib import Path
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.pods.notes import Notes, Slot
+from kubeclassic.core.pods.notes import CycleState, StateKey
 from kubeclassic.core.pods.template import Templates
 from kubeclassic.simulation.replay.checkpoint import Header, load, save
 from tests.support.build import pod
 
-PORTS: Slot[int] = Slot("ports")
+PORTS: StateKey[int] = StateKey("ports")
 
 
 def test_slots_of_one_name_do_not_meet() -> None:
     """A slot is only equal to itself."""
-    other: Slot[int] = Slot("ports")
-    notes = Notes()
+    other: StateKey[int] = StateKey("ports")
+    notes = CycleState()
     notes[PORTS] = 1
     notes[other] = 2
     assert (notes[PORTS], notes[other], len(notes)) == (1, 2, 2)
@@ -26,8 +26,8 @@ def test_slots_of_one_name_do_not_meet() -> None:
 
 def test_notes_hold_what_was_put() -> None:
     """Each way to read a slot gives what was put there, None among it; a slot without a value is not there."""
-    maybe: Slot[int | None] = Slot("maybe")
-    notes = Notes()
+    maybe: StateKey[int | None] = StateKey("maybe")
+    notes = CycleState()
     assert (notes.get(PORTS), PORTS in notes) == (None, False)
     assert (notes.setdefault(PORTS, 3), notes.setdefault(PORTS, 4)) == (3, 3)
     assert (notes[PORTS], notes.get(PORTS, 5), PORTS in notes) == (3, 3, True)
@@ -37,24 +37,24 @@ def test_notes_hold_what_was_put() -> None:
 
 def test_other_keys_work() -> None:
     """A user's plugin may use any hashable key."""
-    notes = Notes()
+    notes = CycleState()
     notes["Mine"], notes["Mine", 1] = "text", PORTS
     assert (notes["Mine"], notes.get(("Mine", 1)), notes.get("Yours")) == ("text", PORTS, None)
 
 
 def test_no_python_call() -> None:
     """Reading and writing are the methods of dict themselves."""
-    assert all(name not in vars(Notes) for name in ("get", "__getitem__", "__setitem__", "setdefault", "__contains__"))
-    assert Slot.__hash__ is object.__hash__
-    assert Slot.__eq__ is object.__eq__
+    assert all(name not in vars(CycleState) for name in ("get", "__getitem__", "__setitem__", "setdefault", "__contains__"))
+    assert StateKey.__hash__ is object.__hash__
+    assert StateKey.__eq__ is object.__eq__
 
 
 def test_a_slot_that_is_pickled_with_its_owner_stays_the_key() -> None:
     """The notes of a cycle in a checkpoint are found by the plugin that is in it too; a slot of a module is another one."""
-    notes = Notes()
+    notes = CycleState()
     notes[PORTS] = 1
     owned, found = pickle.loads(pickle.dumps((PORTS, notes)))
-    assert (type(found), found.get(owned), found.get(PORTS)) == (Notes, 1, None)
+    assert (type(found), found.get(owned), found.get(PORTS)) == (CycleState, 1, None)
 
 
 def test_a_checkpoint_leaves_notes_out(tmp_path: Path) -> None:

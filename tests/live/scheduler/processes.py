@@ -60,11 +60,11 @@ class Site(World):
         given = {LIVE_RELEASES[self.release].serving.port_flag.replace("-", "_"): "0"} | flags
         if self.release not in ("1.12", "1.13"):
             given = dict([LOCK]) | given
-        setup = Setup(release=self.release)
+        setup = Setup({"release": self.release})
         setup, settings = settings_of(setup, {key.replace("_", "-"): value for key, value in given.items()}, None, is_dry=is_dry)
         transport = StoreTransport(self.store, faults, records=True)
         process = Process(
-            settings=settings, engine=setup.engine(setup.configuration()), link=transport, host="there", is_dry=is_dry,
+            settings=settings, engine=setup.recipe.engine(), link=transport, host="there", is_dry=is_dry,
             wall=lambda: EPOCH + loop.time(), identity=name,
         )  # fmt: skip
         end = asyncio.Event()

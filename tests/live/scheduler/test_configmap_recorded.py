@@ -39,9 +39,8 @@ def test_it_is_read_once(shared: Path) -> None:
     used: list[Engine] = []
 
     async def make(link: Transport) -> Engine:
-        setup = Setup(release="1.15", policy_configmap="scheduler-policy")
-        configuration = setup.configuration()
-        used.append(setup.engine(configuration, await config_maps_of(configuration, link)))
+        setup = Setup({"release": "1.15", "policy_configmap": "scheduler-policy"})
+        used.append(setup.recipe.engine(await config_maps_of(setup.recipe, link)))
         return used[-1]
 
     played = play(file, make)
@@ -56,7 +55,7 @@ def test_without_it_the_scheduler_ends(shared: Path) -> None:
     """It asks for the ConfigMap and nothing else, and ends with the original's message; the status is 2, as for all bad input."""
     recorded = exchanges(scenario_file(shared, "1.15.5", MISSING))
     message = next(one["log"] for one in recorded if "log" in one)[-1]
-    setup, settings = settings_of(Setup(release="1.15", policy_configmap="nosuch"), {}, None, is_dry=False)
+    setup, settings = settings_of(Setup({"release": "1.15", "policy_configmap": "nosuch"}), {}, None, is_dry=False)
     link = StoreTransport(Store(OLD_SERVER), records=True)
 
     async def run() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.parts import SUCCESS, UNSCHEDULABLE, Part
+from kubeclassic.core.decision.phases import SUCCESS, UNSCHEDULABLE, Phase
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.process.metering import Metering
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
@@ -87,7 +87,7 @@ def test_one_feasible_node(release: str) -> None:
     metrics = SchedulerMetrics(LIVE_RELEASES[release], with_process=False)
     metering, pod = Metering(metrics, iter([0.0, 0.5, 0.7, 0.7]).__next__), a_pod("p")
     metering.began(QueuedPod(pod))
-    metering.part_ended(Part.FILTER, SUCCESS)
+    metering.phase_ended(Phase.FILTER, SUCCESS)
     metering.decided(QueuedPod(pod), Decision(pod, "node-0"), 0.5)
     text = metrics.text()
     if release == "1.16":
@@ -102,8 +102,8 @@ def test_a_pod_that_prefilter_refuses() -> None:
     metrics = SchedulerMetrics(LIVE_RELEASES["1.27"], with_process=False)
     metering = Metering(metrics, iter([0.0, 0.5, 0.7]).__next__)
     metering.began(QueuedPod(a_pod("p")))
-    metering.part_ended(Part.PRE_FILTER, "UnschedulableAndUnresolvable")
-    metering.part_ended(Part.FILTER, UNSCHEDULABLE)
+    metering.phase_ended(Phase.PRE_FILTER, "UnschedulableAndUnresolvable")
+    metering.phase_ended(Phase.FILTER, UNSCHEDULABLE)
     text = metrics.text()
     assert 'extension_point="PreFilter",profile="default-scheduler",status="UnschedulableAndUnresolvable"} 0.5' in text
     assert 'extension_point="Filter"' not in text

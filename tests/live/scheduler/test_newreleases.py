@@ -137,5 +137,5 @@ def test_live_and_simulated(release: str) -> None:
     nodes = [{"apiVersion": "v1", "kind": "Node", **node_form(f"node-{number}", cpu="1500m", zone=f"z{number}")} for number in range(2)]
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod_form(name, cpu=cpu)} for name, cpu in zip(wanted, SIZES, strict=True)]
     far = {"apiVersion": "v1", "kind": "Pod", **pod_form("far", nodeSelector={"zone": "z9"})}
-    found = simulate([*nodes, *pods, far], release=release)
+    found = simulate([*nodes, *pods, far], scheduler=release)
     assert {f"default/{name}": host or None for name, host in live.items()} == found.hosts

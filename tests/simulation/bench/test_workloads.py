@@ -242,12 +242,12 @@ class TestPods:
         assert volume["spec"]["claimRef"] == {"kind": "PersistentVolumeClaim", "namespace": "a", "name": "pvc-1", "apiVersion": "v1"}
         assert told(found["phases"][0]) == ["schedule pod-0", "schedule pod-1"]
         assert told(found["phases"][1]) == ["add pvc-2", "add a-vol-2"]
-        assert time_once(found, {}).record()["scheduled"] == 3
+        assert time_once(found, {}).scheduled == 3
 
     def test_limits_are_requests(self, folder: Path) -> None:
         """Pods are as the API server stores them: limits without requests are requests."""
         found = problem(folder, {"opcode": "createNodes", "count": 1}, {**MEASURED, "count": 6, "podTemplatePath": "pod.yaml"})
-        assert time_once(found, {}).record()["scheduled"] == 4
+        assert time_once(found, {}).scheduled == 4
 
     def test_settings(self, folder: Path) -> None:
         """Gates and the configuration come with the test case; preemption is on, and the release says how many nodes are looked at."""
@@ -343,5 +343,5 @@ class TestChurn:
         (measured,) = [phase for phase in found["phases"] if phase.is_measured]
         assert told(measured)[2::3] == ["schedule top-0", "delete top-0"]
         timing = time_once(found, {})
-        assert (timing.cycles, timing.record()["pods"], timing.record()["scheduled"]) == (6, 5, 1)
+        assert (timing.cycles, len(timing.hosts), timing.scheduled) == (6, 5, 1)
         assert timing.hosts["namespace-3/pod-4"] == "node-0-0"

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import CapacityResult, capacity
+from tests.support.asking import asked as keywords_of
 
 Json = dict[str, Any]
 NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}}}
@@ -36,7 +37,8 @@ def limit_range(*items: Json) -> Json:
 
 def asked(*objects: Json, template: Json | None = None, **options: Any) -> CapacityResult:
     """How many copies fit into a big node beside *objects*."""
-    return capacity([NODE, *objects], template or pod(requests={"cpu": "1", "memory": "1Gi"}), pods=20, **options)
+    wanted = template or pod(requests={"cpu": "1", "memory": "1Gi"})
+    return capacity([NODE, *objects], wanted, **keywords_of(options, "preemption"), pods=20)
 
 
 class TestQuotas:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 import attrs
-import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from kubeclassic import Cluster, Scheduler, capacity
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.examples import examples
 from tests.support.worldforms import OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
@@ -61,7 +61,9 @@ def questions_with_pending(draw: st.DrawFn, subjects: Sequence[str]) -> Question
 
 def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[Counter[str], str | None]:
     """Copies by node, placed one by one by a Scheduler, and the message of the first that found no place."""
-    scheduler = Scheduler(Cluster((*question.objects, *question.pending), defaults=False), release, preemption=preemption)
+    scheduler = Scheduler(
+        Cluster((*question.objects, *question.pending), defaults=False), options_of({"release": release, "preemption": preemption})
+    )
     if question.pending:
         scheduler.run(details=False)
     turn = [at for at, times in enumerate(question.ratio) for _ in range(times)]
@@ -90,7 +92,7 @@ def check(question: Question, release: str, preemption: bool) -> None:
     nodes, message = by_brute_force(question, release, preemption)
     cluster = Cluster((*question.objects, *question.pending), defaults=False)
     found = capacity(
-        cluster, question.templates, ratio=question.ratio, pods=MOST, pending_first=bool(question.pending), release=release,
+        cluster, question.templates, release, ratio=question.ratio, pods=MOST, pending_first=bool(question.pending),
         preemption=preemption, defaults=False,
     )  # fmt: skip
     assert (found.fits, found.nodes) == (nodes.total(), dict(nodes.most_common()))
@@ -99,32 +101,30 @@ def check(question: Question, release: str, preemption: bool) -> None:
     event(f"{min(found.fits, 3)} copies or more, {'some' if found.answer.counted.evicted else 'none'} evicted, {found.stop.kind}")
 
 
-RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
+RELEASES = st.sampled_from(list(ALL_RELEASES))
 
 
-@RELEASES
-@pytest.mark.parametrize("preemption", [False, True], ids=["without preemption", "with preemption"])
 class TestAgainstBruteForce:
-    @given(question=questions(["resources", "ports", "nodes", "tolerations"]))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions(["resources", "ports", "nodes", "tolerations"]))
+    @examples(4)
     def test_resources_and_nodes(self, release: str, preemption: bool, question: Question) -> None:
         """Copies with requests, ports, selectors and tolerations."""
         check(question, release, preemption)
 
-    @given(question=questions(["affinity", "spread"], OWNER_KINDS))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions(["affinity", "spread"], OWNER_KINDS))
+    @examples(4)
     def test_affinity_and_spread(self, release: str, preemption: bool, question: Question) -> None:
         """Copies with affinity to one another and to others, and with spread constraints."""
         check(question, release, preemption)
 
-    @given(question=questions_with_pending(["resources", "affinity"]))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions_with_pending(["resources", "affinity"]))
+    @examples(4)
     def test_pods_that_wait(self, release: str, preemption: bool, question: Question) -> None:
         """Copies after the pods that wait in the cluster."""
         check(question, release, preemption)
 
-    @given(question=questions(["disks", "claims"], VOLUME_KINDS))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions(["disks", "claims"], VOLUME_KINDS))
+    @examples(4)
     def test_volumes(self, release: str, preemption: bool, question: Question) -> None:
         """Copies with disks and claims."""
         check(question, release, preemption)

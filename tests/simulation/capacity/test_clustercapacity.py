@@ -38,7 +38,7 @@ KUBE_NODES = [node(f"kube-node-{number}") for number in range(1, 5)]
 class TestDocumentation:
     def test_four_nodes(self, release: str) -> None:
         """52 instances on four nodes of 2 CPUs, 13 on each. (The reasons are told node by node there, as before 1.8.)"""
-        found = capacity(KUBE_NODES, SMALL, release=release)
+        found = capacity(KUBE_NODES, SMALL, scheduler=release)
         assert (found.fits, set(found.nodes.values())) == (52, {13})
         assert found.stop.message.startswith("0/4 nodes are available: 4 Insufficient cpu.")
 
@@ -49,25 +49,25 @@ class TestDocumentation:
             pod(f"nginx-{number}", {"cpu": "150m", "memory": "100Mi"}, labels={"app": "nginx"}, nodeName=name)
             for number, name in enumerate(bound)
         ]
-        found = capacity([*KUBE_NODES, *there], SMALL, release=release)
+        found = capacity([*KUBE_NODES, *there], SMALL, scheduler=release)
         assert found.fits == 46
         assert found.nodes == {"kube-node-2": 12, "kube-node-4": 12, "kube-node-1": 11, "kube-node-3": 11}
 
     def test_a_single_node(self, release: str) -> None:
         """23 instances on a single node. (The reasons are told node by node there.)"""
-        assert capacity(node("127.0.0.1", cpu="3500m"), SMALL, release=release).nodes == {"127.0.0.1": 23}
+        assert capacity(node("127.0.0.1", cpu="3500m"), SMALL, scheduler=release).nodes == {"127.0.0.1": 23}
 
     def test_two_nodes(self, release: str) -> None:
         """52 instances on two nodes, 26 on each. (There the message is that of 1.7.)"""
         nodes = [node(name, cpu="4", memory="8G") for name in ("192.168.124.214", "192.168.124.120")]
-        found = capacity(nodes, SMALL, release=release)
+        found = capacity(nodes, SMALL, scheduler=release)
         assert (found.fits, found.nodes) == (52, {"192.168.124.214": 26, "192.168.124.120": 26})
 
     def test_a_quota(self, release: str) -> None:
         """Four instances where a quota allows four pods, and the API server's words."""
         quota = {"pods": "4", "requests.cpu": "1", "requests.memory": "1Gi", "limits.cpu": "2", "limits.memory": "2Gi"}
         there = {"kind": "ResourceQuota", "metadata": {"name": "compute-resources"}, "spec": {"hard": quota}}
-        found = capacity([node("127.0.0.1", cpu="8"), there], SMALL, release=release)
+        found = capacity([node("127.0.0.1", cpu="8"), there], SMALL, scheduler=release)
         assert (found.fits, found.nodes) == (4, {"127.0.0.1": 4})
         assert found.stop.message == (
             'pods "small-pod-4" is forbidden: exceeded quota: compute-resources, requested: pods=1, used: pods=4, limited: pods=4'
@@ -85,7 +85,7 @@ class TestDocumentation:
         limits = {"kind": "LimitRange", "metadata": {"name": "resource-limits"}, "spec": {"limits": items}}
         labels = {"region": "hpc", "load": "high"}
         nodes = [node("kube-node-1"), node("kube-node-2", cpu="1100m", labels=labels)]
-        found = capacity([*nodes, limits], pod("cluster-capacity-stub-container", {}, nodeSelector=labels), release=release)
+        found = capacity([*nodes, limits], pod("cluster-capacity-stub-container", {}, nodeSelector=labels), scheduler=release)
         assert (found.nodes, found.answer.counted.placed[0].requests) == ({"kube-node-2": 5}, {"cpu": 200, "memory": 100 * 2**20})
         assert found.stop.reasons["Insufficient cpu"] == 1
         # There kube-node-1 says MatchNodeSelector, as before 1.8.
@@ -107,12 +107,12 @@ class TestPrediction:
 
     def test_the_limit_is_reached(self, release: str) -> None:
         """With a limit of six the count stops there."""
-        found = capacity(self.NODES, self.simulated(), max_limit=6, release=release)
+        found = capacity(self.NODES, self.simulated(), scheduler=release, max_limit=6)
         assert (found.fits, found.stop.kind, found.stop.message) == (6, "LimitReached", "Maximum number of pods simulated: 6")
 
     def test_resources_are_insufficient(self, release: str) -> None:
         """Without a limit three fit on each node."""
-        found = capacity(self.NODES, self.simulated(), release=release)
+        found = capacity(self.NODES, self.simulated(), scheduler=release)
         assert (found.stop.kind, found.nodes) == ("Unschedulable", {"test-node-1": 3, "test-node-2": 3, "test-node-3": 3})
 
 
@@ -130,12 +130,12 @@ class TestColocation:
         """All are on one node, until it has no room for pods."""
         names = ("node1", "node2", "node3")
         nodes = [node(name, "1", "1000", "30", labels={"kubernetes.io/hostname": name}) for name in names]
-        found = capacity(nodes, self.pod("kubernetes.io/hostname"), max_limit=100, release=release)
+        found = capacity(nodes, self.pod("kubernetes.io/hostname"), scheduler=release, max_limit=100)
         assert (found.fits, len(found.nodes)) == (30, 1)
 
     def test_in_a_zone(self, release: str) -> None:
         """All are in one zone, on all of its nodes."""
         key, places = "topology.domain/zone", [(zone, number) for zone in range(1, 4) for number in range(1, 4)]
         nodes = [node(f"node{zone}-{number}", "1", "1000", "30", labels={key: f"zone{zone}"}) for zone, number in places]
-        found = capacity(nodes, self.pod(key), max_limit=100, release=release)
+        found = capacity(nodes, self.pod(key), scheduler=release, max_limit=100)
         assert (found.fits, len({name.partition("-")[0] for name in found.nodes})) == (90, 1)

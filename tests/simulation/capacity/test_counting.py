@@ -11,7 +11,9 @@ import kubeclassic
 from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, Reads, Reason, capacity, predicate, unschedulable, wait
 from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import KubeclassicError, WrongTypeError
+from kubeclassic.framework.options import Classic
 from tests.conftest import ROOT
+from tests.support.asking import asked as keywords_of
 
 Json = dict[str, Any]
 EXAMPLE, SMALL = ROOT / "examples/cluster", ROOT / "examples/capacity/small-pod.yaml"
@@ -50,7 +52,7 @@ class Threes(Plugin):
 @pytest.mark.parametrize(("options", "fits"), [({}, 6), ({"pods": 7}, 6), ({"pods": 5}, 3), ({"pods": 2}, 0)])
 def test_copies_that_wait_on_permit_do_not_count(options: Json, fits: int) -> None:
     """A copy counts once Permit plugins have let it go, not while it waits, and not if it was rejected."""
-    assert capacity(node(cpu="8"), pod(), release="1.27", plugins=[Threes], **options).fits == fits
+    assert capacity(node(cpu="8"), pod(), **keywords_of({"release": "1.27", "plugins": [Threes], **options}, "preemption")).fits == fits
 
 
 def test_users_rules_count() -> None:
@@ -60,7 +62,7 @@ def test_users_rules_count() -> None:
     def small(pod: Any, nodes: Any, cycle: Any) -> Failures | None:
         return Failures.where(Reason("node(s) were too big"), nodes.allocatable("cpu") > 4_000)
 
-    found = capacity([node("a"), node("b", cpu="5")], pod(), catalogue=CATALOGUE.with_(small))
+    found = capacity([node("a"), node("b", cpu="5")], pod(), scheduler=Classic(catalogue=CATALOGUE.with_(small)))
     assert (found.nodes, found.stop.reasons) == ({"a": 4}, {"node(s) were too big": 1, "Insufficient cpu": 1})
     assert found.stop.out_of_reach["cpu"] == 5000
 
@@ -68,13 +70,13 @@ def test_users_rules_count() -> None:
 def test_copies_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing stops copies, the count ends all the same."""
     monkeypatch.setattr("kubeclassic.simulation.capacity.counting.MOST", 30)
-    found = capacity(node(cpu="1"), pod(), policy={"kind": "Policy", "predicates": [{"name": "HostName"}]})
+    found = capacity(node(cpu="1"), pod(), scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}))
     assert (found.fits, found.stop.kind) == (30, "LimitReached")
 
 
 def test_gates() -> None:
     """A pod that is not ready to be tried has no copies, and it is said why."""
-    found = capacity(node(), pod(schedulingGates=[{"name": "wait"}]), release="1.27")
+    found = capacity(node(), pod(schedulingGates=[{"name": "wait"}]), scheduler="1.27")
     assert (found.fits, found.stop.kind) == (0, "SchedulingGated")
 
 
@@ -139,4 +141,4 @@ class TestResults:
     def test_wrong_arguments(self, arguments: Json, kind: type[Exception]) -> None:
         """What cannot be asked raises an error of the package."""
         with pytest.raises(kind):
-            kubeclassic.capacity(node(), **{"pod": pod(), **arguments})
+            kubeclassic.capacity(node(), **keywords_of({"pod": pod(), **arguments}, "preemption"))

@@ -115,7 +115,7 @@ def test_claims_need_volumes(release: str) -> None:
     local = {"kind": "StorageClass", "metadata": {"name": "local"}, **later}
     disk = {"capacity": {"storage": "2Gi"}, "local": {"path": "/x"}, **asked}
     volumes = [{"kind": "PersistentVolume", "metadata": {"name": f"pv{number}"}, "spec": disk} for number in range(3)]
-    found = capacity([NODE, local, *volumes], manifest("StatefulSet", {"volumeClaimTemplates": claims}), release=release)
+    found = capacity([NODE, local, *volumes], manifest("StatefulSet", {"volumeClaimTemplates": claims}), scheduler=release)
     assert (found.fits, found.stop.kind) == (3, "Unschedulable")
     assert "didn't find available persistent volumes to bind" in found.stop.message
 

@@ -14,11 +14,13 @@ from kubeclassic import Cluster, DrainResult, drain
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 from kubeclassic.simulation.drain.bound import Bound
+from kubeclassic.simulation.drain.plan import DrainMove
 from kubeclassic.simulation.drain.proof import prove
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
 from kubeclassic.simulation.drain.trial import Stuck, Trial
 from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from tests.support.asking import asked as keywords_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
 from tests.support.examples import examples
@@ -28,7 +30,7 @@ ALL = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
 
 def searched(*objects: KubeObject, **options: Any) -> DrainResult:
     """What --auto finds."""
-    return drain(Cluster(objects, defaults=False), auto=True, **{**FLAGS, **options})
+    return drain(Cluster(objects, defaults=False), **keywords_of({**FLAGS, **options}), auto=True)
 
 
 def three(*more: KubeObject, cpu: str = "4") -> tuple[KubeObject, ...]:
@@ -47,14 +49,14 @@ class TestWhatIsFound:
         """Pods of the emptiest nodes move to the fullest."""
         found = searched(*three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m")))
         assert found.can == ["c", "b"]
-        assert {move["to"] for move in found.moves} == {"a"}
+        assert {move.to for move in found.moves} == {"a"}
         assert found.at_most == 2
 
     def test_all_that_went_can_go_at_once(self) -> None:
         """No pod moves twice: the plan is of the whole set, not of one node after another."""
         found = searched(*three(owned("p", on="a", cpu="1"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="1")))
         assert len(found.can) == 2
-        assert sorted(move["pod"] for move in found.moves) == sorted({move["pod"] for move in found.moves})
+        assert sorted(move.pod for move in found.moves) == sorted({move.pod for move in found.moves})
 
     def test_the_control_plane_stays(self) -> None:
         """Nodes with the role's label, old or new, are no candidates."""
@@ -79,7 +81,7 @@ class TestWhatIsFound:
         """With recreate_bare a trace's bare pods move, under their own names."""
         found = searched(*three(owned("p", "bare", on="a", cpu="2"), owned("q", "bare", on="b", cpu="1")), force=False, recreate_bare=True)
         assert set(found.can) == {"b", "c"}
-        assert found.moves == [{"pod": "default/q", "from": "b", "to": "a"}]
+        assert found.moves == (DrainMove("default/q", "b", "a"),)
 
 
 class TestWhatMayGo:
@@ -93,7 +95,7 @@ class TestWhatMayGo:
     def test_more_than_there_are(self) -> None:
         """To keep more nodes than there are is to keep all."""
         found = searched(*three(), keep=7)
-        assert (found.can, found.at_most, found.all_can) == ([], 0, False)
+        assert (found.can, found.at_most, found.ok) == ([], 0, False)
 
     def test_labels(self) -> None:
         """Only nodes with the labels go; the others are not spoken of."""
@@ -127,15 +129,15 @@ class TestTheBound:
         pods = [pod(f"p{i}", on=f"cpu-{i}", requests={"cpu": "5"}) for i in range(3)]
         pods += [pod(f"q{i}", on=f"mem-{i}", requests={"memory": "5Gi"}) for i in range(3)]
         found = searched(*nodes, *pods, recreate_bare=True)
-        assert found.plan.bound is not None
-        assert (found.plan.bound.must_stay, set(found.plan.bound.weights)) == (3, {"cpu", "memory"})
+        bound = found.record()["bound"]
+        assert (bound["mustStay"], set(bound["resources"])) == (3, {"cpu", "memory"})
         assert len(found.can) == 2
 
     def test_a_policy_without_resources_has_none(self) -> None:
         """Where no rule counts resources nothing has to stay."""
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodToleratesNodeTaints"}], "priorities": []}
         found = searched(*three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy)
-        assert found.plan.bound == Bound(3, 0)
+        assert found.plan.answer.bound == Bound.of(3, 0)
         assert len(found.can) == 2
 
     def test_pods_without_makers_need_no_room(self) -> None:
@@ -163,7 +165,7 @@ class TestTheWayBack:
 
 def settled_of(objects: list[KubeObject], release: str) -> Settled:
     """The cluster before a drain."""
-    recipe = recipe_of({"release": release})
+    recipe = recipe_of(release)
     scenario = scenario_of(Cluster(objects, defaults=False), scheduler_names=recipe.scheduler_names)
     return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
 
@@ -216,14 +218,14 @@ class TestQuestions:
         """What does not go together, or does not exist, is told in one line."""
         nodes = [node(name, labels={"topology.kubernetes.io/zone": zone}) for name, zone in (("a", "zone-1"), ("b", "zone-2"))]
         with pytest.raises(UnknownNameError) as raised:
-            drain(Cluster(nodes), **options)
+            drain(Cluster(nodes), **keywords_of(options))
         assert str(raised.value).startswith(wanted)
 
     @pytest.mark.parametrize("options", [{"nodes": 7}, {"nodes": [None]}, {"auto": True, "keep": "2"}, {"auto": True, "keep": True}])
     def test_wrong_types_are_refused(self, options: Any) -> None:
         """Values of other types are told as such."""
         with pytest.raises(WrongTypeError):
-            drain(Cluster([node("a")]), **options)
+            drain(Cluster([node("a")]), **keywords_of(options))
 
     def test_a_zone_without_zones(self) -> None:
         """A cluster whose nodes say no zone has none to empty."""

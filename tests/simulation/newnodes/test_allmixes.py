@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kubeclassic import Cluster, Scheduler, add_nodes
 from kubeclassic.api.objects import KubeObject, Map, Node, Pod
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.examples import examples
 from tests.support.worldforms import HOSTNAME, OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
@@ -61,20 +62,18 @@ def new_nodes(kind: Node, count: int) -> Iterator[Node]:
 def does(question: Question, mix: Sequence[int], release: str) -> bool:
     """Whether each pod finds a node, one after the other, with the nodes of *mix*."""
     come = [node for kind, count in zip(question.kinds, mix, strict=True) for node in new_nodes(kind, count)]
-    scheduler = Scheduler(Cluster((*question.objects, *come), defaults=False), release, preemption=False)
+    scheduler = Scheduler(Cluster((*question.objects, *come), defaults=False), options_of({"release": release, "preemption": False}))
     return all(scheduler.schedule(pod, details=False).host is not None for pod in question.waiting)
 
 
 def check(question: Question, release: str) -> None:
     """Compare the answer with brute force over all mixes: what was found does, with one fewer it does not, and nothing cheaper does."""
     costs = {kind.name: cost for kind, cost in zip(question.kinds, question.costs, strict=True)}
-    found = add_nodes(
-        Cluster((*question.objects, *question.waiting), defaults=False), question.kinds, costs=costs, most_nodes=MOST, release=release,
-        defaults=False,
-    )  # fmt: skip
+    cluster = Cluster((*question.objects, *question.waiting), defaults=False)
+    found = add_nodes(cluster, question.kinds, release, costs=costs, most_nodes=MOST, defaults=False)
     mixes = [mix for mix in product(range(MOST + 1), repeat=len(question.kinds)) if sum(mix) <= MOST]
     good = {mix for mix in mixes if does(question, mix, release)}
-    assert found.placed == bool(good)
+    assert found.ok == bool(good)
     event(f"{sum(found.added.values())} added, {'some' if found.answer.found.never else 'none'} can never be placed")
     if not good:
         return

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import add_nodes
+from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.simulation.newnodes import covers as covers_module
 from kubeclassic.simulation.newnodes.covers import Covers, Row
+from tests.support.asking import asked as keywords_of
 from tests.support.examples import examples
 
 Json = dict[str, Any]
@@ -67,7 +69,7 @@ def pod(name: str, cpu: str, memory: str = "1Gi") -> Json:
 
 def bound(cluster: list[Json], **options: Any) -> tuple[int, int]:
     """How many nodes are added, and how many mixes were simulated: where the bound is the answer these are two."""
-    found = add_nodes(cluster, "like:a", **options)
+    found = add_nodes(cluster, "like:a", **keywords_of(options, "preemption"))
     return sum(found.added.values()), found.record()["simulated"]
 
 
@@ -80,8 +82,8 @@ class TestNeeds:
     def test_no_bound_by_rules_that_are_off(self) -> None:
         """A Policy without the resource predicate places any number on one node, which the bound must not forbid."""
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "HostName"}], "priorities": []}
-        found = add_nodes([NODE], "like:a", pod=pod("web", "1500m"), pods=9, policy=policy)
-        assert (found.placed, found.added) == (True, {})
+        found = add_nodes([NODE], "like:a", scheduler=Classic(policy=policy), pod=pod("web", "1500m"), pods=9)
+        assert (found.ok, found.added) == (True, {})
 
     def test_no_bound_by_ignored_resources(self) -> None:
         """A resource that the profile ignores is no need."""
@@ -91,8 +93,8 @@ class TestNeeds:
         }  # fmt: skip
         web = pod("web", "100m")
         web["spec"]["containers"][0]["resources"]["requests"]["example.com/thing"] = "5"
-        assert add_nodes([NODE], "like:a", pod=web, pods=3, profile=profile).added == {}
-        assert not add_nodes([NODE], "like:a", pod=web, pods=3, release="1.27").placed
+        assert add_nodes([NODE], "like:a", scheduler=Framework(profile=profile), pod=web, pods=3).added == {}
+        assert not add_nodes([NODE], "like:a", scheduler="1.27", pod=web, pods=3).ok
 
     def test_preemption_makes_room(self) -> None:
         """With preemption, what pods of lower priority hold is room too."""
@@ -106,5 +108,5 @@ class TestNeeds:
         """Where a quota stops copies no number of nodes helps, and the answer says what the API server says."""
         quota = {"kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "default"}, "spec": {"hard": {"pods": "2"}}}
         found = add_nodes([NODE, quota], "like:a", pod=pod("web", "1"), pods=4)
-        assert not found.placed
+        assert not found.ok
         assert 'pods "web-2" is forbidden: exceeded quota: few' in found.without_node["default/web-2"]

@@ -14,6 +14,7 @@ from kubeclassic.api.objects import CSINode, KubeObject, Pod
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.newnodes.kinds import NodeKind, kinds_of
+from tests.support.asking import asked as keywords_of
 from tests.support.build import node, obj, pod
 
 Json = dict[str, Any]
@@ -111,10 +112,10 @@ class TestDaemonSets:
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_their_pods_take_room(self, release: str) -> None:
         """A DaemonSet's pod is on each new node that its selector takes, so that less fits there."""
-        found = add_nodes([HDD, DAEMON], [SSD], pod=WEB, pods=6, release=release)
+        found = add_nodes([HDD, DAEMON], [SSD], scheduler=release, pod=WEB, pods=6)
         assert (found.added, found.record()["daemons"]) == ({"ssd": 4}, {"ssd": ["kube-system/agent"]})
         assert {row["requested"]["cpu"] for row in found.record()["nodes"]} == {3000}
-        assert add_nodes([SSD, DAEMON], [HDD], pod=WEB, pods=5, release=release).added == {"hdd": 2}
+        assert add_nodes([SSD, DAEMON], [HDD], scheduler=release, pod=WEB, pods=5).added == {"hdd": 2}
 
     @pytest.mark.parametrize("kind", ["like:ssd", {**SSD, "metadata": {"name": "new", "labels": {"disk": "ssd"}}}])
     def test_their_pods_tell_without_a_manifest(self, kind: str | Json) -> None:
@@ -173,7 +174,7 @@ class TestWrongInput:
         """Each wrong argument is told."""
         given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
         with pytest.raises(KubeclassicError) as caught:
-            add_nodes([HDD], given.pop("nodes"), **given)
+            add_nodes([HDD], given.pop("nodes"), **keywords_of(given, "preemption"))
         assert told in str(caught.value)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic import Cluster
+from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.sweep.confidence import over_seeds
 from tests.conftest import ROOT
@@ -29,7 +30,7 @@ AXES = {
 def single(row: dict[str, Any]) -> dict[str, Any]:
     """What one call of ``simulate`` comes to with the settings of *row*."""
     options: Any = {option: row[key] for key, option in OPTIONS.items() if key in row}
-    summary = kubeclassic.simulate(CLUSTER, order=row.get("order", "input"), **options).summary
+    summary = kubeclassic.simulate(CLUSTER, scheduler=options_of(options), order=row.get("order", "input")).summary
     uses = {f"{usage.resource} used": round(usage.use, 6) for usage in summary.resources}
     return {"placed": summary.placed, "evictions": summary.evicted, "cpu used": uses["cpu used"], "memory used": uses["memory used"]}
 
@@ -71,8 +72,8 @@ class TestRows:
         policy = {"apiVersion": "v1", "kind": "Policy", "priorities": listed}
         (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": {f"weights.{name}": weight for name, weight in weights.items()}}).rows
         (plain,) = kubeclassic.sweep({"cluster": CLUSTER}).rows
-        used = {usage.resource: usage for usage in kubeclassic.simulate(CLUSTER, policy=policy).summary.resources}
-        deviations = [round(usage.standard_deviation, 6) for name, usage in used.items() if name != "pods"]
+        used = {usage.resource: usage for usage in kubeclassic.simulate(CLUSTER, scheduler=Classic(policy=policy)).summary.resources}
+        deviations = [round(usage.imbalance.standard_deviation, 6) for name, usage in used.items() if name != "pods"]
         assert row["imbalance"] == pytest.approx(sum(deviations) / len(deviations), abs=2e-6)
         assert row["imbalance"] != plain["imbalance"]
 
@@ -83,7 +84,7 @@ class TestRows:
         profile = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": plugins}]}
         grid = {"release": "1.27", "weights.NodeResourcesBalancedAllocation": 50, "weights.NodeResourcesFit": 0}
         (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["cpu imbalance"]}).rows
-        used = kubeclassic.simulate(CLUSTER, release="1.27", profile=profile).summary.resources
+        used = kubeclassic.simulate(CLUSTER, scheduler=Framework(release="1.27", profile=profile)).summary.resources
         assert row["cpu imbalance"] == round(used[0].standard_deviation, 6)
 
     def test_edits_and_scales_count(self) -> None:

@@ -9,6 +9,7 @@ import pytest
 import kubeclassic
 from kubeclassic.api.objects import Node, ObjectMeta, Pod
 from kubeclassic.api.objects.metadata import Map, OwnerReference
+from kubeclassic.framework.options import options_of
 from kubeclassic.simulation.sweep.measures import zone_skew
 from tests.conftest import ROOT
 
@@ -60,7 +61,7 @@ class TestTraces:
     def test_they_are_those_of_replay(self, release: str) -> None:
         """Counts, use and waits are those of ``replay``; fragmentation is the average of its time series."""
         row = self.row(release=release, seed=7)
-        told = kubeclassic.replay(DAY, release=release, seed=7, series_every=0)
+        told = kubeclassic.replay(DAY, scheduler=options_of({"release": release, "seed": 7}), series_every=0)
         summary = told.summary
         assert (row["pods"], row["placed"], row["evictions"]) == (summary["arrived"], summary["scheduled"], summary["evicted"])
         assert row["unschedulable"] == summary["stillWaiting"] + summary["neverScheduled"]

@@ -12,6 +12,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.framework.options import Framework
 from kubeclassic.simulation.traces import simkube, simulatorexport
 from kubeclassic.simulation.traces.made import Manifest
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
@@ -82,7 +83,7 @@ class TestSimulator:
         trace, configuration = simulatorexport.read(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
         assert [item["kind"] for item in trace.document()["items"]] == ["Namespace", "PriorityClass", "Node", "Pod"]
         profile = write(tmp_path, "profile.yaml", yaml.safe_dump(configuration))
-        assert kubeclassic.simulate([trace.document()], profile=profile).hosts == {"default/p": "n"}
+        assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {"default/p": "n"}
 
 
 def test_a_broken_simkube_trace_is_told(tmp_path: Path) -> None:

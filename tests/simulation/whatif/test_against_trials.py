@@ -23,7 +23,7 @@ IN_WORDS = ("policy", "profile", "feature gate", "weight", "preemption")
 
 def asked(items: list[Json], release: str, want: str | None = None) -> kubeclassic.WhatIfResult:
     """Everything that helps the asked pod."""
-    return kubeclassic.what_if(items, ASKED, want=want, every=True, release=release)
+    return kubeclassic.what_if(items, ASKED, scheduler=release, want=want, every=True)
 
 
 def trials(items: list[Json]) -> Iterator[tuple[str, ...]]:

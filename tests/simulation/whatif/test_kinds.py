@@ -10,6 +10,7 @@ import pytest
 
 import kubeclassic
 from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.simulation.functions.given import scenario_of
 from kubeclassic.simulation.simulate import Simulation
@@ -18,6 +19,7 @@ from kubeclassic.simulation.whatif.editor import Editor
 from kubeclassic.simulation.whatif.stage import Stage
 from kubeclassic.simulation.whatif.whatif import FAMILIES
 from tests.conftest import ROOT
+from tests.support.asking import asked as keywords_of
 from tests.support.examplerules import example_modules
 from tests.support.whatifbuild import ASKED, HOSTNAME, apart, node, pod, taint
 
@@ -39,7 +41,7 @@ SPREAD = (
 
 def found(*items: Json, want: str | None = None, **options: Any) -> kubeclassic.WhatIfResult:
     """What would help the asked pod."""
-    return kubeclassic.what_if(list(items), ASKED, want=want, **options)
+    return kubeclassic.what_if(list(items), ASKED, **keywords_of(options), want=want)
 
 
 def one(result: kubeclassic.WhatIfResult, kind: str) -> Suggestion:
@@ -263,18 +265,18 @@ def hosts_by_weight(items: tuple[Json, ...], release: str, rule: str, weights: I
         if release == "1.27":
             plugins = {"score": {"disabled": [{"name": rule}], "enabled": [{"name": rule, "weight": weight}]}}
             profile = {"apiVersion": GROUP, "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": plugins}]}
-            found_hosts.add(kubeclassic.simulate(list(items), profile=profile).hosts[ASKED])
+            found_hosts.add(kubeclassic.simulate(list(items), scheduler=Framework(profile=profile)).hosts[ASKED])
         else:
-            scores = kubeclassic.explain(list(items), ASKED, release=release).nodes[0].scores
+            scores = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores
             entries = [{"name": name, "weight": weight if name == rule else score.weight} for name, score in scores.items()]
             policy = {"kind": "Policy", "apiVersion": "v1", "priorities": entries}
-            found_hosts.add(kubeclassic.simulate(list(items), release=release, policy=policy).hosts[ASKED])
+            found_hosts.add(kubeclassic.simulate(list(items), scheduler=Classic(release=release, policy=policy)).hosts[ASKED])
     return found_hosts
 
 
 def explained_weight(items: tuple[Json, ...], release: str, rule: str) -> int:
     """The weight of a rule as the release has it."""
-    return kubeclassic.explain(list(items), ASKED, release=release).nodes[0].scores[rule].weight
+    return kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
 
 
 class TestAWantedNode:
@@ -325,20 +327,20 @@ class TestTheMoment:
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
     def test_all_is_as_before(self, release: str) -> None:
         """After every trial of every family the decision, its details and the sums of the nodes are those from before."""
-        recipe = Recipe.read({"release": release})
+        recipe = Recipe.of(options_of({"release": release})).read()
         scenario = scenario_of(EXAMPLE, scheduler_names=recipe.scheduler_names)
         simulation = Simulation(scenario, recipe.engine())
         run, asked = simulation.begin(), scenario.pending[0]
         for other in scenario.pending[1:]:
             run.cycle(other)
         stage = Stage(run, asked, Editor())
-        stage.reports = kubeclassic.explain(EXAMPLE, asked.key, release=release, alone=True).nodes
+        stage.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
         before = stage.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, stage.nodes()))
         for _, family in FAMILIES:
             for change in family(stage):
-                stage.suggestion(change)
+                stage.helpful(change)
         everyone = [entry.pod for node in stage.nodes() for entry in stage.on(node.name)]
-        stage.suggestion(Change(kind="delete", words="", patch=(), gone=tuple(everyone)))
+        stage.helpful(Change(kind="delete", words="", patch=(), gone=tuple(everyone)))
         assert stage.ask(details=True).record(details=True) == before[0]
         rows = before[1].shape[1]
         assert (run.engine.table.requested[:, :rows] == before[1]).all()

@@ -5,12 +5,10 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
+from kubeclassic import choices
 from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
-from kubeclassic.cli.declaring import choices
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
-from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.simulation.bench.cases import FORMS
 from kubeclassic.simulation.compare.modes import LOCKED, MODES
 from kubeclassic.simulation.conform import WITHOUT
@@ -21,8 +19,6 @@ from kubeclassic.simulation.replay.settings import Delays
 @pytest.mark.parametrize(
     ("told", "there"),
     [
-        (choices.DEFAULT_RELEASE, DEFAULT_RELEASE),
-        (choices.DEFAULT_FRAMEWORK, DEFAULT_FRAMEWORK),
         (choices.TIE_BREAKS, tuple(TIE_BREAKS)),
         (choices.ORDERS, ORDERS),
         (choices.CASE_KINDS, tuple(FORMS)),

@@ -14,16 +14,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ...exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
-from ...framework.plugin import Plugin
+from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
+from .plugin import Plugin
 
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parent
 
-def catalogue_of(places: Iterable[str]) -> Catalogue:
-    """Upstream's predicates and priorities, and those of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE`` each."""
-    catalogue = CATALOGUE
+
+def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Catalogue:
+    """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE`` each."""
     for place in places:
         catalogue = _together(catalogue, _found(place, Catalogue, "Catalogue"))
     return catalogue

@@ -1,0 +1,342 @@
+"""The options of a scheduler, each declared once: what it takes and means, its flag, its key in ``--a KEY=VALUE``, who has it.
+
+The command line, configurations in words, the checks and the documentation follow from the fields of :class:`Classic` and
+:class:`Framework`. Nothing heavy is imported before an option is read.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+
+from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
+from ..exceptions import UnknownNameError, check_type, did_you_mean, wrong_type
+
+if TYPE_CHECKING:
+    from ..algorithmprovider.catalogue import Catalogue
+    from ..algorithmprovider.config import KubeSchedulerConfiguration as ClassicConfiguration
+    from ..algorithmprovider.policy import Policy
+    from ..core.decision.extender import Extender
+    from ..core.decision.ties import PickHost
+    from .config.configuration import KubeSchedulerConfiguration
+    from .plugin import Plugin
+
+    GivenPolicy: TypeAlias = Policy | Mapping[str, Any] | str | os.PathLike[str]
+    """A Policy, its JSON form, or the file that holds it."""
+    GivenConfig: TypeAlias = ClassicConfiguration | Mapping[str, Any] | str | os.PathLike[str]
+    """A KubeSchedulerConfiguration of 1.12 to 1.16, its JSON form, or its file."""
+    GivenProfile: TypeAlias = KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]
+    """A KubeSchedulerConfiguration, its JSON form, or its file."""
+
+Types = tuple[type, ...]
+MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
+
+
+class WrongOptionError(UnknownNameError, TypeError):
+    """An option that there is not. It is a TypeError too, as for any other function."""
+
+
+@attrs.frozen(kw_only=True)
+class Declared:
+    """All that is said of an option, for those who print, read and check it."""
+
+    wanted: str
+    """What it takes, in words."""
+    types: Types | Callable[[], Types]
+    """The types of its values besides None, where that is the default."""
+    flags: tuple[str, ...] = ()
+    """Of the command line; none: it is for Python alone."""
+    takes: str = "text"
+    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``choice``, ``flag``, ``no-flag``, ``places`` or ``extenders``."""
+    help: str = ""
+    metavar: str | None = None
+    key: str = ""
+    """In ``--a KEY=VALUE``; empty: it cannot be varied there."""
+    example: str = ""
+    """A value for the key."""
+    words: str = ""
+    """What pages say before its value, where it is not the default."""
+    instead: str = ""
+    """What releases have that do not have it."""
+
+
+def _checked(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    declared = declared_of(field)
+    if value is not None or field.default is not None:
+        check_type(field.name, value, declared.types() if callable(declared.types) else declared.types, declared.wanted)
+
+
+def option(default: Any, **declared: Any) -> Any:
+    """A field that is an option: its default, and what :class:`Declared` has."""
+    return attrs.field(default=default, validator=_checked, metadata={"declared": Declared(**declared)})
+
+
+def declared_of(field: attrs.Attribute[Any]) -> Declared:
+    """What is said of the option that *field* is."""
+    found: Declared = field.metadata["declared"]
+    return found
+
+
+# --- what options take that is not a plain type ---------------------------------------------------------------------
+
+_FILE = (str, os.PathLike)
+_A_FILE = "a file's path"
+
+
+def _policies() -> Types:
+    from ..algorithmprovider.policy import Policy
+
+    return (*_FILE, Mapping, Policy)
+
+
+def _configurations() -> Types:
+    from ..algorithmprovider.config import KubeSchedulerConfiguration as OfReleasesWithPredicates
+
+    return (*_profiles(), OfReleasesWithPredicates)
+
+
+def _profiles() -> Types:
+    from .config.configuration import KubeSchedulerConfiguration
+
+    return (*_FILE, Mapping, KubeSchedulerConfiguration)
+
+
+def _catalogues() -> Types:
+    from ..algorithmprovider.catalogue import Catalogue
+
+    return (Catalogue,)
+
+
+# --- the options ----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class SchedulerOptions(ABC):
+    """What schedulers of all releases take."""
+
+    release: str | None = option(
+        None, flags=("--release",), metavar="RELEASE", types=(str,), wanted=f'a text such as "{DEFAULT_RELEASE}"',
+        help="The release that schedules, such as 1.14 or v1.14.3; auto: that of the nodes, or the nearest."
+        f"  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
+        key="release", example="RELEASE",
+    )  # fmt: skip
+    config: GivenConfig | GivenProfile | None = option(
+        None, flags=("--config",), takes="file", types=_configurations, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
+        help=f"A KubeSchedulerConfiguration; other options override it. From {DEFAULT_FRAMEWORK} on the same as --profile.",
+        key="config", example="FILE", words="configuration",
+    )  # fmt: skip
+    gates: Mapping[str, bool] | str | None = option(
+        None, flags=("--feature-gates",), metavar="A=true,...", types=(str, Mapping),
+        wanted='a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true"',
+        help="Gates that differ from the release's defaults.",
+        key="feature-gates", example="GATE=true", words="feature gates",
+    )  # fmt: skip
+    percentage_of_nodes_to_score: int | None = option(
+        None, flags=("--percentage-of-nodes-to-score",), takes="whole", metavar="N", types=(int,), wanted="a whole number from 0 to 100",
+        help="Stop looking when this share of the nodes fits; 0 or absent: as the release does (50 in 1.12 and 1.13, then adaptive).",
+        key="percentage", example="100", words="percentage of nodes to score",
+    )  # fmt: skip
+    preemption: bool = option(
+        True, flags=("--disable-preemption",), takes="no-flag", types=(bool,), wanted="True or False",
+        help="Never make room by evicting pods of lower priority.", words="no preemption",
+    )  # fmt: skip
+    max_pd_vols: int | None = option(
+        None, flags=("--max-pd-vols",), takes="positive", metavar="N", types=(int,), wanted="a whole number above 0",
+        help="How many cloud disks of each type a node takes that does not say so.  "
+        "[default: KUBE_MAX_PD_VOLS, then what the type takes]",
+        key="max-pd-vols", example="16", words="disks of each type on a node",
+    )  # fmt: skip
+    tie_break: str | PickHost = option(
+        "release", flags=("--tie-break",), takes="choice", types=(object,), wanted="a name or a function",
+        help="How to choose among best nodes. The originals from 1.16 on do it at random; `release` takes the first.",
+        key="tie-break", example="random", words="tie-break",
+    )  # fmt: skip
+    seed: int = option(
+        0, flags=("--seed",), takes="whole", types=(int,), wanted="a whole number",
+        help="For --tie-break random, and for random events of a scenario.",
+    )  # fmt: skip
+    rules: Sequence[str] = option(
+        (), flags=("--rules",), takes="places", metavar="FILE.py:NAME", types=(Sequence,), wanted="places such as FILE.py:NAME",
+        help="Your own rules: a Python file or module, and the Catalogue in it; "
+        f"from {DEFAULT_FRAMEWORK} on the class of a plugin, or a list of such.",
+        key="rules", example="MODULE:NAME", words="rules",
+    )  # fmt: skip
+    extenders: Sequence[Extender] | str | None = option(
+        None, flags=("--extenders",), takes="extenders", metavar="off|record FILE|replay FILE", types=(Iterable,),
+        wanted="a list of extenders, or a text: off, record FILE or replay FILE",
+        help="Do not call the extenders that are configured; or keep their answers in FILE; or take the answers from there.",
+        key="extenders", example="off", words="extenders",
+    )  # fmt: skip
+    memory_bytes: int = option(1 << 30, types=(int,), wanted="a whole number")
+
+    def __attrs_post_init__(self) -> None:
+        if not (isinstance(self.tie_break, str) or callable(self.tie_break)):
+            raise wrong_type("tie_break", self.tie_break, "a name or a function")
+        for gate, setting in self.gates.items() if isinstance(self.gates, Mapping) else ():
+            check_type(f"gates: {gate}", setting, bool, "True or False")
+        self.version  # noqa: B018  # an unknown release is an error at once
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one of the other kind."""
+
+
+@attrs.frozen(kw_only=True)
+class Classic(SchedulerOptions):
+    """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
+
+    provider: str | None = option(
+        None, flags=("--provider", "--algorithm-provider"), metavar="NAME", types=(str,), wanted='a name such as "DefaultProvider"',
+        help="DefaultProvider (the default) or ClusterAutoscalerProvider.",
+        key="provider", example="NAME", words="provider", instead="a profile",
+    )  # fmt: skip
+    policy: GivenPolicy | None = option(
+        None, flags=("--policy", "--policy-config-file"), takes="file", types=_policies,
+        wanted=f"{_A_FILE}, a Policy or its JSON form",
+        help="A Policy, by itself or in a ConfigMap, instead of a provider.",
+        key="policy", example="FILE", words="policy", instead=MIGRATED,
+    )  # fmt: skip
+    policy_configmap: str | None = option(
+        None, flags=("--policy-configmap",), metavar="NAME", types=(str,), wanted="the name of a ConfigMap",
+        help="A ConfigMap among the manifests that holds the Policy.", words="policy in ConfigMap", instead=MIGRATED,
+    )  # fmt: skip
+    policy_configmap_namespace: str = option(
+        "kube-system", flags=("--policy-configmap-namespace",), metavar="NAME", types=(str,), wanted="a namespace",
+        help="Where that ConfigMap is.",
+    )  # fmt: skip
+    hard_pod_affinity_weight: int | None = option(
+        None, flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", metavar="N", types=(int,),
+        wanted="a whole number from 0 to 100",
+        help="The weight of the required affinity of other pods in scoring, 1 to 100.  [default: 1]",
+        words="hard pod affinity weight", instead="hardPodAffinityWeight of InterPodAffinity in a profile",
+    )  # fmt: skip
+    scheduler_name: str | None = option(
+        None, flags=("--scheduler-name",), metavar="NAME", types=(str,), wanted="a text",
+        help="Schedule the pods that ask for this one.  [default: default-scheduler]",
+        words="scheduler name", instead="schedulerName of a profile",
+    )  # fmt: skip
+    equivalence_cache: bool = option(
+        False, flags=("--equivalence-cache",), takes="flag", types=(bool,), wanted="True or False",
+        help="1.12 and 1.13: use the equivalence cache, with the original's gaps.", words="equivalence cache", instead="none",
+    )  # fmt: skip
+    catalogue: Catalogue | None = option(None, types=_catalogues, wanted="a Catalogue such as CATALOGUE.with_(rule)", instead="plugins")
+
+    @property
+    def version(self) -> str:
+        from ..algorithmprovider.releases import find_release
+
+        return find_release(self.release or DEFAULT_RELEASE).version
+
+
+@attrs.frozen(kw_only=True)
+class Framework(SchedulerOptions):
+    """What schedulers of 1.27 and later take, which have profiles of plugins."""
+
+    profile: GivenProfile | None = option(
+        None, flags=("--profile",), takes="file", types=_profiles, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
+        help=f"From {DEFAULT_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
+        key="profile", example="FILE", words="profile", instead=f"release {DEFAULT_FRAMEWORK}",
+    )  # fmt: skip
+    plugins: Sequence[type[Plugin]] = option((), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue")
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        from .plugin import Plugin
+
+        for plugin in self.plugins:
+            if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
+                raise wrong_type("plugins", plugin, "a list of subclasses of Plugin")
+
+    @property
+    def version(self) -> str:
+        from .releases import FRAMEWORK_RELEASES, framework_release
+
+        found = framework_release(self.release or DEFAULT_FRAMEWORK)
+        if found is None:
+            raise UnknownNameError(f'release: got "{self.release}", wanted {", ".join(FRAMEWORK_RELEASES)}')
+        return found.version
+
+
+for kind in (Classic, Framework):
+    described = {field.name: f"{declared_of(field).wanted}. {declared_of(field).help}" for field in attrs.fields(kind)}
+    kind.__doc__ = "\n".join([f"{kind.__doc__}\n", *(f":param {name}: {text}".rstrip() for name, text in described.items())])
+
+FIELDS: Mapping[str, attrs.Attribute[Any]] = {field.name: field for kind in (Classic, Framework) for field in attrs.fields(kind)}
+"""Name -> its field, of all options."""
+GivenOptions = Classic | Framework
+EXCLUDES = {("profile", "config"): "from 1.27 on they are the same"}
+"""Options that cannot be combined, and why."""
+
+
+def as_named(name: str) -> str:
+    """An option as Python calls it."""
+    return name
+
+
+def options_of(values: Mapping[str, Any], called: Callable[[str], str] = as_named) -> GivenOptions:
+    """*values* as the options of the kind of releases that they choose; those that are their defaults do not count.
+
+    *called*: how messages name an option. Raises :class:`WrongOptionError` for an option that there is not,
+    :class:`~kubeclassic.exceptions.WrongTypeError` for a value of another type, and
+    :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or an option that the release does not have.
+    """
+    from .releases import FRAMEWORK_RELEASES
+
+    for name in values:
+        if name not in FIELDS:
+            raise WrongOptionError(f'got an option "{name}", which a scheduler does not have{did_you_mean(name, FIELDS)}')
+    for name in ("release", "profile"):
+        _checked(None, FIELDS[name], values.get(name))
+    version = version_of(values)
+    kind = Framework if version in FRAMEWORK_RELEASES else Classic
+    given = {name: value for name, value in values.items() if _is_given(name, value)}
+    ours = attrs.fields_dict(kind)
+    for name in given:
+        if name not in ours:
+            instead = declared_of(FIELDS[name]).instead
+            raise UnknownNameError(f"{called(name)}: got {_shown(given[name])}, which release {version} does not have, wanted {instead}")
+    for (one, other), why in EXCLUDES.items():
+        if one in given and other in given:
+            raise UnknownNameError(f"{called(one)} cannot be combined with {called(other)}: {why}")
+    return kind(**given)
+
+
+def _is_given(name: str, value: object) -> bool:
+    default = FIELDS[name].default
+    return value is not None and not (type(value) is type(default) and value == default) and not (default == () and value == [])
+
+
+def _shown(value: object) -> str:
+    return str(value) if isinstance(value, str | int | os.PathLike) and not isinstance(value, bool) else "one"
+
+
+def version_of(values: Mapping[str, Any]) -> str:
+    """The release that *values* choose, without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
+    from .releases import find_any_release
+
+    default = DEFAULT_RELEASE if values.get("profile") is None else DEFAULT_FRAMEWORK
+    return find_any_release(values.get("release") or default).version
+
+
+def in_words(values: Mapping[str, Any]) -> Iterable[str]:
+    """The options among *values* that choose rules, in a line each, for pages that say what they are about.
+
+    >>> list(in_words({"provider": "ClusterAutoscalerProvider", "tie_break": "random", "seed": 7}))
+    ['provider ClusterAutoscalerProvider', 'tie-break random, seed 7']
+    """
+    for name, field in FIELDS.items():
+        value, declared = values.get(name), declared_of(field)
+        if not declared.words or not _is_given(name, value):
+            continue
+        if declared.takes == "places":
+            yield from (f"{declared.words} {place}" for place in value or ())
+        elif isinstance(value, bool):
+            yield declared.words
+        else:
+            seed = f", seed {values.get('seed', 0)}" if value == "random" else ""
+            yield f"{declared.words} {value}{seed}"
