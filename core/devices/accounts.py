@@ -17,7 +17,7 @@ USABLE = ""
 
 
 UNMATCHED = "selector of "
-"""How it begins what stands against devices that do not match."""
+"""How it begins what rules out devices that do not match."""
 
 
 class RefusedDevices(Record):

@@ -25,7 +25,7 @@ class NodeOccupancy:
     @classmethod
     def of(cls, engine: Engine) -> NodeOccupancy:
         """The nodes as *engine* has them now."""
-        pods = {name: tuple(entry.pod.key for entry in info.pods) for name, info in engine.cache.infos.items()}
+        pods = {name: tuple(pod.key for pod in on) for name, on in engine.pods_by_node().items()}
         return cls(FreeRoom.of(engine), pods)
 
 

@@ -1,4 +1,4 @@
-"""The nodes of a decision one by one: what stands against each, and what is short there."""
+"""The nodes of a decision one by one: what rules out each, and what is short there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of an explanation that are about nodes: what is short, what stands against a node, how it scores."""
+"""The parts of an explanation that are about nodes: what is short, what rules out a node, how it scores."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class NodeReport(Record):
 
     @property
     def obstacles(self) -> int:
-        """How many things stand against the node."""
+        """How many things rule out the node."""
         return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
 
     @property

@@ -140,7 +140,7 @@ def _forms(wanted: CapacityOptions) -> Forms:
 def _count(paths: Sequence[Path], given: Opened, question: CapacityQuestion, wanted: CapacityOptions) -> int:
     with counting(question.limit, "counting", "copies") as progress:
         counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
-    answer = CapacityAnswer.of(given.engine.algorithm.release.version, counted, question, wanted.wanted)
+    answer = CapacityAnswer.of(given.engine.release.version, counted, question, wanted.wanted)
 
     def page() -> str:
         origin = about(given.scenario, [*paths, *wanted.templates], releases=[answer.release], rules=given.setup.in_words())
