@@ -11,15 +11,15 @@ import attrs
 import click
 
 from ...simulation.replay.settings import Places
-from ..report.plots.files import check_place
+from ..report.plots.plotfiles import check_place
 from ..report.plots.series import draw_series, read_series
 
 
 def plotted(plot: Path | None, places: Places, run: Callable[[Places], int]) -> int:
     """Run what gives the time series in *places*, and draw it into *plot*; the exit status of *run*.
 
-    Without ``--series`` it is written to a file that is there for the run alone. Raises :class:`~..report.plots.files.PlotError` before the
-    run where nothing could be drawn.
+    Without ``--series`` it is written to a file that is there for the run alone. Raises :class:`~..report.plots.plotfiles.PlotError`
+    before the run where nothing could be drawn.
     """
     if plot is None:
         return run(places)

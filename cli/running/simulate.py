@@ -85,7 +85,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
         answer = SimulationRun(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
 
         def page() -> str:
-            from ..report.placement.page import simulation_html
+            from ..report.placement.placementpage import simulation_html
 
             origin = about(scenario, [*paths, *cluster.pods], releases=[engine.release.version], rules=given.setup.in_words())
             return simulation_html(answer.page_record(), answer.standing(), origin, shown.chosen)

@@ -38,7 +38,7 @@ from ..report.simulation import (
 from ..report.tables import TextTable, write_tables
 
 if TYPE_CHECKING:
-    from ..report.placement.page import PlacementBoard
+    from ..report.placement.placementpage import PlacementBoard
 
 Records = list[dict[str, Any]]
 
@@ -183,7 +183,7 @@ class SimulationRun:
 
     def standing(self) -> PlacementBoard:
         """All nodes with their pods, before and after; with *keeps* alone."""
-        from ..report.placement.page import PlacementBoard
+        from ..report.placement.placementpage import PlacementBoard
         from ..report.questions.nodemap import pods_on
 
         uses = self.uses()

@@ -10,7 +10,7 @@ from ...api.meaning.durations import parse_duration
 from ...exceptions import KubeclassicError, did_you_mean
 from .cells import LiveRelease
 from .flagtable import FLAGS
-from .releases import LIVE_RELEASES
+from .livereleases import LIVE_RELEASES
 
 TRUE, FALSE = ("1", "t", "T", "TRUE", "true", "True"), ("0", "f", "F", "FALSE", "false", "False")
 

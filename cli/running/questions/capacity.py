@@ -25,8 +25,8 @@ from ...console.progress import counting
 from ...declaring.options import ClusterChoice
 from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
-from ...report.capacity.page import CapacityBoard, capacity_html
-from ...report.capacity.text import write_text
+from ...report.capacity.capacitypage import CapacityBoard, capacity_html
+from ...report.capacity.capacitytext import write_text
 from ...report.listing import write_csv
 from ...report.questions.nodemap import grouped, pods_on
 from ...report.tables import width_of

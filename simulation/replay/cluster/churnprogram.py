@@ -12,7 +12,7 @@ from ..inputs.churn import Operation, named
 from ..simulatedcluster import SimulatedCluster
 from .nodefailures import OURS, NodeFailures
 from .podlifecycle import Lifetime
-from .pods import PodLifecycles
+from .podlives import PodLifecycles
 from .volumecontroller import VolumeController
 
 RECREATE = "recreate"

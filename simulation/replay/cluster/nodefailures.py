@@ -13,7 +13,7 @@ from ....api.meaning.tolerations import toleration_tolerates
 from ....api.objects import Condition, Node, Pod, Taint
 from ..simulatedcluster import SimulatedCluster
 from .podlifecycle import PodLifecycle
-from .pods import PodLifecycles
+from .podlives import PodLifecycles
 
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 UNREACHABLE = (
