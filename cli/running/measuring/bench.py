@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from ....api.record import UNSET, plain
+from ....api.record import UNSET, as_document
 from ....exceptions import KubeclassicError
 from ....extenders.choice import ConfiguredExtenders
 from ....simulation.bench import bench as timing
@@ -23,7 +23,6 @@ from ...console.output import note, warn, writing
 from ...console.progress import Work, working
 from ...declaring.memory import engine_options
 from ...report.bench import bench_tables
-from ...report.documents import document
 from ...report.tables import write_tables
 from .benchproblems import Asked, Json, in_todays_words, problems
 
@@ -46,7 +45,7 @@ def run(asked: Asked) -> None:
         records.append(record)
         are_right = are_right and is_right
         if asked.form == "json":
-            click.echo(json.dumps(document(record.KIND, plain(record))))
+            click.echo(json.dumps(as_document(record)))
     if asked.form == "table":
         write_tables(bench_tables(records), sys.stdout)
     if not are_right:
