@@ -46,6 +46,8 @@ class Savepoint:
 class Journal:
     """How what was done since the innermost savepoint is undone; without one nothing is noted."""
 
+    is_open: bool = False
+    """Whether anything is noted; read in every cycle."""
     _steps: list[Callable[[], object]] | None = None
 
     def note(self, undo: Callable[..., object], *args: Any) -> None:
@@ -53,26 +55,22 @@ class Journal:
         if self._steps is not None:
             self._steps.append(partial(undo, *args))
 
-    @property
-    def is_open(self) -> bool:
-        """Whether anything is noted."""
-        return self._steps is not None
-
     @contextmanager
     def savepoint(self) -> Iterator[Savepoint]:
         """A context at whose end what was noted inside is undone, unless it is kept."""
         outer, point = self._steps, Savepoint()
         steps = self._steps = list[Callable[[], object]]()
+        self.is_open = True
         try:
             yield point
         except BaseException:
             point.kept = False
             raise
         finally:
-            self._steps = None
+            self._steps, self.is_open = None, False
             if not point.kept:
                 while steps:
                     steps.pop()()
             elif outer is not None:
                 outer += steps
-            self._steps = outer
+            self._steps, self.is_open = outer, outer is not None

@@ -74,7 +74,7 @@ def _cycles(kind: str, release: str, details: bool) -> Callable[[], Decision]:
 def _from_manifests(release: str, details: bool) -> Callable[[], Decision]:
     """The same for ``basic``, by the public scheduler."""
     case = SHAPES["basic"].case(release)
-    scheduler = kubeclassic.Scheduler(kubeclassic.Cluster(list(case["objects"])), release=release)
+    scheduler = kubeclassic.Scheduler(kubeclassic.Cluster(list(case["objects"])), release)
     *before, last = case["pending"]
     for manifest in before:
         scheduler.schedule(manifest, details=details)
