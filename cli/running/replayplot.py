@@ -39,6 +39,6 @@ def _with_series(places: Places) -> Iterator[Places]:
         yield places
         return
     if places.checkpoint is not None:
-        raise click.UsageError("--plot: got it with --checkpoint, wanted --series FILE too: a replay that goes on draws all of it")
+        raise click.UsageError("--plot with --checkpoint needs --series FILE: a replay that goes on draws all of it")
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
         yield attrs.evolve(places, series=Path(folder, "series.csv"))

@@ -63,11 +63,11 @@ class Shown:
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`OptionError`."""
         if self.nodes and self.namespace is not None:
-            raise OptionError("-n: got it with --nodes, wanted one of them: nodes have no namespace")
+            raise OptionError("-n cannot be combined with --nodes: nodes have no namespace")
         if self.form == "jsonl" and self.nodes:
-            raise OptionError("--nodes: got it with -o jsonl, whose lines are cycles, wanted json or yaml")
+            raise OptionError("--nodes cannot be combined with -o jsonl: its lines are cycles")
         if self.form == "jsonl" and self.sort_by is not None:
-            raise OptionError("--sort-by: got it with -o jsonl, whose cycles come as they are, wanted json or yaml")
+            raise OptionError("--sort-by cannot be combined with -o jsonl: its cycles come as they are")
 
 
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Shown) -> int:

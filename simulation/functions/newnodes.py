@@ -124,7 +124,7 @@ def add_nodes(
         priorities=recipe.keeps_priorities,
     )
     if pod is None and (pods is not None or ratio is not None or pending_first):
-        raise NewNodeError("pods: got it without pod, wanted pod too: else new nodes are for the pods that wait")
+        raise NewNodeError("pods needs pod: else new nodes are for the pods that wait")
     question = asked(
         scenario, loaded_templates(pod, defaults) if pod is not None else [], recipe.scheduler_names, ratio=ratio, limit=pods,
         exclude=[exclude_nodes] if isinstance(exclude_nodes, str) and exclude_nodes else exclude_nodes, pending_first=pending_first,

@@ -139,8 +139,8 @@ class TestPlot:
         [
             (["--plot", "x.gif", "--curve", "cpu=1..2"], "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"),
             (["--plot", "x.svg", "--curve", "cpu=1..2,memory=1..2,a/b=1..2"], "--plot: got sizes of 3 resources, wanted one or two"),
-            (["--plot", "x.svg", "--pod", "p.yaml"], "--plot: got it without --curve, wanted --curve too"),
-            (["--curve", "cpu=1..2", "--pods", "3"], "--curve: got it with --pods, wanted one pod, and as many of each size as fit"),
+            (["--plot", "x.svg", "--pod", "p.yaml"], "--plot needs --curve"),
+            (["--curve", "cpu=1..2", "--pods", "3"], "--curve cannot be combined with --pods: it counts as many of each size as fit"),
             (["--plot", "/nowhere/x.svg", "--curve", "cpu=1..2:2"], "--plot: /nowhere/x.svg cannot be written: no such file or directory"),
         ],
     )

@@ -76,7 +76,7 @@ class TestReplay:
             (["--plot", "x.gif"], "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"),
             (["--plot", "/nowhere/x.svg"], "--plot: /nowhere/x.svg cannot be written: no such file or directory"),
             (["--plot", "x.svg", "--series", "x.parquet"], "--plot: got --series with a name that ends in .parquet, wanted a CSV file"),
-            (["--plot", "x.svg", "--output", "e.jsonl", "--checkpoint", "state"], "wanted --series FILE too"),
+            (["--plot", "x.svg", "--output", "e.jsonl", "--checkpoint", "state"], "needs --series FILE"),
             (["--plot", "x.svg", "--series", "x.svg"], "which is the file of --series too"),
         ],
     )

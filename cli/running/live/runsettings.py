@@ -77,7 +77,7 @@ def access_of(settings: RunSettings, context: str | None) -> Access:
         access = read_kubeconfig(client.kubeconfig, context)
         return attrs.evolve(access, server=client.master) if client.master else access
     if context is not None:
-        raise FlagError("--context: got it without --kubeconfig, wanted both")
+        raise FlagError("--context needs --kubeconfig")
     if client.master:
         return Access(server=client.master)
     try:
