@@ -15,7 +15,7 @@ from ....api.reading.notices import Notice, input_warnings
 from ....exceptions import KubeclassicError
 from ....simulation.capacity.answer import Answer
 from ....simulation.capacity.curve import axes_of
-from ....simulation.capacity.question import Question, asked
+from ....simulation.capacity.question import Question, asked, limit_of
 from ....simulation.capacity.templates import READ_KINDS
 from ....simulation.functions.capacitycurve import ANY_POD
 from ....simulation.releasenotes import with_pod_notices
@@ -70,7 +70,7 @@ class Asked:
     @property
     def limit(self) -> int | None:
         """After how many copies the count stops."""
-        return min((limit for limit in (self.wanted, self.max_limit) if limit), default=None)
+        return limit_of(self.wanted, self.max_limit)
 
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`CapacityOptionError`."""
@@ -80,8 +80,7 @@ class Asked:
             raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
         if not self.curve and self.plot is not None:
             raise CapacityOptionError("--plot: got it without --curve, wanted --curve too")
-        if self.wanted and 0 < self.max_limit < self.wanted:
-            raise CapacityOptionError(f"--max-limit: got {self.max_limit}, wanted as many as --pods {self.wanted} at least, or none")
+        self.limit  # noqa: B018  # raises where both limits do not go together
         for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
             if self.curve and value:
                 raise CapacityOptionError(f"--curve: got it with {flag}, wanted one pod, and as many of each size as fit")
@@ -111,9 +110,8 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
     given = opened(paths, cluster, setup.with_(preemption=wanted.preemption))
     templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
-        given.scenario, templates, given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
+        given.scenario, templates, given.setup.recipe, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
-        priorities=given.setup.recipe.keeps_priorities,
     )  # fmt: skip
     noted = with_pod_notices(given.scenario, [given.engine.algorithm], question.pods)
     given = attrs.evolve(given, scenario=checked_scenario(noted, cluster))
@@ -128,7 +126,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
 def _new_nodes(wanted: Asked) -> NewNodes:
     return NewNodes(
         given=wanted.add_node, costs=wanted.cost, most_nodes=wanted.most_nodes, most_trials=wanted.most_trials,
-        preemption=wanted.preemption, form=wanted.form, output=wanted.output, report=wanted.report,
+        form=wanted.form, output=wanted.output, report=wanted.report,
         headers=not wanted.no_headers, wide=wanted.verbose,
     )  # fmt: skip
 
