@@ -23,13 +23,16 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = {
     "bench": "simulation.bench.measured:BenchDocument",
     "bench-compare": "simulation.bench.comparison:BenchComparison",
-    "policy-check": "algorithmprovider.check:PolicyCheck",
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "capacity-curve": "simulation.capacity.curve:CapacityCurveDocument",
     "compare": "simulation.compare.document:ComparisonDocument",
     "drain": "simulation.drain.plan:DrainDocument",
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "conform": "simulation.conform:ConformanceDocument",
+    "explain": "simulation.explain.explanation:ExplanationDocument",
+    "what-if": "simulation.whatif.whatif:WhatIfDocument",
+    "policy-migrate": "framework.migrate.document:WrittenConfiguration",
+    "releases": "framework.description.describe:ReleasesDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {

@@ -46,7 +46,7 @@ class CycleError(Exception):
 
 @attrs.define(eq=False, repr=False)
 class Engine:
-    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.Feed`; ask it with :meth:`schedule`.
+    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.EventFeed`; ask it with :meth:`schedule`.
 
     It is made by :func:`~kubeclassic.core.classic.classic_engine` or :func:`~kubeclassic.framework.flow.framework_engine`.
     """

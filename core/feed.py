@@ -15,7 +15,7 @@ from .engine import Engine
 
 
 @attrs.define(eq=False, repr=False)
-class Feed:
+class EventFeed:
     """Delivers events to *engine*. An add of an existing object is an update; deleting an unknown object does nothing."""
 
     engine: Engine

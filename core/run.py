@@ -16,7 +16,7 @@ from .bindingcycle import Failure
 from .decision.decision import Decision
 from .decision.plan import Preemption
 from .engine import Engine
-from .feed import Feed
+from .feed import EventFeed
 from .savepoint import Savepoint
 
 
@@ -26,7 +26,7 @@ class Run:
 
     engine: Engine
     details: bool = True
-    feed: Feed = attrs.field(init=False)
+    feed: EventFeed = attrs.field(init=False)
     evicted: dict[str, str] = attrs.field(factory=dict)
     """Victim -> the pod that preempted it."""
     _retries: list[str] = attrs.field(factory=list)
@@ -42,7 +42,7 @@ class Run:
     """Some profile has Permit plugins."""
 
     def __attrs_post_init__(self) -> None:
-        self.feed = Feed(self.engine)
+        self.feed = EventFeed(self.engine)
         self._may_hold = any(profile.points.permit for profile in self.engine.flow.profiles.values())
 
     def __repr__(self) -> str:

@@ -5,10 +5,10 @@
         run.cycle(pod)
         point.keep()  # else all of it is taken back here, as it is after an error
 
-:class:`~.feed.Feed` and :class:`~.run.Run` note in the engine's :class:`Journal` how each of their steps is undone, and callers note their
-own steps with :meth:`Journal.note`. The steps are undone in reverse order, each by what the API's watch would deliver, such as the delete
-of a pod that was added. So caches see ordinary events, and a trial costs as much as what it changes. Savepoints nest: what an inner one
-keeps is taken back with the outer one.
+:class:`~.feed.EventFeed` and :class:`~.run.Run` note in the engine's :class:`Journal` how each of their steps is undone, and callers
+note their own steps with :meth:`Journal.note`. The steps are undone in reverse order, each by what the API's watch would deliver, such
+as the delete of a pod that was added. So caches see ordinary events, and a trial costs as much as what it changes. Savepoints nest: what
+an inner one keeps is taken back with the outer one.
 
 | what | how it is undone |
 |---|---|

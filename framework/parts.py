@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.engine import Engine
-from ..core.guard import Guard
+from ..core.guard import RuleGuard
 from .plugin import Plugin
 from .registry import DEFAULT_REGISTRY
 from .waitingpods import WaitingPod
@@ -41,7 +41,7 @@ def plugin_states(engine: Engine) -> States:
 
 def _is_given(name: str, value: Any) -> bool:
     """Whether an attribute is there from the start: an argument, or a guard around a method."""
-    return name in GIVEN or isinstance(value, Guard)
+    return name in GIVEN or isinstance(value, RuleGuard)
 
 
 def restore_plugins(engine: Engine, states: States) -> None:

@@ -433,7 +433,7 @@ class TestConfiguration:
             (
                 {"release": "1.16", "profile": {}},
                 UnknownNameError,
-                f'profile: got one, which release 1.16 does not have, wanted release {NEW}',
+                f"profile: got one, which release 1.16 does not have, wanted release {NEW}",
             ),
             ({"release": "1.16", "plugins": [Plugin]}, UnknownNameError, "plugins: got one, which release 1.16 does not have"),
             ({"gates": {"EvenPodsSpread": True}}, PolicyError, "unrecognized feature gate: EvenPodsSpread"),

@@ -156,7 +156,6 @@ class Example:
             raise ValueError(f"{command}: status {status}: {err.getvalue()}")
         return out.getvalue(), out.getvalue() + err.getvalue()
 
-
     def _status(self, command: str) -> int:
         if not self.is_script:
             return run(shlex.split(command)[1:])

@@ -17,7 +17,7 @@ from ...core.queue.clock import Clock
 from ...core.release import QueueingCells
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
-from .admission import Admission
+from .admission import NodeAdmission
 from .changes import node_changes
 from .events import ASSIGNED_POD_DELETE, NODE_ADD, NODE_DELETE, Action, ClusterEvent, object_event
 from .queue import FrameworkQueue
@@ -65,7 +65,7 @@ class FrameworkEvents(EventRouter):
 
     def _move_for_node(self, event: ClusterEvent, old: Node | None, node: Node) -> None:
         asks_hints = self.queue.gives_hints and self._cells.hints_replace_checks
-        self.queue.move_all(event, None if asks_hints else Admission.of(self.engine, node.name), old, node)
+        self.queue.move_all(event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node)
 
     def delete(self, item: KubeObject) -> None:
         if not isinstance(item, Node):

@@ -33,7 +33,7 @@ def _always() -> bool:
 
 
 @attrs.frozen
-class Times:
+class LiveClocks:
     """Where time comes from: ``now`` in seconds that never go back, ``wall`` in seconds since 1970."""
 
     now: Callable[[], float]
@@ -51,7 +51,7 @@ class LiveState:
     engine: Engine
     api: ClusterApi
     recorder: Recorder
-    times: Times
+    times: LiveClocks
     scheduler_name: str = "default-scheduler"
     report: Callable[[str], None] = lambda text: None
     """Called with what went wrong and does not end the scheduler."""

@@ -19,7 +19,7 @@ from ..replay.replay import Replay
 from ..scenario import Files, Scenario
 from .plot import Plot
 from .source import LabError
-from .state import PRIORITY_GATE, State, Workbench
+from .state import PRIORITY_GATE, LabState, Workbench
 from .why import explained
 
 MOST_EVENTS = 100_000
@@ -31,7 +31,7 @@ NOT_SHOWN = ("Summary",)
 class Film:
     """A replay that was written down. ``events``: [time, event, pod, node, text, attempts], in order."""
 
-    state: State
+    state: LabState
     inputs: Inputs
     recipe: Recipe
     events: tuple[tuple[Any, ...], ...]
@@ -88,7 +88,7 @@ class _Taking:
         self.events.append((record["time"], event, key, node, more, record.get("attempts", 0)))
 
 
-def film(bench: Workbench, state: State, paths: Sequence[str] = ()) -> Film:
+def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
     """Replay *state*; *paths*: more events, as ``kubeclassic replay`` takes them.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read.

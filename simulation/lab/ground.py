@@ -30,7 +30,7 @@ MOST_RUNS = 200
 
 
 @attrs.define(eq=False)
-class GroundedSimulation(Simulation):
+class WarmSimulation(Simulation):
     """A simulation by a scheduler that knows nodes and placed pods already, if *knows* says so."""
 
     knows: bool = False
@@ -52,7 +52,7 @@ class GroundedSimulation(Simulation):
 
 
 @attrs.define(eq=False)
-class Ground:
+class WarmEngines:
     """One scenario, and for each release and its gates a scheduler that knows it."""
 
     scenario: Scenario
@@ -80,12 +80,12 @@ class Ground:
         here, there = self.scenario.objects, scenario.objects
         return len(here) == len(there) and all(ours is theirs or ours == theirs for ours, theirs in zip(here, there, strict=True))
 
-    def beside(self, scenario: Scenario) -> Ground:
+    def beside(self, scenario: Scenario) -> WarmEngines:
         """The ground of a *scenario* that this one :meth:`knows`; both use the same schedulers."""
         return attrs.evolve(self, scenario=scenario, plot=None, engines=self._engines)
 
     @contextmanager
-    def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[GroundedSimulation]:
+    def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[WarmSimulation]:
         """A new simulation for the block; afterwards all that it did is undone or forgotten.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
@@ -95,12 +95,12 @@ class Ground:
         before, runs = self._engines.pop(key, (None, 0))
         if before is not None:
             engine = _engine(recipe, self.scenario, before)
-        made = GroundedSimulation(self.scenario, engine, order, details, knows=before is not None)
+        made = WarmSimulation(self.scenario, engine, order, details, knows=before is not None)
         yield made
         if runs < MOST_RUNS and self._is_undone(made):
             self._engines[key] = engine, runs + 1
 
-    def _is_undone(self, simulation: GroundedSimulation) -> bool:
+    def _is_undone(self, simulation: WarmSimulation) -> bool:
         """Take back what *simulation* placed; False where that would not be all that it did."""
         engine, cache = simulation.engine, simulation.engine.cache
         placed = [state.pod.bound_to(state.node_name) for pod in simulation.pods() if (state := cache.state(pod)) is not None]

@@ -17,10 +17,10 @@ from ...core.queue.protocol import SchedulingQueue
 from ...core.router import EventRouter
 from .agenda import Agenda
 from .inputs.times import as_timestamp
-from .journal import Journal
+from .journal import ReplayJournal
 from .ledger import Fragmentation, Ledger
 from .settings import Delays
-from .tally import Tally
+from .tally import ReplayCounts
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -42,11 +42,11 @@ class SimulatedCluster:
     passing_changes: int = 0
     """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
     agenda: Agenda = attrs.field(factory=Agenda)
-    tally: Tally = attrs.field(factory=Tally)
+    tally: ReplayCounts = attrs.field(factory=ReplayCounts)
     queue: SchedulingQueue = attrs.field(init=False)
     router: EventRouter = attrs.field(init=False)
     binding: BindingCycle = attrs.field(init=False)
-    journal: Journal = attrs.field(init=False)
+    journal: ReplayJournal = attrs.field(init=False)
     ledger: Ledger = attrs.field(init=False)
     fragmentation: Fragmentation = attrs.field(init=False)
     draw: random.Random = attrs.field(init=False)
@@ -59,7 +59,7 @@ class SimulatedCluster:
         self.clock = Clock(origin=self.origin)
         self.queue = self.engine.flow.queue(self.clock)
         self.router, self.binding = self.engine.flow.router(self.queue, self.scheduler_name), self.engine.flow.binding
-        self.journal = Journal(self.clock)
+        self.journal = ReplayJournal(self.clock)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
         self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))

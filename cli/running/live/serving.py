@@ -18,7 +18,7 @@ from ....live.client.kubeconfig import read_kubeconfig
 from ....live.server.app import ExtenderApp
 from ....live.server.extender import ExtenderService
 from ....live.server.following import Following
-from ....live.server.limits import MEBIBYTE, Limits
+from ....live.server.limits import MEBIBYTE, ServerLimits
 from ....live.server.served import ServedCluster
 from ....live.server.serving import Listening, make_server
 from ...console.output import note, warn
@@ -52,15 +52,13 @@ class Site:
             has_token=asked.token is not None, insecure=asked.insecure, seconds=float(asked.timeout),
         )  # fmt: skip
         listening.check()
-        limits = Limits(
+        limits = ServerLimits(
             body_bytes=asked.max_body_mb * MEBIBYTE, seconds=float(asked.timeout), requests=asked.max_requests, token=_token(asked.token)
         )
         access = None if asked.kubeconfig is None else read_kubeconfig(asked.kubeconfig, asked.context)
         cluster = _followed(setup, asked) if access is not None else _of_files(setup, asked)
         _tell(cluster, asked)
-        app = ExtenderApp(
-            service=ExtenderService(cluster), limits=limits, config=_shown(cluster, asked), is_ready=lambda: access is None
-        )
+        app = ExtenderApp(service=ExtenderService(cluster), limits=limits, config=_shown(cluster, asked), is_ready=lambda: access is None)
         return cls(asked, listening, app, access)
 
     async def serve(self) -> bool:

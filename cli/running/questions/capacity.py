@@ -54,7 +54,7 @@ class Asked:
     max_limit: int = 0
     exclude: tuple[str, ...] = ()
     pending_first: bool = False
-    preemption: bool = False
+    preempts: bool = False
     curve: tuple[str, ...] = ()
     plot: Path | None = None
     add_node: tuple[str, ...] = ()
@@ -104,10 +104,10 @@ class Asked:
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Asked) -> int:
     """Count, and write the answer; the exit status."""
     wanted.check()
-    if wanted.preemption and not setup.get("preemption"):
+    if wanted.preempts and not setup.get("preemption"):
         raise CapacityOptionError("--preemption: got it with --disable-preemption, wanted one of them")
     axes = axes_of(wanted.curve)
-    given = opened(paths, cluster, setup.with_(preemption=wanted.preemption))
+    given = opened(paths, cluster, setup.with_(preemption=wanted.preempts))
     templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
         given.scenario, templates, given.setup.recipe, ratio=wanted.ratio, limit=wanted.limit,
