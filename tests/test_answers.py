@@ -79,3 +79,11 @@ def test_python_answers_what_is_kept(name: str, monkeypatch: pytest.MonkeyPatch)
 def test_python_answers_what_the_command_prints(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With other options, too, a result is the document that the command prints, and ok says its exit status."""
     check(printed(f"{command} -o json"), OTHERS[command], monkeypatch)
+
+
+@pytest.mark.parametrize("limits", [{"pods": 5, "max_limit": 3}, {"max_limit": -1}, {"pods": 0}])
+def test_limits_that_the_command_refuses_are_refused(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python takes no limits that the command line does not take."""
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(kubeclassic.KubeclassicError, match="wanted"):
+        kubeclassic.capacity(CLUSTER, SMALL, **limits)

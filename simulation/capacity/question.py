@@ -89,8 +89,9 @@ def asked(
 
 def limit_of(pods: int | None, max_limit: int | None) -> int | None:
     """After how many copies the count stops: after *pods*, which are asked for, or *max_limit*; 0 is no limit. Raises QuestionError."""
-    if pods is not None and max_limit and 0 < max_limit < pods:
-        raise QuestionError(f"max-limit: got {max_limit}, wanted as many as pods {pods} at least, or none")
+    if max_limit and max_limit < (pods or 0):
+        wanted = "0 or more" if max_limit < 0 else f"as many as pods {pods} at least, or none"
+        raise QuestionError(f"max-limit: got {max_limit}, wanted {wanted}")
     return pods if pods is not None else max_limit or None
 
 
