@@ -15,12 +15,13 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import astuple, force_setattr, replace
 
 from .garbage import no_garbage_collection
 
 __all__ = [
-    "API_VERSION", "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Record", "Share", "Size", "UnsetType",
-    "as_document", "field", "plain", "says", "schema_of",
+    "API_VERSION", "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Names", "PodKey", "Record", "Share",
+    "Size", "UnsetType", "as_document", "astuple", "derive", "field", "plain", "replace", "says", "schema_of",
 ]  # fmt: skip
 
 
@@ -53,10 +54,28 @@ def says(description: str, **bounds: Any) -> Meta:
     return Meta(description=description, **bounds)
 
 
+def derive(record: Record, **values: Any) -> None:
+    """Set fields that follow from the others, in ``__post_init__``; such fields have a default, which is never seen.
+
+    >>> class Lack(Record):
+    ...     asked: int
+    ...     free: int
+    ...     missing: int = 0
+    ...     def __post_init__(self) -> None:
+    ...         derive(self, missing=self.asked - self.free)
+    >>> Lack(500, 200)
+    Lack(asked=500, free=200, missing=300)
+    """
+    for name, value in values.items():
+        force_setattr(record, name, value)
+
+
 Count = Annotated[int, Meta(ge=0)]
 Size = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Counts = Mapping[str, Count]
+Names = tuple[str, ...]
+PodKey = Annotated[str, Meta(pattern="^[^/]+/[^/]+$", description="NAMESPACE/NAME of a pod.")]
 Amounts = Annotated[Mapping[str, int], Meta(description="Resource -> millicores, bytes or pieces.")]
 
 

@@ -27,12 +27,14 @@ DOCUMENTS = {
     "compare": "simulation.compare.document:ComparisonDocument",
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "simulation.drain.plan:DrainDocument",
+    "explain": "simulation.explain.explanation:ExplanationDocument",
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.document:WrittenConfiguration",
     "releases": "framework.description.describe:ReleasesDocument",
     "replay-line": "simulation.replay.journal:ReplayLine",
     "sweep": "simulation.functions.sweep:SweepDocument",
+    "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {

@@ -18,7 +18,7 @@ from ..api.reading.fields import shown
 from ..api.record import Count, DocumentRecord, Record, says
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
-from ..core.feed import Feed
+from ..core.feed import EventFeed
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders
@@ -148,7 +148,7 @@ def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | No
         engine = engine_for(case["version"], case.get("config") or {}, **engine_options)
     except UnknownNameError as error:
         raise UnknownNameError(f"{case['name']}: {error}") from None
-    feed = Feed(engine)
+    feed = EventFeed(engine)
     for number, document in enumerate(case.get("objects", ()), 1):
         item = decode(document, f"{case['name']}, object {number}", strict=False, keeps_manifest=bool(engine.extenders))
         if isinstance(item, Pod) and item.is_terminal:

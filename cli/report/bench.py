@@ -8,21 +8,21 @@ from typing import Any
 from ...api.record import UNSET
 from ...simulation.bench.comparison import Comparison
 from ...simulation.bench.measured import PERCENTS, BenchDocument, OtherScheduler, middle
-from .tables import Table
+from .tables import TextTable
 from .text import Figure
 
 POINTS = tuple(f"p{percent}" for percent in PERCENTS)
 
 
-def bench_tables(found: Sequence[BenchDocument]) -> Iterator[Table]:
+def bench_tables(found: Sequence[BenchDocument]) -> Iterator[TextTable]:
     """The tables of some cases: one of times, one of throughput and, where another scheduler ran too, one of ratios."""
     headers = ["case", "release", "nodes", "pods", "scheduled", "pods/s", *(f"{point} ms" for point in POINTS), "calibration"]
-    yield Table(headers, [_times(one) for one in found])
+    yield TextTable(headers, [_times(one) for one in found])
     rates = [[one.case, *(_figure(getattr(one.throughput, name)) for name in ("average", *POINTS))] for one in found]
-    yield Table(["case", *(f"{name}/s" for name in ("average", *POINTS))], rates)
+    yield TextTable(["case", *(f"{name}/s" for name in ("average", *POINTS))], rates)
     ratios = [_ratio(one, one.against) for one in found if one.against is not UNSET]
     if ratios:
-        yield Table(["case", "runs", "ours, pods/s", "theirs, pods/s", "ratio"], ratios)
+        yield TextTable(["case", "runs", "ours, pods/s", "theirs, pods/s", "ratio"], ratios)
 
 
 def _times(one: BenchDocument) -> list[Any]:
@@ -34,7 +34,7 @@ def _ratio(one: BenchDocument, theirs: OtherScheduler) -> list[Any]:
     return [one.case, len(theirs.runs), _figure(middle(one.runs)), _figure(theirs.pods_per_s), _figure(theirs.ratio, 2)]
 
 
-def comparison_table(found: Comparison) -> Table:
+def comparison_table(found: Comparison) -> TextTable:
     """The cases of two files, a row each."""
     differ = any(pair.a.scheduler != pair.b.scheduler for pair in found.pairs)
     releases = ["release A", "release B"] if differ else ["release"]
@@ -44,7 +44,7 @@ def comparison_table(found: Comparison) -> Table:
         rates, ratios = [_figure(pair.a.rate), _figure(pair.b.rate)], [_figure(pair.ratio, 2), _figure(pair.calibrated, 2)]
         calibrations = [_figure(pair.a.calibration, 4), _figure(pair.b.calibration, 4)]
         rows.append([pair.a.case, *[pair.a.scheduler, pair.b.scheduler][: len(releases)], *rates, *ratios, *calibrations])
-    return Table(headers, rows)
+    return TextTable(headers, rows)
 
 
 def _figure(number: float | None, digits: int = 0) -> Figure | None:

@@ -16,7 +16,7 @@ from ...framework.description.describe import (
     plugin_in_words,
 )
 from .prose import wrapped
-from .tables import Table
+from .tables import TextTable
 from .text import GAP
 
 NOTHING, MESSAGES_ABOUT = "none", "messages"
@@ -101,7 +101,7 @@ def _listed(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | 
     """A table if it fits, else a line for each row."""
     widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
     if width is None or sum(widths) + len(GAP) * (len(widths) - 1) <= width:
-        yield from ["", *Table(headers, rows).lines()]
+        yield from ["", *TextTable(headers, rows).lines()]
     else:
         yield from _entries((_row_entry(headers, row) for row in rows), width)
 

@@ -16,7 +16,7 @@ from ...simulation.functions.conform import ConformResult, checked, chosen_famil
 from ..console.output import writing
 from ..console.progress import following
 from ..declaring.memory import engine_options
-from ..report.tables import Table
+from ..report.tables import TextTable
 
 
 @attrs.frozen(kw_only=True)
@@ -65,7 +65,7 @@ def _print(found: ConformResult, show: int) -> None:
         rows.append([r.release, r.family, r.cases, r.cycles or r.steps, r.identical, r.left_out, first])
     has_cycles, has_steps = any(r.cycles for r in total.families), any(r.steps for r in total.families)
     entries = "steps" if not has_cycles else "cycles or steps" if has_steps else "cycles"
-    Table(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows).write(sys.stdout)
+    TextTable(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows).write(sys.stdout)
     different = f"{total.cases - total.identical - total.left_out} different"
     click.echo(f"{total.cases} cases: {total.identical} identical, {total.left_out} left out, {different}")
     for name, lines in list(found.different.items())[:show]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ...api.reading.notices import Notice
+from ...api.reading.notices import Notice, input_warnings
 from ...simulation.capacity.room import Room
 from ...simulation.explain.ask import ask
 from ...simulation.explain.explanation import Explanation
@@ -21,17 +21,15 @@ from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explanation import explanation_lines
-from ..report.explain.nodes import Standing
+from ..report.explain.nodes import ExplainedCluster
 from ..report.explain.page import explanation_html
 from ..report.questions.nodemap import pods_on
 from ..report.tables import width_of
 from .cluster import opened
-from .documents import DOCUMENT_FORMS, write_document
+from .documents import DOCUMENT_FORMS, write_answer
 from .notices import write_unread
 from .reporting import about, write_page, write_report
 from .simulate import tell
-
-KIND = "Explanation"
 
 
 def run(
@@ -49,7 +47,7 @@ def run(
     def page() -> str:
         origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=given.setup.in_words())
         names = [one.name for one in scenario.nodes]
-        return explanation_html(explanation, Standing(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
+        return explanation_html(explanation, ExplainedCluster(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
 
     with writing(output) as stream:
         if form == HTML:
@@ -57,12 +55,7 @@ def run(
         else:
             _write(explanation, form, stream, every, scenario.warnings)
     write_report(report, page)
-    sys.exit(0 if _is_yes(explanation) else 1)
-
-
-def _is_yes(explanation: Explanation) -> bool:
-    close = explanation.close_up
-    return explanation.decision.host is not None if close is None else close.fits
+    sys.exit(0 if explanation.is_yes else 1)
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------
@@ -72,7 +65,7 @@ def _write(explanation: Explanation, form: str, stream: IO[str], every: bool, wa
     if form == "csv":
         _write_csv(explanation, stream)
     elif form in DOCUMENT_FORMS:
-        write_document(form, KIND, explanation.record(), stream, warnings=warnings)
+        write_answer(form, explanation.document(input_warnings(warnings)), stream)
     else:
         stream.writelines(f"{line}\n" for line in _lines(explanation, form, width_of(stream), every))
         write_unread(warnings, stream, width_of(stream))

@@ -23,7 +23,7 @@ from ...simulation.summary import summarise, usages
 from ..console.progress import following
 from ..console.yamltext import write_yaml
 from ..report.documents import document, write_rows
-from ..report.listing import CUSTOM, Column, Sorting, custom_columns, table_of, write_csv
+from ..report.listing import CUSTOM, ListColumn, Sorting, custom_columns, table_of, write_csv
 from ..report.simulation import (
     NODE_FIELDS,
     POD_FIELDS,
@@ -35,10 +35,10 @@ from ..report.simulation import (
     pod_columns,
     wide_pod_columns,
 )
-from ..report.tables import Table, write_tables
+from ..report.tables import TextTable, write_tables
 
 if TYPE_CHECKING:
-    from ..report.placement.page import Standing
+    from ..report.placement.page import PlacementBoard
 
 Records = list[dict[str, Any]]
 
@@ -52,7 +52,7 @@ class View:
     namespace: str | None = None
     matches: Matcher = everything
     sorting: Sorting | None = None
-    columns: tuple[Column, ...] = ()
+    columns: tuple[ListColumn, ...] = ()
     """Those of ``custom-columns``."""
 
     @classmethod
@@ -181,19 +181,19 @@ class Answer:
         """As :meth:`document`, with the nodes, of what has run; with *keeps* alone."""
         return self._document(self._kept, nodes=True)
 
-    def standing(self) -> Standing:
+    def standing(self) -> PlacementBoard:
         """All nodes with their pods, before and after; with *keeps* alone."""
-        from ..report.placement.page import Standing
+        from ..report.placement.page import PlacementBoard
         from ..report.questions.nodemap import pods_on
 
         uses = self.uses()
-        return Standing(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
+        return PlacementBoard(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
 
     def _document(self, cycles: Records, *, nodes: bool) -> dict[str, Any]:
         engine, listed = self.simulation.engine, {"nodes": self.nodes()} if nodes else {}
         warnings = warning_records(self.simulation.scenario.warnings)
         found = {
-            "warnings": warnings, "release": engine.algorithm.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
+            "warnings": warnings, "release": engine.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
             "cycles": cycles,
         }  # fmt: skip
         whole = {"reasons": unplaced_records(self.simulation.outcomes.values()), **self._before, "nodesByUse": nodes_by_use(engine)}
@@ -213,7 +213,7 @@ def _table(answer: Answer) -> None:
 
 
 def _wide(answer: Answer) -> None:
-    records, tables = answer.listed(), list[Table]()
+    records, tables = answer.listed(), list[TextTable]()
     if not answer.view.nodes:
         tables = [table_of(wide_pod_columns(records), records, headers=answer.headers), *_evictions(answer)]
         records = answer.nodes()
@@ -221,7 +221,7 @@ def _wide(answer: Answer) -> None:
     write_tables(tables, answer.stream)
 
 
-def _evictions(answer: Answer) -> Iterator[Table]:
+def _evictions(answer: Answer) -> Iterator[TextTable]:
     records = answer.evictions()
     if records:
         yield eviction_table(records, headers=answer.headers)

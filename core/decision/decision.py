@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from enum import Enum
+from typing import Any, Literal, Protocol
 
 import attrs
 import numpy as np
@@ -11,9 +12,11 @@ import numpy as np
 from ...api.frames import make_frame
 from ...api.notebooks import Look, Share, shortened
 from ...api.objects import Pod
+from ...api.record import UNSET, UnsetType, plain
 from ..arrays.types import Rows, Scores
 from .extender import Passed
 from .plan import Preemption
+from .record import CycleRecord, DecisionRecord, RejectedNode
 from .score import Ranking
 from .search import SearchResult
 
@@ -26,6 +29,9 @@ class PluginStatus(Protocol):
 
     @property
     def reasons(self) -> tuple[str, ...]: ...
+
+    @property
+    def code(self) -> Enum: ...
 
 
 @attrs.frozen
@@ -65,7 +71,7 @@ class Details:
             return no_details, ()
         read = {"visited": self.visited, "failed": self.failed, "statuses": dict(self.statuses), "refusals": self.refusals()}
         arrays = list(self.names), self.feasible_rows, self.ranking, dict(self.reduced), self.extender_reasons
-        return _settled, (*arrays, read, self.plugin_record())
+        return _settled, (*arrays, {**read, "post_filter": self.post_filter})
 
     def narrow(self, rows: Rows, passed: Passed) -> None:
         """Set the result of extenders: the remaining feasible *rows*, and the reasons for others."""
@@ -140,13 +146,10 @@ class Details:
     def _by_name(self, scores: Any) -> dict[str, int]:
         return {self.names[row]: score for row, score in zip(self.feasible_rows.tolist(), scores.tolist(), strict=True)}
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"feasible": self.feasible, "failed": self.failed, "priorities": self.priorities, "scores": self.scores}
-
-    def plugin_record(self) -> dict[str, Any]:
-        """What only releases with plugins have, as plain data."""
-        return {}
+    @property
+    def post_filter(self) -> str | None:
+        """The message of PostFilter; None for a release without plugins."""
+        return None
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
@@ -154,11 +157,10 @@ class SettledDetails(Details):
     """The details of a decision that was copied or pickled: all that can be read, but no search."""
 
     _read: Mapping[str, Any]
-    _plugin_record: dict[str, Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = self.names, self.feasible_rows, self.ranking, self.reduced, self.extender_reasons
-        return _settled, (*arrays, self._read, self._plugin_record)
+        return _settled, (*arrays, self._read)
 
     @property
     def visited(self) -> list[int]:
@@ -179,15 +181,17 @@ class SettledDetails(Details):
         found: NodeFailure | None = self._read["refusals"].get(row)
         return found
 
-    def plugin_record(self) -> dict[str, Any]:
-        return dict(self._plugin_record)
+    @property
+    def post_filter(self) -> str | None:
+        found: str | None = self._read["post_filter"]
+        return found
 
 
 def _settled(
     names: list[str], rows: Rows, ranking: Ranking | None, reduced: Mapping[str, Scores], extender_reasons: dict[str, list[str]],
-    read: Mapping[str, Any], plugin_record: dict[str, Any],
+    read: Mapping[str, Any],
 ) -> Details:  # fmt: skip
-    return SettledDetails(names, rows, None, ranking, reduced, extender_reasons, read=read, plugin_record=plugin_record)
+    return SettledDetails(names, rows, None, ranking, reduced, extender_reasons, read=read)
 
 
 NO_DETAILS = Details([], np.zeros(0, np.intp))
@@ -287,17 +291,27 @@ class Decision:
         *details* adds feasible, failed, priorities and scores. A release with plugins adds ``plugins`` and, with *details*, ``statuses``
         (node -> plugin and code) and ``postFilter``, its message.
         """
-        preemption = None if self.preemption is None else self.preemption.record()
+        found: dict[str, Any] = plain(DecisionRecord(**self._fields(details)))
+        return found
+
+    def cycle(self, *, details: bool = False) -> CycleRecord:
+        """The decision as one cycle of a run."""
+        waiting: Literal[True] | UnsetType = True if self.is_waiting else UNSET
+        return CycleRecord(**self._fields(details), waiting=waiting, retry=self.is_retry, final=self.is_final)
+
+    def _fields(self, details: bool) -> dict[str, Any]:
         found: dict[str, Any] = {"pod": self.pod.key, "host": self.host, "error": self.error}
-        shown = self.details
         if details:
-            found |= shown.record()
-        found |= {"preemption": preemption}
+            found |= {"feasible": self.feasible, "failed": self.failed, "priorities": self.priorities, "scores": self.scores}
+        if self.preemption is not None:
+            found["preemption"] = self.preemption.record()
         if self.allocations is not None:
-            found |= {"allocations": dict(self.allocations)}
+            found["allocations"] = dict(self.allocations)
         if self.plugins is not None:
-            found |= {"plugins": sorted(self.plugins)}
-            found |= {"statuses": {}, "postFilter": None, **shown.plugin_record()} if details else {}
+            found["plugins"] = sorted(self.plugins)
+            if details:
+                statuses = {node: RejectedNode(status.plugin or None, status.code.value) for node, status in self.statuses.items()}
+                found |= {"statuses": statuses, "post_filter": self.details.post_filter}
         return found
 
     # --- as tables --------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
 
 from ...api.objects import Pod
+from ...api.record import UNSET
+from .record import NodeVictims, PreemptionRecord
 
 
 @attrs.define(eq=False, repr=False)
@@ -53,15 +55,15 @@ class Preemption:
         self._candidates = lambda: found
         return found
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "node": self.node,
-            "victims": [pod.key for pod in self.victims],
-            "clearNominations": [pod.key for pod in self.clear_nominations],
-            "candidates": {n: {"victims": [p.key for p in v.pods], "pdbViolations": v.violations} for n, v in self.candidates.items()},
-            **({} if self.error is None else {"error": self.error}),
-        }
+    def record(self) -> PreemptionRecord:
+        """As data."""
+        candidates = {node: NodeVictims(_keys(found.pods), found.violations) for node, found in self.candidates.items()}
+        error = UNSET if self.error is None else self.error
+        return PreemptionRecord(self.node, _keys(self.victims), _keys(self.clear_nominations), candidates, error)
+
+
+def _keys(pods: Iterable[Pod]) -> tuple[str, ...]:
+    return tuple(pod.key for pod in pods)
 
 
 def _spelled_out(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-
-import attrs
+from typing import Annotated
 
 from ...api.objects import DeviceSelector, ResourceClaim
+from ...api.record import Count, Names, Record, field, says
 from ..cluster.resourceclaims import DeviceId, held_by
 from .devices import Devices
 from .judging import AllocationError
@@ -16,30 +16,33 @@ from .pools import PoolDevice
 USABLE = ""
 
 
-@attrs.frozen
-class DeviceAccount:
+UNMATCHED = "selector of "
+"""How it begins what stands against devices that do not match."""
+
+
+class RefusedDevices(Record):
+    """Devices that are turned down for one reason."""
+
+    why: Annotated[str, says("The first selector that does not match, the claim that uses them, or what they lack.")]
+    devices: Names
+
+
+class DeviceAccount(Record):
     """The devices of a node for one request, or one of its alternatives."""
 
     claim: str
-    request: str
-    device_class: str
-    wanted: int
-    """How many devices are asked for; with mode All every one that matches."""
-    takes_all: bool
-    matching: tuple[str, ...]
-    """The devices that match, free or not, as ``driver/pool/device``."""
-    usable: tuple[str, ...]
-    """Those of them that can be had."""
-    refused: dict[str, tuple[str, ...]]
-    """Why -> the devices that are turned down for it: the first selector that does not match, who uses them, what they lack."""
+    request: Annotated[str, says("request, or request/alternative")]
+    device_class: Annotated[str, says("The DeviceClass that is asked for.")] = field(name="class")
+    wanted: Count
+    takes_all: Annotated[bool, says("Every device that matches is wanted, which are as many as said.")] = field(name="all")
+    usable: Annotated[Names, says("Devices that are free and match: driver/pool/device.")]
+    refused: tuple[RefusedDevices, ...]
 
-    def record(self) -> dict[str, object]:
-        """As plain data."""
-        refused = [{"why": why, "devices": list(devices)} for why, devices in self.refused.items()]
-        return {
-            "claim": self.claim, "request": self.request, "class": self.device_class, "wanted": self.wanted, "all": self.takes_all,
-            "usable": list(self.usable), "refused": refused,
-        }  # fmt: skip
+    @property
+    def matching(self) -> Names:
+        """The devices that match, free or not."""
+        others = (one.devices for one in self.refused if not one.why.startswith(UNMATCHED))
+        return (*self.usable, *(device for devices in others for device in devices))
 
 
 def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tuple[DeviceAccount, ...]:
@@ -67,16 +70,13 @@ def _account(
 ) -> DeviceAccount:
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
-    matching: list[str] = []
     for device in reached:
-        if not any(_mismatches(devices, option, device)):
-            matching.append("/".join(device.id))
         why = next(_objections(devices, claim, option, device, users), USABLE)
         (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
-    named = {why: tuple(found) for why, found in refused.items()}
     return DeviceAccount(
         claim=claim.name, request=option.result_name, device_class=option.device_class.name, wanted=option.count,
-        takes_all=option.all_devices is not None, matching=tuple(matching), usable=tuple(usable), refused=named,
+        takes_all=option.all_devices is not None, usable=tuple(usable),
+        refused=tuple(RefusedDevices(why, tuple(found)) for why, found in refused.items()),
     )  # fmt: skip
 
 
@@ -110,4 +110,4 @@ def _unmatched(devices: Devices, device: PoolDevice, selectors: Sequence[DeviceS
         yield str(error)
         return
     if number is not None:
-        yield f"selector of {where}: {selectors[number].expression}"
+        yield f"{UNMATCHED}{where}: {selectors[number].expression}"

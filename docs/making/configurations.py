@@ -23,7 +23,7 @@ from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
 from kubeclassic.framework.config.context import Context
-from kubeclassic.framework.config.defaults import GROUP, Named, PluginSet
+from kubeclassic.framework.config.defaults import GROUP, PluginEntry, PluginSet
 from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -72,7 +72,7 @@ def _page(title: str, about: str, name: str, tables: Iterator[str]) -> str:
 
 
 def _profile_tables() -> Iterator[str]:
-    yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, Named))
+    yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, PluginEntry))
     yield "## Arguments of plugins"
     seen: set[type[Any]] = set()
     release = list(FRAMEWORK_RELEASES.values())[-1]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +15,7 @@ import attrs
 from ...algorithmprovider.extenders import ExtenderConfig
 from ...api.objects.integers import Int32
 from ...api.reading.derive import UNREAD, Field, Override, Schema
-from ...api.reading.documents import PathLike, read_documents
+from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
 from ...api.reading.shapes import Shape, named, unknown_fields
@@ -198,14 +197,12 @@ def load_configuration(
     """The configuration in the file *path*, JSON or YAML, as *release* reads it; its errors name the file."""
     resolved_gates(gates, release)
     try:
-        documents = list(read_documents(path))
+        document = only_document(path, KIND)
     except KubeclassicError as error:
         raise PolicyError(str(error)) from None
-    if len(documents) != 1:
-        raise PolicyError(f"{Path(str(path))}: got {len(documents)} documents, wanted one {KIND}")
-    if repeated := documents[0].repeated:
+    if repeated := document.repeated:
         raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in repeated)}")
     try:
-        return read_configuration(documents[0].data, gates, release)
+        return read_configuration(document.data, gates, release)
     except PolicyError as error:
         raise PolicyError(f"{path}: {error}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -66,6 +65,6 @@ class FrameworkDetails(Details):
             status = self.diagnosis.status(row)
         return NodeFailure((status.plugin,) if status.plugin else (), status.reasons, status.code.value)
 
-    def plugin_record(self) -> dict[str, Any]:
-        statuses = {node: {"plugin": status.plugin or None, "code": status.code.value} for node, status in self.statuses.items()}
-        return {"statuses": statuses, "postFilter": self.diagnosis.post_filter or None}
+    @property
+    def post_filter(self) -> str | None:
+        return self.diagnosis.post_filter or None

@@ -2,71 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import attrs
+from collections.abc import Sequence
+from typing import Annotated
 
 from ...algorithmprovider.tiebreak import in_words
+from ...api.record import Names, Record, derive, says
 from ...core.engine import Engine
-from .values import NodeReport, Score, scores_record
+from .values import NodeReport, Score, Scores
 
 
-@attrs.frozen
-class Lead:
+class Lead(Record):
     """How a node scores by one rule beside another node, both before the weight."""
 
     rule: str
     ours: int
     theirs: int
     weight: int
+    ahead: Annotated[int, says("(ours - theirs) times weight: by how much it moves the total.")] = 0
 
-    @property
-    def ahead(self) -> int:
-        """By how much it moves the total; below 0 if the other node has more."""
-        return (self.ours - self.theirs) * self.weight
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {**attrs.asdict(self), "ahead": self.ahead}
+    def __post_init__(self) -> None:
+        derive(self, ahead=(self.ours - self.theirs) * self.weight)
 
 
-@attrs.frozen
-class Choice:
+class Choice(Record):
     """How the host was chosen among several nodes that fit."""
 
-    best: int
-    """The highest total."""
-    ties: tuple[str, ...]
-    """The nodes that have it, in visiting order."""
-    tie_break: str
-    """Which of several best nodes is taken, in a sentence."""
-    against: str | None
-    """The best of the other nodes; None if all have the same total."""
-    leads: tuple[Lead, ...]
-    """How the host differs from that one, the rule that matters most first."""
-    constant: Mapping[str, Score]
-    """The rules that give every node the same score; they decide nothing."""
-    max_score: int
-    """The highest score of a rule before the weight."""
-
-    @property
-    def decided(self) -> Lead | None:
-        """The rule to which the host owes most of its lead; None if all nodes have the same total."""
-        return self.leads[0] if self.leads and self.leads[0].ahead > 0 else None
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "best": self.best,
-            "ties": list(self.ties),
-            "tieBreak": self.tie_break,
-            "against": self.against,
-            "decided": None if self.decided is None else self.decided.rule,
-            "leads": [lead.record() for lead in self.leads],
-            "constant": scores_record(self.constant),
-            "maxScore": self.max_score,
-        }
+    best: Annotated[int, says("The highest total.")]
+    ties: Annotated[Names, says("The nodes that have it, in visiting order.")]
+    tie_break: Annotated[str, says("Which of several best nodes is taken, in a sentence.")]
+    against: Annotated[str | None, says("The best of the other nodes; null if all have the same total.")]
+    decided: Annotated[str | None, says("The rule to which the host owes most of its lead over that one.")]
+    leads: Annotated[tuple[Lead, ...], says("How the host differs from that one, the rule that matters most first.")]
+    constant: Annotated[Scores, says("Rules that give every node the same score.")]
+    max_score: Annotated[int, says("The highest score of a rule before the weight.")]
 
 
 def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport], visiting: Sequence[str]) -> Choice | None:
@@ -77,14 +45,16 @@ def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport],
     tied = {node.name for node in scored if node.total == best}
     chosen = next(node for node in scored if node.name == host)
     other = next((node for node in scored if node.name not in tied), None)
+    ahead = () if other is None else leads(chosen, other)
     return Choice(
         best=best,
         ties=tuple(name for name in visiting if name in tied),
-        tie_break=in_words(engine.algorithm.release, engine.pick_host),
+        tie_break=in_words(engine.release, engine.pick_host),
         against=None if other is None else other.name,
-        leads=() if other is None else leads(chosen, other),
+        decided=ahead[0].rule if ahead and ahead[0].ahead > 0 else None,
+        leads=ahead,
         constant=constant_scores(scored),
-        max_score=engine.flow.max_score,
+        max_score=engine.max_score,
     )
 
 

@@ -2,102 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Literal
 
-import attrs
-
+from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, says
 from ...core.devices.accounts import DeviceAccount
 from .choice import Lead
 from .eviction import Victim
-from .values import Score, scores_record
+from .values import Scores
 
-PASSES, FAILS, NOT_ASKED = "passes", "fails", "not asked"
+Place = Annotated[int, says("From 1 on.", ge=1)]
+Verdict = Literal["passes", "fails", "not asked"]
 
 
-@attrs.frozen
-class Verdict:
+class RuleVerdict(Record):
     """What one predicate or plugin says of the node."""
 
     rule: str
-    outcome: str
-    """``passes``, ``fails``, or ``not asked`` where an earlier rule failed."""
-    reasons: tuple[str, ...] = ()
-    """Why it fails; or, if it was not asked, why it would fail too."""
-    concerned: bool = True
-    """False where the pod wants nothing that the rule looks at."""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {**attrs.asdict(self), "reasons": list(self.reasons)}
+    outcome: Annotated[Verdict, says("not asked: an earlier rule failed.")]
+    reasons: Annotated[Names, says("Why it fails, or would fail if it were asked.")] = ()
+    concerned: Annotated[bool, says("False where the pod wants nothing that the rule looks at.")] = True
 
 
-@attrs.frozen
-class Room:
+class Room(Record):
     """How much of one resource the pod requests and the node has, in millicores, bytes or pieces."""
 
     resource: str
     asked: int
     free: int
     allocatable: int
+    missing: Annotated[Count, says("How much more would do; 0 if there is enough.")] = 0
 
-    @property
-    def missing(self) -> int:
-        """How much more would do; 0 if there is enough."""
-        return max(self.asked - self.free, 0)
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {**attrs.asdict(self), "missing": self.missing}
+    def __post_init__(self) -> None:
+        derive(self, missing=max(self.asked - self.free, 0))
 
 
-@attrs.frozen
-class CloseUp:
+class CloseUp(Record):
     """One node, in full."""
 
     node: str
     fits: bool
-    whole_pod: tuple[str, ...] = ()
-    """What was decided before any node was asked: why the pod was turned down as a whole, or why this node was left out."""
-    verdicts: tuple[Verdict, ...] = ()
-    """Of every predicate or filter plugin, in running order."""
-    room: tuple[Room, ...] = ()
-    """Of each resource that the pod requests, and of places for pods."""
-    devices: tuple[DeviceAccount, ...] = ()
-    """What stands against each device, where claims to devices cannot be served."""
-    scores: Mapping[str, Score] = attrs.field(factory=dict)
+    whole_pod: Annotated[Names, says("What was decided before the node was asked: why the pod was turned down, or the node left out.")] = ()
+    verdicts: Annotated[tuple[RuleVerdict, ...], says("In running order.")] = ()
+    room: Annotated[tuple[Room, ...], says("Of each resource that the pod requests, and of places for pods.")] = ()
+    devices: Annotated[
+        tuple[DeviceAccount, ...] | UnsetType,
+        says("Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."),
+    ] = UNSET
+    scores: Scores = field(default_factory=dict)
     total: int | None = None
-    would_score: bool = False
-    """The scores are those that the node would have if it fitted and was reached."""
-    place: int | None = None
-    """1 for the node with the best total, and so on; None if it is not among the nodes that were scored."""
-    out_of: int = 0
-    """How many nodes were scored."""
-    against: str | None = None
-    """The host, or for the host itself the next best node."""
-    leads: tuple[Lead, ...] = ()
-    """How this node's scores differ from those of that one."""
-    victims: tuple[Victim, ...] | None = None
-    """Who would have to leave so that the pod fits here; None if that does not help, or is not needed."""
-    no_room: str = ""
-    """Why evicting pods makes no room here; empty if it does, or is not needed."""
+    would_score: Annotated[bool, says("The scores are those that the node would have if it fitted and was reached.")] = False
+    place: Annotated[Place | None, says("1 for the best total; null: it is not among the nodes that were scored.")] = None
+    out_of: Annotated[Count, says("How many nodes were scored.")] = 0
+    against: Annotated[str | None, says("The host, or for the host itself the next best node.")] = None
+    leads: Annotated[tuple[Lead, ...], says("How this node's scores differ from those of that one.")] = ()
+    victims: Annotated[tuple[Victim, ...] | None, says("Who would have to leave; null if that does not help, or is not needed.")] = None
+    no_room: Annotated[str | None, says("Why evicting pods makes no room here.")] = None
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "node": self.node,
-            "fits": self.fits,
-            "wholePod": list(self.whole_pod),
-            "verdicts": [verdict.record() for verdict in self.verdicts],
-            "room": [room.record() for room in self.room],
-            **({"devices": [account.record() for account in self.devices]} if self.devices else {}),
-            "scores": scores_record(self.scores),
-            "total": self.total,
-            "wouldScore": self.would_score,
-            "place": self.place,
-            "outOf": self.out_of,
-            "against": self.against,
-            "leads": [lead.record() for lead in self.leads],
-            "victims": None if self.victims is None else [attrs.asdict(victim) for victim in self.victims],
-            "noRoom": self.no_room or None,
-        }
+    @property
+    def reasons(self) -> Names:
+        """Why the node does not fit, each reason once."""
+        return tuple(dict.fromkeys([*self.whole_pod, *(reason for verdict in self.verdicts for reason in verdict.reasons)]))

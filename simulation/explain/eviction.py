@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import attrs
+from typing import Annotated
 
 from ...api.objects import Pod
+from ...api.record import Count, Record, says
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision
 from ...core.preemption.select import is_eligible
@@ -22,8 +21,7 @@ NOT_ENOUGH = "even without the pods of lower priority it does not fit"
 NO_HELP = "evicting pods of lower priority does not help on any node"
 
 
-@attrs.frozen
-class Victim:
+class Victim(Record):
     """A pod that would have to leave."""
 
     pod: str
@@ -35,41 +33,18 @@ class Victim:
         return cls(pod.key, pod.priority)
 
 
-@attrs.frozen
-class Eviction:
+class Eviction(Record, kw_only=True):
     """The outcome of preemption for a pod that fits nowhere."""
 
-    priority: int
-    """The pod's own priority; only pods below it can be evicted."""
-    node: str | None = None
-    """Where room would be made; None if that does not help."""
+    node: Annotated[str | None, says("Where room would be made; null if that does not help.")] = None
     victims: tuple[Victim, ...] = ()
-    budget_violations: int = 0
-    """How many of the victims a PodDisruptionBudget protects."""
-    candidates: int = 0
-    """On how many nodes it would help."""
-    why_not: str = ""
-    """Why no room is made, in a few words; empty if it is."""
-    unresolvable: int = 0
-    """Nodes with a reason that stays whoever leaves."""
-    nobody_lower: int = 0
-    """Other nodes, on which no pod has a lower priority."""
-    not_enough: int = 0
-    """Other nodes, on which the pod does not fit even without all pods of lower priority."""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "node": self.node,
-            "victims": [attrs.asdict(victim) for victim in self.victims],
-            "budgetViolations": self.budget_violations,
-            "candidates": self.candidates,
-            "whyNot": self.why_not or None,
-            "priority": self.priority,
-            "unresolvable": self.unresolvable,
-            "nobodyLower": self.nobody_lower,
-            "notEnough": self.not_enough,
-        }
+    budget_violations: Annotated[Count, says("Victims that a PodDisruptionBudget protects.")] = 0
+    candidates: Annotated[Count, says("Nodes on which it would help.")] = 0
+    why_not: Annotated[str | None, says("Why no room is made, in a few words; null if it is.")] = None
+    priority: Annotated[int, says("The pod's own; only pods below it can be evicted.")]
+    unresolvable: Annotated[Count, says("Nodes with a reason that no eviction removes.")] = 0
+    nobody_lower: Annotated[Count, says("Other nodes, without a pod of lower priority.")] = 0
+    not_enough: Annotated[Count, says("Other nodes, on which it does not fit even without these pods.")] = 0
 
 
 def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> Eviction | None:
@@ -78,13 +53,13 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
         return None
     plan, priority = decision.preemption, cycle.pod.priority
     if plan is None:
-        return Eviction(priority, why_not=OFF)
+        return Eviction(priority=priority, why_not=OFF)
     if plan.node is not None:
         victims, found = tuple(map(Victim.of, plan.victims)), plan.candidates
         violations = found[plan.node].violations if plan.node in found else 0
-        return Eviction(priority, plan.node, victims, violations, len(found))
+        return Eviction(priority=priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found))
     if plan.error:
-        return Eviction(priority, why_not=plan.error)
+        return Eviction(priority=priority, why_not=plan.error)
     return _without_help(cycle, nodes, decision.plugins is not None)
 
 
@@ -92,13 +67,13 @@ def _without_help(cycle: Cycle, nodes: Sequence[NodeReport], by_plugins: bool) -
     pod, cells = cycle.pod, cycle.release.preemption
     honours_never = by_plugins or (cells.never_policy and cycle.enabled("NonPreemptingPriority"))
     if honours_never and pod.spec.preemption_policy == "Never":
-        return Eviction(pod.priority, why_not=NEVER)
+        return Eviction(priority=pod.priority, why_not=NEVER)
     if not is_eligible(cycle):
-        return Eviction(pod.priority, why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
+        return Eviction(priority=pod.priority, why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
     hopeful = [node for node in nodes if not is_unresolvable(node)]
     lower = sum(_has_lower(cycle, node) for node in hopeful)
     unresolvable = len(nodes) - len(hopeful)
-    return Eviction(pod.priority, why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower)
+    return Eviction(priority=pod.priority, why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower)
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:
@@ -115,6 +90,6 @@ def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
 
 def is_unresolvable(node: NodeReport) -> bool:
     """Whether the scheduler leaves the node out of preemption, as it found a reason that stays whoever leaves."""
-    if node.code is not None:
+    if node.code:
         return node.visited and node.code != "Unschedulable"
     return node.visited and not all(objection.evictable for objection in node.objections if objection.counted)

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
+from ...api.record import replace
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cycle import Cycle
@@ -21,7 +22,7 @@ from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.plugins.dynamicresources import DynamicResources
 from ..simulate import Simulation
 from .choice import choice_among, leads
-from .closeup import FAILS, NOT_ASKED, PASSES, CloseUp, Room, Verdict
+from .closeup import CloseUp, Room, RuleVerdict, Verdict
 from .eviction import Victim, eviction_for, why_no_room
 from .explanation import Explanation, Question
 from .judged import JudgedNodes
@@ -67,19 +68,19 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
 
     With *node* the explanation has all about that node. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
     """
-    engine.snapshot.refresh()
+    engine.fresh_table()
     if node is not None:
         _check_node(engine, node)
     with engine.unmoved(pod):
         decision = engine.schedule(pod)
-    release = engine.algorithm.release.version
+    release = engine.release.version
     if not decision.has_details:
         return Explanation(decision, (), was_scored=False, release=release)
     return _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
 
 
 def _check_node(engine: Engine, name: str) -> None:
-    names = {engine.table.names[row] for row in engine.flow.listed()}
+    names = set(engine.node_names())
     if name not in names:
         raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, sorted(names))}')
 
@@ -87,7 +88,7 @@ def _check_node(engine: Engine, name: str) -> None:
 class _Explaining:
     def __init__(self, engine: Engine, cycle: Cycle, decision: Decision, details: Details) -> None:
         self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, details
-        self.judged = JudgedNodes(cycle, details, self._accounts)
+        self.judged = JudgedNodes(cycle, details, self._accounts, decision.plugins is not None)
 
     def explanation(self, node: str | None) -> Explanation:
         details, ranking = self.details, self.details.ranking
@@ -96,7 +97,7 @@ class _Explaining:
         others = self.judged.unscored([row for row in self._order() if row not in scored])
         with_totals = [report for report in scored.values() if report.total is not None]
         explanation = Explanation(
-            self.decision, (*scored.values(), *others), ranking is not None, self.engine.algorithm.release.version,
+            self.decision, (*scored.values(), *others), ranking is not None, self.engine.release.version,
             choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
             eviction=eviction_for(self.cycle, self.decision, others), **self._rules(),
         )  # fmt: skip
@@ -104,7 +105,7 @@ class _Explaining:
 
     def _rules(self) -> dict[str, Any]:
         """The filtering rules in running order, and whether all of them are asked."""
-        algorithm, search = self.engine.flow.algorithm_of(self.decision.pod), self.details.search
+        algorithm, search = self.engine.algorithm_of(self.decision.pod), self.details.search
         if algorithm is None or search is None:
             return {}
         concerned = {predicate.name for predicate in search.verdict.plain.predicates}
@@ -112,7 +113,7 @@ class _Explaining:
 
     def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
         """What stands against each device on *row*."""
-        profile = self.engine.flow.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+        profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
         return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
 
@@ -139,7 +140,7 @@ class _Explaining:
         return CloseUp(
             name, report.fits, whole_pod=self._whole_pod(report), verdicts=self._verdicts(row, report), room=self._room(row),
             victims=tuple(map(Victim.of, candidates[name].pods)) if name in candidates else None,
-            no_room="" if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
+            no_room=None if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
             devices=report.devices, **self._scoring(row, report, explanation),
         )  # fmt: skip
 
@@ -148,16 +149,16 @@ class _Explaining:
         told = {reason for objection in report.objections for reason in objection.reasons if objection.counted}
         return tuple(reason for reason in report.reasons if reason not in told)
 
-    def _verdicts(self, row: int, report: NodeReport) -> tuple[Verdict, ...]:
-        judged, algorithm = self.judged.judged(row), self.engine.flow.algorithm_of(self.decision.pod)
+    def _verdicts(self, row: int, report: NodeReport) -> tuple[RuleVerdict, ...]:
+        judged, algorithm = self.judged.judged(row), self.engine.algorithm_of(self.decision.pod)
         if judged is None or algorithm is None:
             return ()
         against = {objection.rule: objection for objection in self.judged.objections(row)}
         concerned, asked, found = {predicate.name for predicate in judged[0].predicates}, not self._whole_pod(report), []
         for predicate in algorithm.predicates:
             objection = against.get(predicate.name)
-            outcome = NOT_ASKED if not asked else PASSES if objection is None else FAILS
-            found.append(Verdict(predicate.name, outcome, () if objection is None else objection.reasons, predicate.name in concerned))
+            outcome: Verdict = "not asked" if not asked else "passes" if objection is None else "fails"
+            found.append(RuleVerdict(predicate.name, outcome, () if objection is None else objection.reasons, predicate.name in concerned))
             asked &= objection is None or algorithm.check_all
         return tuple(found)
 
@@ -179,7 +180,7 @@ class _Explaining:
         ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
         if ranking is None:
             return {"out_of": len(scored)}
-        would = attrs.evolve(report, scores=self.judged.scores(ranking, -1), total=int(ranking.totals[-1]))
+        would = replace(report, scores=self.judged.scores(ranking, -1), total=int(ranking.totals[-1]))
         return _scoring(would, self._beside(ranking), would_score=True, out_of=len(scored))
 
     def _beside(self, ranking: Ranking) -> NodeReport | None:

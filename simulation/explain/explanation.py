@@ -3,15 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, ClassVar
 
 import attrs
 
+from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.record import UNSET, Count, Names, Record, UnsetType, says
 from ...core.decision.decision import Decision
+from ...core.decision.record import PreemptionRecord
 from .choice import Choice
 from .closeup import CloseUp
 from .eviction import Eviction
 from .values import NodeReport, ReasonGroup, in_groups
+
+PlacedOn = Annotated[str | None, says("The node that the pod is on; it is decided as if it had none.")]
+PassedOver = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
+Workload = Annotated[str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")]
+WorkloadPods = Annotated[Names, says("All pods of that workload.")]
+
+
+class RuleConcerned(Record):
+    """A predicate or filter plugin."""
+
+    rule: str
+    concerned: Annotated[bool, says("False where the pod wants nothing that the rule looks at.")]
+
+
+class NodeCounts(Record):
+    """How many nodes there are, and what became of them."""
+
+    nodes: Count
+    visited: Annotated[Count, says("Nodes that the search looked at; fit and turnedDown are of these.")]
+    fit: Count
+    turned_down: Count
+
+
+class ExplanationDocument(ResultDocument, kw_only=True):
+    """Why a pod goes where it goes, or nowhere. Resources are in millicores, bytes or pieces."""
+
+    KIND: ClassVar[str] = "Explanation"
+    pod: Annotated[str, says("namespace/name")]
+    host: Annotated[str | None, says("The node that the pod gets.")]
+    error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
+    preemption: PreemptionRecord | None
+    plugins: Annotated[Names | UnsetType, says("From 1.27 on: the plugins that turned the pod or a node down.")] = UNSET
+    release: Annotated[str, says("The release that decides.")]
+    gated: Annotated[bool, says("The pod is held back and not tried.")]
+    placed_on: PlacedOn
+    passed_over: PassedOver
+    workload: Workload
+    workload_pods: WorkloadPods
+    scored: Annotated[bool, says("False if the only node that fits is taken without scoring.")]
+    rules: Annotated[tuple[RuleConcerned, ...], says("The predicates or filter plugins in running order; empty if no node was asked.")]
+    counts: NodeCounts
+    choice: Annotated[Choice | None, says("How the host was chosen among several that fit.")]
+    reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; the one with the nearest node first.")]
+    eviction: Annotated[Eviction | None, says("What evicting pods would do.")]
+    close_up: Annotated[CloseUp | None, says("With --node: all about that node.")]
+    nodes: Annotated[
+        tuple[NodeReport, ...],
+        says("Those that fit, best first, then the others, the nearest to fitting first; with --node that one alone."),
+    ]
 
 
 @attrs.frozen
@@ -24,17 +76,8 @@ class Question:
     """Why the pod is not scheduled at all; None if it is."""
     workload: str | None = None
     """The workload that was named instead of a pod, as ``Deployment shop/web``."""
-    pods: tuple[str, ...] = ()
+    workload_pods: tuple[str, ...] = ()
     """All pods of that workload."""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "placedOn": self.placed_on,
-            "passedOver": self.passed_over,
-            "workload": self.workload,
-            "workloadPods": list(self.pods),
-        }
 
 
 @attrs.frozen
@@ -92,27 +135,26 @@ class Explanation:
         """The report of the node called *name*."""
         return next((node for node in self.nodes if node.name == name), None)
 
-    def record(self) -> dict[str, Any]:
-        """As plain data, in the form of ``kubeclassic schema explain``; with a close-up, the nodes are that one alone."""
-        close = self.close_up
-        shown = self.nodes if close is None else [node for node in self.nodes if node.name == close.node]
-        return {
-            **self.decision.record(),
-            "release": self.release,
-            "gated": self.decision.is_gated,
-            **self.question.record(),
-            "scored": self.was_scored,
-            "rules": [{"rule": rule, "concerned": concerned} for rule, concerned in self.rules.items()],
-            "counts": self.counts(),
-            "choice": None if self.choice is None else self.choice.record(),
-            "reasons": [group.record() for group in self.groups],
-            "eviction": None if self.eviction is None else self.eviction.record(),
-            "closeUp": None if close is None else close.record(),
-            "nodes": [node.record(by_plugins=self.by_plugins) for node in shown],
-        }
+    @property
+    def is_yes(self) -> bool:
+        """Whether the pod gets a node; with a close-up, whether that node fits."""
+        return self.decision.host is not None if self.close_up is None else self.close_up.fits
 
-    def counts(self) -> dict[str, int]:
+    @property
+    def counts(self) -> NodeCounts:
         """How many nodes there are, were visited, fit, and were turned down."""
         visited = [node for node in self.nodes if node.visited]
         fit = sum(node.fits for node in visited)
-        return {"nodes": len(self.nodes), "visited": len(visited), "fit": fit, "turnedDown": len(visited) - fit}
+        return NodeCounts(len(self.nodes), len(visited), fit, len(visited) - fit)
+
+    def document(self, warnings: tuple[InputWarning, ...] = ()) -> ExplanationDocument:
+        """All of it; with a close-up, the nodes are that one alone."""
+        decision, close, plan = self.decision, self.close_up, self.decision.preemption
+        return ExplanationDocument(
+            warnings=warnings, pod=decision.pod.key, host=decision.host, error=decision.error,
+            preemption=None if plan is None else plan.record(),
+            plugins=UNSET if decision.plugins is None else tuple(sorted(decision.plugins)),
+            release=self.release, gated=decision.is_gated, **attrs.asdict(self.question), scored=self.was_scored,
+            rules=tuple(RuleConcerned(*rule) for rule in self.rules.items()), counts=self.counts, choice=self.choice, reasons=self.groups,
+            eviction=self.eviction, close_up=close, nodes=tuple(node for node in self.nodes if close is None or node.name == close.node),
+        )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from ...api.record import UNSET
 from ...core.arrays.batch import Batch
 from ...core.cycle import Cycle
 from ...core.decision.decision import Details, NodeFailure
@@ -26,6 +27,7 @@ class JudgedNodes:
     details: Details
     accounts: Callable[[int], tuple[DeviceAccount, ...]]
     """Row -> what stands against each device there."""
+    by_plugins: bool = False
     visited: frozenset[int] = attrs.field(init=False)
     weights: dict[str, int] = attrs.field(init=False)
     _known: dict[tuple[int, int, bool], Objection] = attrs.field(factory=dict)
@@ -42,12 +44,9 @@ class JudgedNodes:
     def scored(self, rows: Sequence[int], ranking: Ranking | None) -> dict[int, NodeReport]:
         """The reports of *rows*, which fit, best first; *ranking*: their scores."""
         if ranking is None:
-            return {row: NodeReport(self.details.names[row], True, True) for row in rows}
+            return {row: self._report(row, True) for row in rows}
         totals, best_first = ranking.totals.tolist(), sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
-        return {
-            rows[at]: NodeReport(self.details.names[rows[at]], True, True, scores=self.scores(ranking, at), total=totals[at])
-            for at in best_first
-        }
+        return {rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at]) for at in best_first}
 
     def scores(self, ranking: Ranking, at: int) -> dict[str, Score]:
         """The scores of the node at index *at* of a ranking."""
@@ -61,16 +60,21 @@ class JudgedNodes:
         return [*(node for node in found if node.fits), *sorted((n for n in found if not n.fits), key=lambda node: node.nearness)]
 
     def _unscored(self, row: int, refusal: NodeFailure | None) -> NodeReport:
-        name, visited = self.details.names[row], row in self.visited
+        visited = row in self.visited
         if refusal is None:
-            return NodeReport(name, True, visited)
+            return self._report(row, visited)
         objections = self.objections(row)
         reasons = dict.fromkeys([*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)])
-        return NodeReport(
-            name, False, visited, rules=refusal.rules, reasons=refusal.reasons, code=refusal.code,
-            objections=objections, shortages=tuple(self._shortages(row, list(reasons))),
-            devices=self.accounts(row) if any(objection.rule == DynamicResources.name for objection in objections) else (),
+        has_devices = any(objection.rule == DynamicResources.name for objection in objections)
+        return self._report(
+            row, visited, refusal, reasons=refusal.reasons, objections=objections, shortages=tuple(self._shortages(row, list(reasons))),
+            devices=(self.accounts(row) if has_devices else ()) or UNSET,
         )  # fmt: skip
+
+    def _report(self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
+        rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
+        by = {"plugins": rules, "code": code} if self.by_plugins else {"predicates": rules}
+        return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
 
     # --- one row ----------------------------------------------------------------------------------------------------
 

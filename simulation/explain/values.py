@@ -3,85 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated
 
-import attrs
-
+from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, says
 from ...core.devices.accounts import DeviceAccount
 
-Json = dict[str, Any]
 
-
-@attrs.frozen
-class Shortage:
+class Shortage(Record):
     """A resource of which a node has less left than the pod requests, in millicores, bytes or pieces."""
 
     resource: str
     asked: int
     free: int
+    missing: Annotated[int, says("How much more would do.")] = 0
 
-    @property
-    def missing(self) -> int:
-        """How much more would do."""
-        return self.asked - self.free
-
-    def record(self) -> Json:
-        """As plain data."""
-        return {**attrs.asdict(self), "missing": self.missing}
+    def __post_init__(self) -> None:
+        derive(self, missing=self.asked - self.free)
 
 
-@attrs.frozen
-class Score:
-    """A node's score by a priority or plugin: ``raw`` as computed, ``reduced`` to 0 to 10 or 0 to 100, and the weight."""
+class NearestShortage(Record):
+    """The node where least of a resource is missing, and how much, in millicores, bytes or pieces."""
+
+    node: str
+    resource: str
+    asked: int
+    free: int
+    missing: int
+
+
+class Score(Record):
+    """A node's score by a priority or plugin."""
 
     raw: int
-    reduced: int
+    reduced: Annotated[int, says("0 to 10; where plugins score 0 to 100.")]
     weight: int
+    total: Annotated[int, says("reduced times weight")] = 0
 
-    @property
-    def total(self) -> int:
-        """Its part of the node's total."""
-        return self.reduced * self.weight
-
-    def record(self) -> Json:
-        """As plain data."""
-        return {**attrs.asdict(self), "total": self.total}
+    def __post_init__(self) -> None:
+        derive(self, total=self.reduced * self.weight)
 
 
-@attrs.frozen
-class Objection:
+Scores = Annotated[Mapping[str, Score], says("Priority or plugin -> score.")]
+
+
+class Objection(Record):
     """What one predicate or plugin has against a node."""
 
     rule: str
-    reasons: tuple[str, ...]
-    evictable: bool
-    """Whether it can go away with pods that leave the node."""
-    counted: bool = True
-    """False where an earlier rule failed, so that the scheduler did not come to this one."""
+    reasons: Names
+    evictable: Annotated[bool, says("Whether it can go away with pods that leave the node.")]
+    counted: Annotated[bool, says("False where an earlier rule failed, so that the scheduler did not ask this one.")] = True
 
 
-@attrs.frozen
-class NodeReport:
+class NodeReport(Record):
     """One node's part in a decision."""
 
-    name: str
+    name: str = field(name="node")
     fits: bool
-    visited: bool
-    """False if the search found enough nodes before it reached this one."""
-    rules: tuple[str, ...] = ()
-    """The predicates, or the plugin, that turned the node down."""
-    reasons: tuple[str, ...] = ()
-    """Why, in the scheduler's words."""
+    visited: Annotated[bool, says("False if the search found enough nodes before it reached this one.")]
+    predicates: Annotated[Names | UnsetType, says("1.12 to 1.16: those that turned the node down.")] = UNSET
+    plugins: Annotated[Names | UnsetType, says("From 1.27 on: the one that turned the node down.")] = UNSET
+    reasons: Annotated[Names, says("Why, in the scheduler's words.")] = ()
+    objections: Annotated[tuple[Objection, ...], says("Of every rule, asked or not.")] = ()
     shortages: tuple[Shortage, ...] = ()
-    scores: Mapping[str, Score] = attrs.field(factory=dict)
-    """By priority or plugin; empty if the node was not scored."""
-    total: int | None = None
-    code: str | None = None
-    """The code of the plugin's status; None if the node fits, and for a release without plugins."""
-    devices: tuple[DeviceAccount, ...] = ()
-    """Of a node where claims to devices cannot be served: what stands against each device."""
-    objections: tuple[Objection, ...] = ()
-    """Of every predicate or plugin, also of those that the scheduler did not come to."""
+    scores: Scores = field(default_factory=dict)
+    total: Annotated[int | None, says("null if the node was not scored.")] = None
+    code: Annotated[str | UnsetType | None, says("From 1.27 on: the code of its status.")] = UNSET
+    devices: Annotated[
+        tuple[DeviceAccount, ...] | UnsetType,
+        says("Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."),
+    ] = UNSET
+
+    @property
+    def rules(self) -> Names:
+        """The predicates, or the plugin, that turned the node down."""
+        return self.plugins or self.predicates or ()
 
     @property
     def obstacles(self) -> int:
@@ -94,69 +90,20 @@ class NodeReport:
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
         return self.obstacles, self.obstacles > len(lacking), max(lacking, default=0.0)
 
-    def record(self, *, by_plugins: bool = False) -> Json:
-        """As plain data; *by_plugins*: the rules are plugins, whose answers have a code."""
-        return {
-            "node": self.name,
-            "fits": self.fits,
-            "visited": self.visited,
-            ("plugins" if by_plugins else "predicates"): list(self.rules),
-            "reasons": list(self.reasons),
-            "objections": [objection_record(objection) for objection in self.objections],
-            "shortages": [short.record() for short in self.shortages],
-            "scores": scores_record(self.scores),
-            "total": self.total,
-            **({"code": self.code} if by_plugins else {}),
-            **({"devices": [account.record() for account in self.devices]} if self.devices else {}),
-        }
-
-
-def objection_record(objection: Objection) -> Json:
-    """As plain data."""
-    return {**attrs.asdict(objection), "reasons": list(objection.reasons)}
-
-
-def scores_record(scores: Mapping[str, Score]) -> Json:
-    """As plain data."""
-    return {name: score.record() for name, score in scores.items()}
-
 
 # --- nodes in groups ------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class ReasonGroup:
+class ReasonGroup(Record):
     """The nodes that have one reason against them, the nearest to fitting first."""
 
     reason: str
-    rules: tuple[str, ...]
-    nodes: tuple[NodeReport, ...]
-    evictable: bool
-    """Whether it can go away with pods that leave a node."""
-
-    @property
-    def alone(self) -> int:
-        """On how many of the nodes nothing else stands against the pod."""
-        return sum(node.obstacles == 1 for node in self.nodes)
-
-    @property
-    def least_short(self) -> tuple[str, Shortage] | None:
-        """The node where least of the group's resource is missing, and how much; None for a reason of another kind."""
-        short = [(node.name, lack) for node in self.nodes for lack in node.shortages if shortage_of(self.reason) == lack.resource]
-        return min(short, key=lambda found: found[1].missing, default=None)
-
-    def record(self) -> Json:
-        """As plain data."""
-        least = self.least_short
-        return {
-            "reason": self.reason,
-            "rules": list(self.rules),
-            "count": len(self.nodes),
-            "alone": self.alone,
-            "evictable": self.evictable,
-            "leastShort": None if least is None else {"node": least[0], **least[1].record()},
-            "nodes": [node.name for node in self.nodes],
-        }
+    rules: Names
+    count: Count
+    alone: Annotated[Count, says("Nodes with no other reason.")]
+    evictable: Annotated[bool, says("Whether it can go away with pods that leave a node.")]
+    least_short: Annotated[NearestShortage | None, says("Where least of the resource is missing that the reason calls short.")]
+    nodes: Names
 
 
 INSUFFICIENT = "Insufficient "
@@ -189,4 +136,12 @@ def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:
     objections = [objection for node in nodes for objection in node.objections if objection.counted and reason in objection.reasons]
     rules = dict.fromkeys(objection.rule for objection in objections)
     named = rules or dict.fromkeys(rule for node in nodes for rule in node.rules)
-    return ReasonGroup(reason, tuple(named), tuple(nodes), bool(objections) and all(objection.evictable for objection in objections))
+    short = [
+        NearestShortage(node.name, lack.resource, lack.asked, lack.free, lack.missing)
+        for node in nodes for lack in node.shortages if shortage_of(reason) == lack.resource
+    ]  # fmt: skip
+    return ReasonGroup(
+        reason, tuple(named), len(nodes), sum(node.obstacles == 1 for node in nodes),
+        bool(objections) and all(objection.evictable for objection in objections),
+        min(short, key=lambda lack: lack.missing, default=None), tuple(node.name for node in nodes),
+    )  # fmt: skip

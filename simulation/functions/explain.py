@@ -43,7 +43,12 @@ class ExplainResult(Result):
         return self.explanation.nodes
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.explanation.record())
+        return self._plain(self.explanation.document)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod gets a node, or with *node* that one fits: what the command's exit status says."""
+        return self.explanation.is_yes
 
     def tables(self) -> Mapping[str, Table]:
         return {"nodes": Table.of([_row(node) for node in self.nodes], ("node", "fits", "total", "reasons", "missing"))}
@@ -86,7 +91,11 @@ def explain(
     recipe = recipe_of(scheduler)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
-        cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        cluster,
+        more,
+        scheduler_names=recipe.scheduler_names,
+        defaults=defaults,
+        edits=edits,
         priorities=recipe.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))

@@ -9,6 +9,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import wrong_type
 from ..explain.subject import find_subject
 from ..whatif.change import Suggestion
@@ -42,10 +43,15 @@ class WhatIfResult(Result):
         return self.found.fits
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.found.record())
+        return self._plain(self.found.document)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod fits, or something helps: what the command's exit status says."""
+        return self.found.is_yes
 
     def tables(self) -> Mapping[str, Table]:
-        rows = [{**one.record(), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
+        rows = [{**plain(one), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
         return {"suggestions": Table.of(rows, ("change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy"))}
 
     def facts(self) -> Mapping[str, object]:
@@ -94,7 +100,11 @@ def what_if(
     recipe = recipe_of(scheduler)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
-        cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        cluster,
+        more,
+        scheduler_names=recipe.scheduler_names,
+        defaults=defaults,
+        edits=edits,
         priorities=recipe.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))

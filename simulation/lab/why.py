@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...api.objects import Pod
+from ...api.record import plain
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
 from ..explain.explain import explain_in, explain_placed
@@ -14,12 +15,12 @@ from ..explain.values import NodeReport
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .source import LabError
-from .state import State, Workbench
+from .state import LabState, Workbench
 
 MOST_ROWS = 200
 
 
-def why(bench: Workbench, state: State, key: str, node: str | None = None) -> dict[str, Any]:
+def why(bench: Workbench, state: LabState, key: str, node: str | None = None) -> dict[str, Any]:
     """Why the pod *key* goes where it goes in *state*, and all about *node*, as plain data with sentences.
 
     A pod that waits is asked about when the pods before it have been tried; one with a node as if it had none. Raises
@@ -51,19 +52,18 @@ def _found(scenario: Scenario, key: str) -> Pod:
 
 def explained(found: Explanation, engine: Engine, node: str | None) -> dict[str, Any]:
     """An explanation by *engine* as plain data for a page; with *node* also about that one."""
-    algorithm = engine.flow.algorithm_of(found.decision.pod) or engine.algorithm
-    groups = [group.record() for group in found.groups]
+    algorithm = engine.algorithm_of(found.decision.pod) or engine.algorithm
     return {
         "pod": found.decision.pod.key,
         "host": found.decision.host,
         "message": found.decision.error,
         "words": sentence(found),
         "nodeWords": None if node is None else about(found, node),
-        "counts": found.counts(),
-        "choice": None if found.choice is None else found.choice.record(),
-        "reasons": [{key: group[key] for key in ("reason", "rules", "count", "alone", "evictable", "leastShort")} for group in groups],
-        "eviction": None if found.eviction is None else found.eviction.record(),
-        "closeUp": None if found.close_up is None else found.close_up.record(),
+        "counts": plain(found.counts),
+        "choice": plain(found.choice),
+        "reasons": [{name: value for name, value in plain(group).items() if name != "nodes"} for group in found.groups],
+        "eviction": plain(found.eviction),
+        "closeUp": plain(found.close_up),
         "matrix": {
             "filters": [predicate.name for predicate in algorithm.predicates],
             "scorers": [{"name": priority.name, "weight": weight} for priority, weight in algorithm.priorities],
@@ -98,15 +98,15 @@ def _row(report: NodeReport) -> list[Any]:
 
 def sentence(found: Explanation) -> str:
     """Where the pod goes and what decided, in a sentence."""
-    host, choice, counts = found.decision.host, found.choice, found.counts()
+    host, choice, counts = found.decision.host, found.choice, found.counts
     pod = found.decision.pod.key
     if host is None:
         return f"{pod} finds no node: {found.decision.error or 'it is not tried'}"
     if choice is None:
-        return f"{pod} goes to {host}, the only one of {counts['visited']} nodes that fits"
+        return f"{pod} goes to {host}, the only one of {counts.visited} nodes that fits"
     if choice.decided is None:
         return f"{pod} goes to {host}; all {len(choice.ties)} nodes that fit have {choice.best} points: {choice.tie_break}"
-    decided = f"{choice.decided.rule} puts it before {choice.against}"
+    decided = f"{choice.decided} puts it before {choice.against}"
     if len(choice.ties) < 2:
         return f"{pod} goes to {host} with {choice.best} points; {decided}"
     return f"{pod} goes to {host} with {choice.best} points; {decided}. {len(choice.ties)} nodes have as many: {choice.tie_break}"

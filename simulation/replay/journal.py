@@ -186,7 +186,7 @@ def discard(event: EventData) -> None:
 
 
 @attrs.define(eq=False)
-class Journal:
+class ReplayJournal:
     """Passes each event to *sink*, as plain data."""
 
     clock: Clock

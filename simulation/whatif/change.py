@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Literal
 
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
+from ...api.record import Names, Record, says
 from ...framework.recipe import Recipe
 
-DISTURBS: Mapping[str, int] = {
+ChangeKind = Literal[
+    "schedulingGates", "request", "toleration", "preference", "nodeSelector", "nodeAffinity", "spread", "podAffinity", "podAntiAffinity",
+    "hostPort",
+    "uncordon", "taint", "label", "allocatable", "device", "move", "otherAntiAffinity", "priority", "delete", "addNode", "weight",
+    "preemption", "gate", "rule",
+]  # fmt: skip
+DISTURBS: Mapping[ChangeKind, int] = {
     "schedulingGates": 10, "request": 11, "toleration": 12, "preference": 13, "nodeSelector": 14, "nodeAffinity": 15, "spread": 16,
     "podAffinity": 17, "podAntiAffinity": 18, "hostPort": 19,
     "uncordon": 20, "taint": 21, "label": 22, "allocatable": 23, "device": 24,
@@ -25,7 +32,7 @@ DISTURBS: Mapping[str, int] = {
 class Change:
     """One change of the cluster or of the pod. What is None or empty stays as it is."""
 
-    kind: str
+    kind: ChangeKind
     words: str
     """What changes, in words."""
     patch: tuple[str, ...]
@@ -51,51 +58,40 @@ class Change:
         return DISTURBS[self.kind]
 
 
-@attrs.frozen(kw_only=True)
-class Suggestion:
-    """A change that was tried, and after which the pod has a host."""
+class Suggestion(Record, kw_only=True):
+    """A change after which the pod has a host."""
 
-    kind: str
-    change: str
-    """What changes, in words."""
-    patch: tuple[str, ...]
-    host: str
-    """The node that the pod gets after it."""
-    disturbs: int
-    size: float = 0.0
-    victims: tuple[str, ...] = ()
-    """The pods that have to leave."""
-    verified: bool = True
-    """Whether the scheduler was asked after the change, and answered with *host*."""
-    evicted_by: str | None = None
-    """The pod that takes its place later, when the others have had their turn; None if it stays, or if nobody comes later."""
-    made: Change | None = attrs.field(default=None, repr=False)
-    """The change itself."""
-    recipe: Recipe | None = attrs.field(default=None, repr=False)
+    change: Annotated[str, says("What changes, in words.")]
+    patch: Annotated[Names, says("The same as --set takes it, or in words where no edit says it.")]
+    host: Annotated[str, says("The node that the pod gets after it.")]
+    kind: ChangeKind
+    disturbs: Annotated[
+        int, says("How much it disturbs. The tens: 1 the pod alone, 2 a node, 3 other pods, 4 one more node, 5 the scheduler.")
+    ]
+    victims: Annotated[Names, says("The pods that have to leave.")] = ()
+    verified: Annotated[bool, says("The scheduler was asked after the change, and answered with host.")] = True
+    evicted_by: Annotated[str | None, says("The pod that takes its place later; null: it stays.")] = None
+
+
+@attrs.frozen
+class Helpful:
+    """A change that was tried and helps, and what it takes to try it again."""
+
+    suggestion: Suggestion
+    change: Change
+    recipe: Recipe | None = None
     """The scheduler's recipe, if that is what changes."""
 
     @classmethod
-    def of(cls, change: Change, host: str, victims: tuple[str, ...] = ()) -> Suggestion:
-        """The suggestion of *change*, which makes *host* the pod's node."""
-        return cls(
-            kind=change.kind, change=change.words, patch=change.patch, host=host, disturbs=change.disturbs, size=change.size,
-            victims=victims, made=change,
-        )  # fmt: skip
+    def of(cls, change: Change, host: str, victims: tuple[str, ...] = ()) -> Helpful:
+        """That *change* makes *host* the pod's node."""
+        suggestion = Suggestion(
+            change=change.words, patch=change.patch, host=host, kind=change.kind, disturbs=change.disturbs, victims=victims
+        )
+        return cls(suggestion, change)
 
     @property
     def rank(self) -> tuple[int, bool, int, float]:
         """Orders suggestions: by the tens of how much they disturb, then those after which the pod stays, then by how much and by size."""
-        return self.disturbs // 10, self.evicted_by is not None, self.disturbs, self.size
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "change": self.change,
-            "patch": list(self.patch),
-            "host": self.host,
-            "kind": self.kind,
-            "disturbs": self.disturbs,
-            "victims": list(self.victims),
-            "verified": self.verified,
-            "evictedBy": self.evicted_by,
-        }
+        found = self.suggestion
+        return found.disturbs // 10, found.evicted_by is not None, found.disturbs, self.change.size

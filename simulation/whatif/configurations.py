@@ -9,12 +9,12 @@ import attrs
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
 from ...exceptions import KubeclassicError
 from ...framework.config.configuration import DEFAULT_SCHEDULER
-from ...framework.config.defaults import Named, Plugins, PluginSet
+from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.values import NodeReport
-from .change import Change, Suggestion
+from .change import Change, Helpful
 from .stage import Stage
 
 GATES = (
@@ -41,20 +41,20 @@ class Configurations:
     """The moment when it is the pod's turn, as a scheduler of another recipe comes to it."""
     config_maps: ConfigMaps | None = None
 
-    def suggestions(self, stage: Stage) -> Iterator[Suggestion]:
+    def suggestions(self, stage: Stage) -> Iterator[Helpful]:
         """All changes of the configuration that help."""
         for change, recipe in (*self._weights(stage), *self._preemption(), *self._gates(stage), *self._rules(stage)):
             found = self._tried(change, recipe, stage)
             if found is not None:
                 yield found
 
-    def _tried(self, change: Change, recipe: Recipe, stage: Stage) -> Suggestion | None:
+    def _tried(self, change: Change, recipe: Recipe, stage: Stage) -> Helpful | None:
         try:
             other = self.stage_of(recipe)
         except KubeclassicError:
             return None
         other.want, other.reports = stage.want, stage.reports
-        found = other.suggestion(change)
+        found = other.helpful(change)
         stage.tried += other.tried
         return None if found is None else attrs.evolve(found, recipe=recipe)
 
@@ -182,13 +182,13 @@ def _without(plugin: str) -> Callable[[Plugins], Plugins]:
 
 def _fewer(given: PluginSet, plugin: str) -> PluginSet:
     enabled = tuple(one for one in given.enabled if one.name != plugin)
-    return PluginSet(enabled, (*given.disabled, Named(plugin)))
+    return PluginSet(enabled, (*given.disabled, PluginEntry(plugin)))
 
 
 def _weighing(plugin: str, weight: int) -> Callable[[Plugins], Plugins]:
     def change(plugins: Plugins) -> Mapping[str, PluginSet]:
         given = plugins.get("score", PluginSet())
         others = tuple(one for one in given.enabled if one.name != plugin)
-        return {**plugins, "score": PluginSet((*others, Named(plugin, weight)), given.disabled)}
+        return {**plugins, "score": PluginSet((*others, PluginEntry(plugin, weight)), given.disabled)}
 
     return change

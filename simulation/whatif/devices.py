@@ -15,7 +15,7 @@ def more_devices(stage: Stage) -> Iterator[Change]:
     """A node with exactly as many more devices as are missing there for one request."""
     slices = list(stage.engine.listings.slices)
     for report, node in stage.targets():
-        for account in report.devices:
+        for account in report.devices or ():
             like = _like(account, slices, stage)
             if like is None:
                 continue
@@ -30,7 +30,7 @@ def more_devices(stage: Stage) -> Iterator[Change]:
 
 def _like(account: DeviceAccount, slices: list[ResourceSlice], stage: Stage) -> tuple[str, Device, str] | None:
     """A device that matches the request, free or not: its driver, itself, and its name in full; None if there is none on any node."""
-    same = (one for report in stage.reports for one in report.devices if (one.claim, one.request) == (account.claim, account.request))
+    same = (one for report in stage.reports for one in report.devices or () if (one.claim, one.request) == (account.claim, account.request))
     found = next((name for one in (account, *same) for name in one.matching), None)
     if found is None:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...api.meaning.labels import compile_node_term, match_expressions_selector
 from ...api.objects import Node, NodeSelectorTerm, Pod, Requirement
-from .change import Change
+from .change import Change, ChangeKind
 from .editor import amount, taint_text
 from .podresources import is_short_only
 from .podrules import UNSCHEDULABLE, untolerated
@@ -20,7 +20,7 @@ MOST_VALUES = 10
 Labels = dict[str, str | None]
 
 
-def edit_of_node(stage: Stage, node: Node, kind: str, words: str, *edits: str, size: float = 0.0) -> Iterator[Change]:
+def edit_of_node(stage: Stage, node: Node, kind: ChangeKind, words: str, *edits: str, size: float = 0.0) -> Iterator[Change]:
     """The change that *edits* make to *node*, if they are possible."""
     made = stage.editor.node(node, *edits)
     if made is not None:

@@ -10,7 +10,7 @@ from ...api.objects import Pod
 from ...core.pods.template import Entry
 from ..explain.explain import freed
 from ..explain.values import NodeReport
-from .change import Change, Suggestion
+from .change import Change, Helpful
 from .podresources import is_short_only
 from .podrules import REQUIRED, edit_of_pod
 from .stage import Stage
@@ -72,20 +72,20 @@ def _share(stage: Stage, entry: Entry, name: str) -> float:
     )
 
 
-def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Suggestion | None:
+def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Helpful | None:
     """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
     pod, node = one.pod, one.node
     words, patch = f"delete pod {pod.key} on {node}", (f"deletes: pod {pod.key}",)
     change = Change(kind="delete", words=words, patch=patch, gone=(pod,), size=place)
-    found = stage.suggestion(change)
-    if found is None or len(found.patch) > 1:
+    found = stage.helpful(change)
+    if found is None or len(found.suggestion.patch) > 1:
         return found
-    target = _new_home(stage, change, found.host)
+    target = _new_home(stage, change, found.suggestion.host)
     if target is None or target == node:
         return found
     words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)
     moved = Change(kind="move", words=words, patch=patch, pods=(freed(pod).bound_to(target),), size=place)
-    return Suggestion.of(moved, found.host)
+    return Helpful.of(moved, found.suggestion.host)
 
 
 def _new_home(stage: Stage, change: Change, host: str) -> str | None:

@@ -34,7 +34,7 @@ def lowered_requests(stage: Stage) -> Iterator[Change]:
         if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
             continue
         change = _lowered(stage, report)
-        if change is not None and stage.suggestion(change) is not None:
+        if change is not None and stage.helpful(change) is not None:
             found.append(missing)
             yield change
 

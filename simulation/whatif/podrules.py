@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...api.meaning.tolerations import tolerates
 from ...api.objects import Node, Pod, Taint
-from .change import Change
+from .change import Change, ChangeKind
 from .editor import taint_text
 from .stage import Stage
 
@@ -15,7 +15,7 @@ NO_NEW_PODS = ("NoSchedule", "NoExecute")
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-def edit_of_pod(stage: Stage, kind: str, words: str, *edits: str, size: float = 0.0, evicts: bool = False) -> Iterator[Change]:
+def edit_of_pod(stage: Stage, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False) -> Iterator[Change]:
     """The change that *edits* make to the pod, if they are possible."""
     made = stage.editor.pod(stage.pod, *edits)
     if made is not None:
@@ -71,8 +71,8 @@ def dropped_pod_affinity(stage: Stage) -> Iterator[Change]:
     affinity = stage.pod.spec.affinity
     if affinity is None:
         return
-    parts = (("podAffinity", "affinity", affinity.pod_affinity), ("podAntiAffinity", "anti-affinity", affinity.pod_anti_affinity))
-    for kind, word, part in parts:
+    kinds: tuple[ChangeKind, ...] = ("podAffinity", "podAntiAffinity")
+    for kind, word, part in zip(kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True):
         for at, term in enumerate(part.required if part is not None else ()):
             told = f"remove the required {word} to pods by {term.topology_key}"
             yield from edit_of_pod(stage, kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
@@ -107,7 +107,7 @@ def _smallest_skew(stage: Stage, place: str, now: int) -> int | None:
     """The smallest maxSkew with which the pod fits; None if none is high enough."""
 
     def helps(skew: int) -> bool:
-        return any(stage.suggestion(change) for change in edit_of_pod(stage, "spread", "", f"{place}.maxSkew={skew}"))
+        return any(stage.helpful(change) for change in edit_of_pod(stage, "spread", "", f"{place}.maxSkew={skew}"))
 
     low, high = now, now + sum(len(stage.on(node.name)) for node in stage.nodes()) + 1
     if not helps(high):

@@ -13,7 +13,7 @@ from ...core.engine import Engine
 from ...core.pods.template import Entry
 from ...core.run import Run
 from ..explain.values import NodeReport
-from .change import Change, Suggestion
+from .change import Change, Helpful
 from .editor import Editor
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -41,7 +41,7 @@ class Stage:
 
     def node(self, name: str) -> Node | None:
         """The node called *name*."""
-        return self.engine.cache.node(name)
+        return self.engine.node(name)
 
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that a change could make the host, the nearest to fitting first: those that do not fit, or the one that is wanted."""
@@ -52,14 +52,12 @@ class Stage:
 
     def on(self, name: str) -> list[Entry]:
         """The pods on a node."""
-        self.engine.snapshot.refresh()
-        table = self.engine.table
+        table = self.engine.fresh_table()
         return list(table.pods[table.row_of[name]])
 
     def nodes(self) -> list[Node]:
         """All nodes."""
-        names = (self.engine.table.names[row] for row in self.engine.flow.listed())
-        return [node for name in names if (node := self.node(name)) is not None]
+        return [node for name in self.engine.node_names() if (node := self.node(name)) is not None]
 
     @property
     def pin(self) -> str | None:
@@ -81,19 +79,19 @@ class Stage:
         """Whether *host* is what is asked for."""
         return host is not None and (self.want is None or host == self.want)
 
-    def suggestion(self, change: Change) -> Suggestion | None:
-        """*change* as a suggestion, if it helps; where another node than the wanted one wins, the pod is pinned to it as well."""
+    def helpful(self, change: Change) -> Helpful | None:
+        """What comes of *change*, if it helps; where another node than the wanted one wins, the pod is pinned to it as well."""
         with self.changed(change):
             return self._evicting(change) if change.evicts else self._placing(change)
 
-    def _placing(self, change: Change) -> Suggestion | None:
+    def _placing(self, change: Change) -> Helpful | None:
         decision = self.ask(change.pod)
         if decision.host is not None and self.is_enough(decision.host):
-            return Suggestion.of(change, decision.host)
+            return Helpful.of(change, decision.host)
         if decision.host is None or self.pin is None or self._fits_now():
             return None
         pinned = self.pinned(change)
-        return None if pinned is None or self.ask(pinned.pod).host != self.want else Suggestion.of(pinned, self.want or "")
+        return None if pinned is None or self.ask(pinned.pod).host != self.want else Helpful.of(pinned, self.want or "")
 
     def _fits_now(self) -> bool:
         """Whether the wanted node fits without any change, so that a pin alone would do."""
@@ -107,7 +105,7 @@ class Stage:
         text, pod = made
         return attrs.evolve(change, pod=pod, patch=(*change.patch, text), words=f"{change.words}, and select {self.want} by its hostname")
 
-    def _evicting(self, change: Change) -> Suggestion | None:
+    def _evicting(self, change: Change) -> Helpful | None:
         """Room is made for the pod, and then it finds its place there."""
         decision = self.ask(change.pod)
         if decision.host is not None and self.pin is not None and not self._fits_now():
@@ -122,7 +120,7 @@ class Stage:
         with self.changed(after):
             host = self.ask(change.pod).host
         keys = tuple(pod.key for pod in victims)
-        return Suggestion.of(change, host, keys) if host is not None and self.is_enough(host) else None
+        return Helpful.of(change, host, keys) if host is not None and self.is_enough(host) else None
 
     # --- there and back ---------------------------------------------------------------------------------------------
 

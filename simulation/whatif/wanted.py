@@ -28,11 +28,11 @@ def preferring(stage: Stage) -> Iterator[Change]:
     if stage.pin is None:
         return
     low, high = 0, HIGHEST
-    if not any(map(stage.suggestion, _preference(stage, high))):
+    if not any(map(stage.helpful, _preference(stage, high))):
         return
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if any(map(stage.suggestion, _preference(stage, middle))) else (middle, high)
+        low, high = (low, middle) if any(map(stage.helpful, _preference(stage, middle))) else (middle, high)
     yield from _preference(stage, high)
 
 

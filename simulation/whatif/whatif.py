@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Annotated, ClassVar
 
 import attrs
 
 from ...algorithmprovider.gates import keeps_priorities
 from ...api.objects import Pod
+from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.record import Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
 from ...framework.recipe import ConfigMaps, Recipe
-from ..explain.closeup import CloseUp
+from ..explain.choice import Lead
+from ..explain.closeup import CloseUp, Room
 from ..explain.explain import explain, freed, run_up_to, run_without
-from ..explain.explanation import Explanation, Question
+from ..explain.explanation import Explanation, PassedOver, PlacedOn, Question, Workload, WorkloadPods
 from ..scenario import Scenario
 from ..simulate import Simulation
 from . import devices, newnode, nodechanges, otherpods, podresources, podrules, wanted
-from .change import Change, Suggestion
+from .change import Change, Helpful, Suggestion
 from .configurations import Configurations
 from .editor import Editor
 from .later import changed_scenario, outcome_after
@@ -67,7 +70,7 @@ class Asked:
         else:
             run = simulation.begin() if self.alone else run_up_to(simulation, pod)
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
-        return Stage(run, pod, Editor(self.defaults, classes, keeps_priorities(run.engine.algorithm.gates)))
+        return Stage(run, pod, Editor(self.defaults, classes, keeps_priorities(run.engine.gates)))
 
     def simulation(self, recipe: Recipe) -> Simulation:
         """A new simulation of the scenario by a scheduler of *recipe*."""
@@ -77,6 +80,45 @@ class Asked:
     def config_maps(self) -> ConfigMaps:
         """The ConfigMaps of the scenario, one of which may hold the Policy."""
         return self.scenario.config_maps
+
+
+class Keeps(Record):
+    """What keeps a pod from a node."""
+
+    fits: bool
+    reasons: Annotated[Names, says("Why the node does not fit.")]
+    short: tuple[Room, ...]
+    total: Annotated[int | None, says("The node's weighted sum, or the one that it would have.")]
+    against: Annotated[str | None, says("The node that the pod gets.")]
+    leads: Annotated[tuple[Lead, ...], says("How the wanted node's scores differ from those of that one.")]
+
+    @classmethod
+    def of(cls, close: CloseUp) -> Keeps:
+        """What *close* says of it."""
+        short = tuple(room for room in close.room if room.missing and not close.fits)
+        return cls(close.fits, close.reasons, short, close.total, close.against, close.leads)
+
+
+class WhatIfDocument(ResultDocument, kw_only=True):
+    """The smallest single changes after which a pod gets a node, those that disturb least first.
+
+    Resources are in millicores, bytes or pieces.
+    """
+
+    KIND: ClassVar[str] = "WhatIf"
+    pod: Annotated[str, says("namespace/name")]
+    host: Annotated[str | None, says("The node that the pod gets without any change.")]
+    error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
+    release: Annotated[str, says("The release that decides.")]
+    placed_on: PlacedOn
+    passed_over: PassedOver
+    workload: Workload
+    workload_pods: WorkloadPods
+    want: Annotated[str | None, says("The node that the pod should get; null: any.")]
+    fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
+    keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]
+    tried: Annotated[Count, says("How many decisions were asked for.")]
+    suggestions: tuple[Suggestion, ...]
 
 
 @attrs.frozen
@@ -106,34 +148,14 @@ class WhatIf:
         """Whether there is an answer: the pod fits, or something helps."""
         return self.fits or bool(self.suggestions)
 
-    def record(self) -> dict[str, Any]:
-        """As plain data, in the form of ``kubeclassic schema what-if``."""
+    def document(self, warnings: tuple[InputWarning, ...] = ()) -> WhatIfDocument:
+        """All of it."""
         decision, close = self.explanation.decision, self.explanation.close_up
-        return {
-            "pod": decision.pod.key,
-            "host": decision.host,
-            "error": decision.error,
-            "release": self.explanation.release,
-            **self.explanation.question.record(),
-            "want": self.want,
-            "fits": self.fits,
-            "keeps": None if close is None or self.fits else keeps_record(close),
-            "tried": self.tried,
-            "suggestions": [suggestion.record() for suggestion in self.suggestions],
-        }
-
-
-def keeps_record(close: CloseUp) -> dict[str, Any]:
-    """What keeps the pod from the wanted node, as plain data."""
-    reasons = dict.fromkeys([*close.whole_pod, *(reason for verdict in close.verdicts for reason in verdict.reasons)])
-    return {
-        "fits": close.fits,
-        "reasons": list(reasons),
-        "short": [room.record() for room in close.room if room.missing and not close.fits],
-        "total": close.total,
-        "against": close.against,
-        "leads": [lead.record() for lead in close.leads],
-    }
+        return WhatIfDocument(
+            warnings=warnings, pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
+            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
+            keeps=None if close is None or self.fits else Keeps.of(close), tried=self.tried, suggestions=self.suggestions,
+        )  # fmt: skip
 
 
 def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None) -> WhatIf:
@@ -143,7 +165,7 @@ def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: 
     """
     begun = simulation or asked.simulation(asked.recipe)
     if asked.question.passed_over is not None:
-        release = begun.engine.algorithm.release.version
+        release = begun.engine.release.version
         return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
     stage = asked.stage(begun, pod)
     explanation = attrs.evolve(explain(stage.engine, stage.pod, node=asked.want), question=asked.question)
@@ -154,21 +176,24 @@ def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: 
     found = list(_suggestions(asked, stage, pod, explanation.decision.is_gated, tell))
     tell("what comes later")
     seen = [_seen_later(asked, pod, one) for one in found]
-    return attrs.evolve(before, suggestions=tuple(sorted(seen, key=lambda one: one.rank)), tried=stage.tried)
+    ranked = tuple(one.suggestion for one in sorted(seen, key=lambda one: one.rank))
+    return attrs.evolve(before, suggestions=ranked, tried=stage.tried)
 
 
-def _seen_later(asked: Asked, pod: Pod, one: Suggestion) -> Suggestion:
+def _seen_later(asked: Asked, pod: Pod, one: Helpful) -> Helpful:
     """*one*, and who takes the pod's place when the pods after it have had their turn."""
     is_last = not asked.scenario.pending or asked.scenario.pending[-1].key == pod.key
-    if one.made is None or asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
+    if asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
         return one
-    scenario = changed_scenario(asked.scenario, pod, one.made)
+    scenario = changed_scenario(asked.scenario, pod, one.change)
     recipe = asked.recipe if one.recipe is None else one.recipe
     after = outcome_after(Simulation(scenario, recipe.engine(asked.config_maps), asked.order), pod)
-    return one if after.eviction is None else attrs.evolve(one, evicted_by=after.eviction.by)
+    if after.eviction is None:
+        return one
+    return attrs.evolve(one, suggestion=replace(one.suggestion, evicted_by=after.eviction.by))
 
 
-def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Suggestion]:
+def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
     if is_gated:
         yield from _helpful(asked, stage, podrules.dropped_gates)
         return
@@ -183,14 +208,14 @@ def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Cal
     yield from others.suggestions(stage)
 
 
-def _helpful(asked: Asked, stage: Stage, family: Family) -> Iterator[Suggestion]:
+def _helpful(asked: Asked, stage: Stage, family: Family) -> Iterator[Helpful]:
     """The suggestions of a family, the smallest changes first."""
     changes = sorted(islice(family(stage), None if asked.every else TRIALS), key=lambda change: (change.disturbs, change.size))
-    found = (one for change in changes if (one := stage.suggestion(change)) is not None)
+    found = (one for change in changes if (one := stage.helpful(change)) is not None)
     return islice(found, None if asked.every else SHOWN)
 
 
-def _leaving(asked: Asked, stage: Stage) -> Iterator[Suggestion]:
+def _leaving(asked: Asked, stage: Stage) -> Iterator[Helpful]:
     candidates = otherpods.leaving(stage)
     for place, one in enumerate(candidates if asked.every else candidates[:TRIALS]):
         found = otherpods.moved_or_deleted(stage, one, place)

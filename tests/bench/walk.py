@@ -74,7 +74,7 @@ def _cycles(kind: str, release: str, details: bool) -> Callable[[], Decision]:
 def _from_manifests(release: str, details: bool) -> Callable[[], Decision]:
     """The same for ``basic``, by the public scheduler."""
     case = SHAPES["basic"].case(release)
-    scheduler = kubeclassic.Scheduler(kubeclassic.Cluster(list(case["objects"])), release=release)
+    scheduler = kubeclassic.Scheduler(kubeclassic.Cluster(list(case["objects"])), release)
     *before, last = case["pending"]
     for manifest in before:
         scheduler.schedule(manifest, details=details)
@@ -84,8 +84,10 @@ def _from_manifests(release: str, details: bool) -> Callable[[], Decision]:
 def _note(steps: list[Step], frame: FrameType, event: str, _: object) -> None:
     """Keep the call of a function of the package."""
     code = frame.f_code
-    if event == "call" and code.co_filename.startswith(ROOT) and code.co_name not in BY_ITSELF:
-        steps.append((code.co_filename.removeprefix(ROOT), code.co_qualname))
+    file = code.co_filename.removeprefix(ROOT)
+    # The environment of a checkout is a folder in it.
+    if event == "call" and file != code.co_filename and "site-packages" not in file and code.co_name not in BY_ITSELF:
+        steps.append((file, code.co_qualname))
 
 
 def switches(steps: Sequence[Step]) -> int:

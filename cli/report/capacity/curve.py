@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import IO
 
 from ....simulation.capacity.curve import CurveAxis, CurvePoint
-from ..tables import Table
+from ..tables import TextTable
 from ..units import rounded, short_name
 
 
@@ -18,16 +18,16 @@ def write_curve(
     table.write(stream)
 
 
-def _list(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], wide: bool, headers: bool) -> Table:
+def _list(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], wide: bool, headers: bool) -> TextTable:
     names = [axis.resource for axis in axes]
     rows = []
     for point in points:
         sizes = [rounded(name, point.requests[name]) for name in names]
         rows.append([*sizes, point.fits, point.nodes, point.limited_by, *([point.message] if wide else [])])
-    return Table([*map(short_name, names), "fits", "nodes", "limited by", *(["message"] if wide else [])], rows, headers)
+    return TextTable([*map(short_name, names), "fits", "nodes", "limited by", *(["message"] if wide else [])], rows, headers)
 
 
-def _grid(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], headers: bool) -> Table:
+def _grid(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], headers: bool) -> TextTable:
     down, across = axes
     width = len(across.values)
     rows = [
@@ -35,4 +35,4 @@ def _grid(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], headers: bool
         for at, value in enumerate(down.values)
     ]
     corner = f"{short_name(down.resource)} \\ {short_name(across.resource)}"
-    return Table([corner, *(rounded(across.resource, value) for value in across.values)], rows, headers)
+    return TextTable([corner, *(rounded(across.resource, value) for value in across.values)], rows, headers)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....simulation.explain.closeup import FAILS, PASSES, CloseUp, Verdict
+from ....simulation.explain.closeup import CloseUp, RuleVerdict
 from ....simulation.explain.eviction import NO_HELP
 from ....simulation.explain.explanation import Explanation
 from ..prose import listed, wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..units import rounded
 from ..words import count_of
 from .devices import device_lines
@@ -20,7 +20,7 @@ def close_up_lines(found: Explanation, close: CloseUp, width: int | None) -> Ite
     yield from wrapped([f"{found.decision.pod.key} on {close.node}: {_verdict(found, close)}"], width)
     yield from wrapped((f"Decided before any node was looked at: {reason}" for reason in close.whole_pod), width)
     parts = (
-        _rules(found, close, width), _room(close, width), device_lines(close.node, close.devices, width), _scores(close, width),
+        _rules(found, close, width), _room(close, width), device_lines(close.node, close.devices or (), width), _scores(close, width),
         wrapped(_evictions(found, close), width),
     )  # fmt: skip
     for part in parts:
@@ -45,13 +45,13 @@ def _rules(found: Explanation, close: CloseUp, width: int | None) -> Iterator[st
     rows = [[verdict.rule, _outcome(verdict), "; ".join(verdict.reasons)] for verdict in close.verdicts]
     columns = 3 if any(row[2] for row in rows) else 2
     headers = ["plugin" if found.by_plugins else "predicate", "result", "reason"]
-    yield from Table(headers[:columns], [row[:columns] for row in rows]).lines(width)
+    yield from TextTable(headers[:columns], [row[:columns] for row in rows]).lines(width)
 
 
-def _outcome(verdict: Verdict) -> str:
-    if verdict.outcome == PASSES:
+def _outcome(verdict: RuleVerdict) -> str:
+    if verdict.outcome == "passes":
         return "passes" if verdict.concerned else "passes, nothing to check"
-    if verdict.outcome == FAILS:
+    if verdict.outcome == "fails":
         return "fails"
     return f"not run, would {'fail' if verdict.reasons else 'pass'}"
 
@@ -64,14 +64,14 @@ def _room(close: CloseUp, width: int | None) -> Iterator[str]:
          rounded(room.resource, room.missing) if room.missing else None]
         for room in close.room
     ]  # fmt: skip
-    yield from Table(["resource", "needs", "free", "of", "short"], rows).lines(width)
+    yield from TextTable(["resource", "needs", "free", "of", "short"], rows).lines(width)
 
 
 def _scores(close: CloseUp, width: int | None) -> Iterator[str]:
     if not close.scores:
         return
     rows = [[rule_name(name), score.raw, score.reduced, score.weight, score.total] for name, score in close.scores.items()]
-    yield from Table(["rule", "raw", "score", "weight", "counts"], rows).lines(width)
+    yield from TextTable(["rule", "raw", "score", "weight", "counts"], rows).lines(width)
     yield from wrapped(_standing(close), width)
 
 
@@ -92,7 +92,7 @@ def _evictions(found: Explanation, close: CloseUp) -> Iterator[str]:
     if close.fits or found.eviction is None:
         return
     if close.victims is None:
-        why = close.no_room if found.eviction.why_not in ("", NO_HELP) else found.eviction.why_not
+        why = close.no_room if found.eviction.why_not in (None, NO_HELP) else found.eviction.why_not
         yield f"Evicting pods makes no room on {close.node}: {why}."
     else:
         told = [f"{victim.pod} (priority {victim.priority:,})" for victim in close.victims]

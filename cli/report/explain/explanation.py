@@ -9,7 +9,7 @@ from ....simulation.explain.eviction import NO_HELP, NOBODY, NOT_ENOUGH, STAYS, 
 from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport, ReasonGroup, Score, Shortage
 from ..prose import listed, wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..text import NO_HOST
 from ..units import amount, rounded
 from ..words import count_of
@@ -50,7 +50,7 @@ def _subject(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
     question, pod = found.question, found.decision.pod
     if question.workload is not None:
-        others = f"; {pod.name} stands for {count_of(len(question.pods), 'pod')}" if len(question.pods) > 1 else ""
+        others = f"; {pod.name} stands for {count_of(len(question.workload_pods), 'pod')}" if len(question.workload_pods) > 1 else ""
         yield f"A pod of {question.workload}{others}."
     if found.decision.is_gated:
         yield "It is held back, so it is not tried."
@@ -89,21 +89,21 @@ def _elsewhere(found: Explanation) -> str:
 
 def _why(found: Explanation) -> Iterator[str]:
     """Why the host is the host, or how near the pod is to one."""
-    host, counts, choice = found.decision.host, found.counts(), found.choice
+    host, counts, choice = found.decision.host, found.counts, found.choice
     if not found.nodes:
         return
     if host is None:
         yield _no_host(found)
-    elif choice is None and counts["fit"] == counts["visited"] and found.decision.pod.status.nominated_node_name == host:
+    elif choice is None and counts.fit == counts.visited and found.decision.pod.status.nominated_node_name == host:
         yield f"The pod waited for {host}, which was tried first; it fits, so no other node is looked at."
     elif choice is None:
-        yield f"Of {count_of(counts['visited'], 'node')} only {host} fits, so it is taken without scoring."
+        yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
     else:
-        yield f"{counts['fit']:,} of {count_of(counts['visited'], 'node')} fit. {_best(host, choice)}"
+        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {_best(host, choice)}"
         yield from _decided(choice, host)
-    if counts["visited"] < counts["nodes"] and choice is not None:
+    if counts.visited < counts.nodes and choice is not None:
         more = sum(node.fits and not node.visited for node in found.nodes)
-        reached = f"The search looked at {counts['visited']:,} of {count_of(counts['nodes'], 'node')} and had found enough then"
+        reached = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
         yield f"{reached}; of the others {more:,} would fit too."
 
 
@@ -179,7 +179,7 @@ def _fitting(found: Explanation, width: int | None, wide: bool, every: bool) -> 
     first = () if found.choice is None else [lead.rule for lead in found.choice.leads]
     rows = [[node.name, node.total, _scores(node, first, constant, wide)] for node in shown]
     columns = 3 if any(row[2] for row in rows) else 2
-    yield from Table(["node", "total", "scores"][:columns], [row[:columns] for row in rows]).lines(width)
+    yield from TextTable(["node", "total", "scores"][:columns], [row[:columns] for row in rows]).lines(width)
     notes = [f"each {by}: raw -> {'normalized' if found.by_plugins else 'reduced'} x weight"] if wide else []
     notes += [_constant(constant)] if constant else []
     notes += [f"{len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one"] if len(shown) < len(scored) else []
@@ -208,16 +208,16 @@ def _groups(found: Explanation, width: int | None) -> Iterator[str]:
     by = "plugin" if found.by_plugins else "predicate"
     lacks = any(group.least_short for group in groups)
     headers = ["nodes", "only this", "reason", by, "nearest", *(["short of"] if lacks else [])]
-    rows = [[len(group.nodes), group.alone, group.reason, ", ".join(group.rules), *_nearest_of(group, lacks)] for group in groups]
-    yield from Table(headers, rows).lines(width)
+    rows = [[group.count, group.alone, group.reason, ", ".join(group.rules), *_nearest_of(group, lacks)] for group in groups]
+    yield from TextTable(headers, rows).lines(width)
     yield from wrapped(["(nodes: with this reason; only this: with no other)"], width)
 
 
 def _nearest_of(group: ReasonGroup, lacks: bool) -> list[str | None]:
     least = group.least_short
     if least is None:
-        return [group.nodes[0].name, *([None] if lacks else [])]
-    return [least[0], rounded(least[1].resource, least[1].missing)]
+        return [group.nodes[0], *([None] if lacks else [])]
+    return [least.node, rounded(least.resource, least.missing)]
 
 
 def _nearest(found: Explanation, width: int | None, wide: bool, every: bool) -> Iterator[str]:
@@ -228,13 +228,13 @@ def _nearest(found: Explanation, width: int | None, wide: bool, every: bool) -> 
     by = (["plugin", "code"] if found.by_plugins else ["predicate"]) if wide else []
     lacks = any(node.shortages for node in shown)
     headers = ["node", *by, "reasons", *(["short of"] if lacks else [])]
-    yield from Table(headers, [_row(node, found.by_plugins, wide, lacks) for node in shown]).lines(width)
+    yield from TextTable(headers, [_row(node, found.by_plugins, wide, lacks) for node in shown]).lines(width)
     if len(shown) < len(others):
         yield from wrapped([f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"], width)
 
 
 def _row(node: NodeReport, by_plugins: bool, wide: bool, lacks: bool) -> list[object]:
-    by: Sequence[object] = [", ".join(node.rules), *([node.code] if by_plugins else [])] if wide else []
+    by: Sequence[object] = [", ".join(node.rules), *([node.code or None] if by_plugins else [])] if wide else []
     return [node.name, *by, _reasons(node), *(["; ".join(map(short_of, node.shortages))] if lacks else [])]
 
 
@@ -250,7 +250,7 @@ def _devices(found: Explanation, width: int | None) -> Iterator[str]:
     """The devices of the node that is nearest to serving the pod's claims; of a pod that gets a node, nothing."""
     nearest = next((node for node in found.nodes if node.devices), None)
     if nearest is not None and found.decision.host is None:
-        yield from device_lines(nearest.name, nearest.devices, width)
+        yield from device_lines(nearest.name, nearest.devices or (), width)
 
 
 # --- cells ----------------------------------------------------------------------------------------------------------

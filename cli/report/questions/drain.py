@@ -9,7 +9,7 @@ from typing import Any
 
 from ....simulation.drain.plan import DrainDocument, DrainEviction, Plan
 from ..prose import wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..text import Cell
 from ..words import count_doing, count_of
 
@@ -23,20 +23,20 @@ def node_records(plan: Plan) -> list[dict[str, Any]]:
     return [*can, *({"node": name, "can": False, "evicted": None, "staying": None, "why": why} for name, why in answer.cannot.items())]
 
 
-def drain_tables(plan: Plan, *, wide: bool) -> Iterator[Table]:
+def drain_tables(plan: Plan, *, wide: bool) -> Iterator[TextTable]:
     """The nodes; of a search those that can go, and why the others stay; *wide*: all nodes, and who goes where, in order."""
     answer, is_short = plan.answer, plan.answer.bound is not None and not wide
     records = [record for record in node_records(plan) if record["can"] or not is_short]
-    yield Table(["node", "can go", "evicted", "staying", "why not"], [_node_row(record) for record in records])
+    yield TextTable(["node", "can go", "evicted", "staying", "why not"], [_node_row(record) for record in records])
     if is_short and answer.cannot:
-        yield Table(["nodes that stay", "why"], _reasons(answer))
+        yield TextTable(["nodes that stay", "why"], _reasons(answer))
     if answer.evictions and (wide or answer.bound is None):
-        yield Table(["round", "pod", "from", "to", "as", "why"], list(map(_eviction_row, answer.evictions)))
+        yield TextTable(["round", "pod", "from", "to", "as", "why"], list(map(_eviction_row, answer.evictions)))
     if wide and answer.staying:
-        yield Table(["pod that stays", "node", "why"], [[one.pod, one.node, one.why] for one in answer.staying])
+        yield TextTable(["pod that stays", "node", "why"], [[one.pod, one.node, one.why] for one in answer.staying])
     if answer.budgets:
         budgets: list[list[Cell]] = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
-        yield Table(["budget", "allows", "evicted", "left at least"], budgets)
+        yield TextTable(["budget", "allows", "evicted", "left at least"], budgets)
 
 
 def _node_row(record: dict[str, Any]) -> list[Cell]:

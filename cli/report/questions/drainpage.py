@@ -170,7 +170,12 @@ def _staying(record: Record) -> Iterator[Section]:
 
 def _budgets(record: Record) -> Iterator[Section]:
     if record["budgets"]:
-        columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("left at least", "count"))
+        columns = (
+            Column("budget", "name"),
+            Column("allows", "count"),
+            Column("evicted", "count"),
+            Column("left at least", "count"),
+        )
         rows = [[one["budget"], one["allowed"], one["evictions"], one["lowest"]] for one in record["budgets"]]
         lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
         yield section("Disruption budgets", DataTable("budgets", columns, rows, noun="budget").html(), lead=lead)

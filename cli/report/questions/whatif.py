@@ -69,8 +69,7 @@ def _keeps(found: WhatIf, close: CloseUp) -> Iterator[str]:
     """What keeps the pod from the wanted node."""
     host = found.host
     if not close.fits:
-        reasons = dict.fromkeys([*close.whole_pod, *(reason for verdict in close.verdicts for reason in verdict.reasons)])
-        yield f"{close.node} does not fit: {'; '.join(reasons)}."
+        yield f"{close.node} does not fit: {'; '.join(close.reasons)}."
         for room in close.room:
             if room.missing:
                 needs, free = rounded(room.resource, room.asked), rounded(room.resource, room.free)

@@ -14,7 +14,7 @@ from ....algorithmprovider.gates import parse_gates
 from ....framework.userrules import catalogue_of
 from ...console.output import note, one_line
 from ...report.prose import wrapped
-from ...report.tables import Table, width_of
+from ...report.tables import TextTable, width_of
 from ..documents import write_answer
 from ..notices import tell_line
 from .policyfiles import read_policy_file, release_of_policies
@@ -47,15 +47,15 @@ def run_check(file: Path, release: str, gates: str | None, rules: tuple[str, ...
 def _text(report: PolicyCheck, extenders: Sequence[ExtenderConfig], width: int | None) -> str:
     predicates = [[place, found.name, found.origin] for place, found in enumerate(report.predicates, 1)]
     never = [[None, name, "never runs"] for name in report.never_run]
-    tables = [Table(["order", "predicate", "from"], [*predicates, *never]).text(width)]
+    tables = [TextTable(["order", "predicate", "from"], [*predicates, *never]).text(width)]
     tables.append(
-        Table(["priority", "weight"], [[found.name, found.weight] for found in report.priorities]).text(width)
+        TextTable(["priority", "weight"], [[found.name, found.weight] for found in report.priorities]).text(width)
         if report.priorities
         else "no priorities"
     )
     if extenders:
         rows = [[extender.url_prefix, "yes" if extender.ignorable else "no"] for extender in extenders]
-        tables.append(Table(["extender", "may be ignored"], rows).text(width))
+        tables.append(TextTable(["extender", "may be ignored"], rows).text(width))
     everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
     told = f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
     return "\n\n".join([*tables, *wrapped([told], width)])

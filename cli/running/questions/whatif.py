@@ -10,7 +10,7 @@ from typing import IO
 
 import attrs
 
-from ....api.reading.notices import Notice
+from ....api.reading.notices import Notice, input_warnings
 from ....simulation.explain.subject import find_subject
 from ....simulation.simulate import Simulation
 from ....simulation.whatif.whatif import Asked, WhatIf, what_if
@@ -22,11 +22,9 @@ from ...engines.setup import Setup
 from ...report.questions.whatif import what_if_lines
 from ...report.tables import width_of
 from ..cluster import opened
-from ..documents import DOCUMENT_FORMS, write_document
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import write_unread
 from ..simulate import OptionError, tell
-
-KIND = "WhatIf"
 
 
 @attrs.frozen
@@ -74,7 +72,7 @@ def _write(found: WhatIf, form: str, stream: IO[str], warnings: Sequence[Notice]
     if form == "csv":
         _write_csv(found, stream)
     elif form in DOCUMENT_FORMS:
-        write_document(form, KIND, found.record(), stream, warnings=warnings)
+        write_answer(form, found.document(input_warnings(warnings)), stream)
     else:
         stream.writelines(f"{line}\n" for line in what_if_lines(found, width_of(stream), wide=form == "wide"))
         write_unread(warnings, stream, width_of(stream))

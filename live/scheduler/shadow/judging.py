@@ -19,7 +19,7 @@ OURS, CLUSTER = "kubeclassic", "cluster"
 
 
 @attrs.frozen(kw_only=True)
-class Judgement:
+class PodJudgement:
     """One pod. A host of None: no node."""
 
     pod: str
@@ -58,18 +58,20 @@ def cause_text(cause: Cause) -> str:
     return f"{KINDS[cause.kind]}: {cause.text}" if cause.text else KINDS[cause.kind]
 
 
-def judged(engine: Engine, decision: Decision, cluster: str) -> Judgement:
+def judged(engine: Engine, decision: Decision, cluster: str) -> PodJudgement:
     """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*."""
     verdict, cause = _verdict(engine, decision, cluster)
-    return Judgement(pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or "")
+    return PodJudgement(
+        pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or ""
+    )
 
 
-def judged_without(decision: Decision, message: str) -> Judgement:
+def judged_without(decision: Decision, message: str) -> PodJudgement:
     """Our decision on a pod for which the cluster's scheduler found no node, and said why."""
     if decision.host is None:
-        return Judgement(pod=decision.pod.key, verdict=SAME, ours=None, cluster=None, message=message)
+        return PodJudgement(pod=decision.pod.key, verdict=SAME, ours=None, cluster=None, message=message)
     cause = Cause(PREDICATE, side=CLUSTER, node=decision.host, text=message)
-    return Judgement(pod=decision.pod.key, verdict=DIFFERENT, ours=decision.host, cluster=None, cause=cause, message=message)
+    return PodJudgement(pod=decision.pod.key, verdict=DIFFERENT, ours=decision.host, cluster=None, cause=cause, message=message)
 
 
 def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cause | None]:
@@ -84,7 +86,7 @@ def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cau
         return DIFFERENT, Cause(SAMPLING, None, OURS, cluster, "the search found enough nodes before it reached this one")
     if view.state == UNKNOWN or decision.host is None:
         return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
-    if engine.table.row_of[cluster] in best(decision):
+    if engine.row_of(cluster) in best(decision):
         return AMONG_BEST, Cause(TIE, node=cluster)
     return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
 
@@ -99,14 +101,14 @@ def _scored(ours: JudgedNode, theirs: JudgedNode) -> Cause:
 
 
 @attrs.define
-class Tally:
+class AgreementCounts:
     """How often the two agreed."""
 
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, DIFFERENT), 0))
     causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
     """(kind, rule) of what is different -> how often."""
 
-    def add(self, judgement: Judgement) -> None:
+    def add(self, judgement: PodJudgement) -> None:
         """Count one pod."""
         self.counts[judgement.verdict] += 1
         if judgement.differs and judgement.cause is not None:

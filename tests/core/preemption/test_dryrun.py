@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubeclassic.api.record import plain
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
@@ -72,7 +73,7 @@ class TestBothBackings:
         if not decision.is_fit_error:
             return
         assert decision.preemption is not None
-        plan = decision.preemption.record()
+        plan = plain(decision.preemption.record())
         wanted = {name: {"victims": [p.key for p in pods], "pdbViolations": n} for name, (pods, n) in attempt.candidates.items()}
         assert plan["candidates"] == wanted
         assert plan["node"] == attempt.choice()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kubeclassic.core.decision.record import NodeVictims
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.preemption import shortlisted
 from tests.support.build import node, obj, pod
@@ -76,7 +77,7 @@ class TestVictims:
         engine = scheduler(node("a"), *there, budget("b", 1))
         decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
         assert decision.preemption is not None
-        assert decision.preemption.record()["candidates"] == {"a": {"victims": ["default/e1", "default/e0"], "pdbViolations": 1}}
+        assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
 
     def test_disrupted_pods_are_exempt(self) -> None:
         """A pod that the budget lists as disrupted violates nothing."""

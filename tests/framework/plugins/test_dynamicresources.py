@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import KubeObject, ResourceClaim
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
@@ -28,7 +28,7 @@ def scheduler(*objects: KubeObject, release: str = "1.34", **gates: bool) -> Eng
     """A scheduler with devices on, in a cluster of *objects*."""
     gates = {"DynamicResourceAllocation": True, **gates} if release != "1.34" else gates
     engine = framework_engine(read_configuration(None, gates, FRAMEWORK_RELEASES[release]))
-    Feed(engine).put_all(objects)
+    EventFeed(engine).put_all(objects)
     return engine
 
 
@@ -117,7 +117,7 @@ class TestAccounts:
         (found,) = explain(engine, claiming("p", "c")).nodes[0].devices
         assert (found.claim, found.request, found.device_class, found.wanted, found.takes_all) == ("c", "r0", "gpu", 2, False)
         assert found.usable == (f"{DRIVER}/a/g2",)
-        assert found.refused == {
+        assert {one.why: one.devices for one in found.refused} == {
             f'selector of request: {own}.?model.orValue("a100") == "a100"': (f"{DRIVER}/a/g0",),
             "used by claim default/other": (f"{DRIVER}/a/g1",),
             f"it has no attribute {DRIVER}/numa, which a constraint compares": (f"{DRIVER}/a/g3",),

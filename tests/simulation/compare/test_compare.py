@@ -16,7 +16,7 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.record import plain
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
 from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, Decided, decided
@@ -105,7 +105,7 @@ def settled(version: str) -> Engine:
 def asked_afresh(version: str, objects: list[KubeObject], waiting: Pod) -> Decided:
     """What a scheduler that knows nothing but *objects* decides."""
     made = settled(version)
-    feed = Feed(made)
+    feed = EventFeed(made)
     for item in objects:
         feed.put(item)
     return decided(made.schedule(waiting))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.record import plain
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, Agreement, best, decided
 from kubeclassic.simulation.compare.rowmaps import RowMap
 from tests.support.examples import examples
@@ -47,9 +47,9 @@ def change(rng: random.Random, engine: Engine) -> None:
     """A node comes, changes or goes, for one of the two alone."""
     number = rng.randrange(NODES)
     if engine.cache.node(f"n{number}") is not None and rng.random() < 0.4:
-        Feed(engine).delete(machine(number, 0))
+        EventFeed(engine).delete(machine(number, 0))
     else:
-        Feed(engine).put(machine(number, rng.randrange(64)))
+        EventFeed(engine).put(machine(number, rng.randrange(64)))
 
 
 @examples(1)

@@ -17,7 +17,7 @@ from kubeclassic.framework.status import Status, unschedulable, wait
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay.checkpoint import CheckpointError, Header, load, save
 from kubeclassic.simulation.replay.inputs.inputs import Inputs
-from kubeclassic.simulation.replay.outputs import OutputError
+from kubeclassic.simulation.replay.outputs import ResultFileError
 from kubeclassic.simulation.replay.recording import Recording
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays, Places
@@ -288,11 +288,11 @@ class TestRefusals:
         for changed in (content[: len(content) // 3], b"x" + content[1:]):
             path.write_bytes(changed)
             with pytest.raises(
-                OutputError, match=r"half.jsonl: not the file that the checkpoint was made with: its first \d+ bytes differ"
+                ResultFileError, match=r"half.jsonl: not the file that the checkpoint was made with: its first \d+ bytes differ"
             ):
                 resumed(half_way)
         path.unlink()
-        with pytest.raises(OutputError, match=r"half.jsonl: cannot be resumed: no such file or directory"):
+        with pytest.raises(ResultFileError, match=r"half.jsonl: cannot be resumed: no such file or directory"):
             resumed(half_way)
 
 

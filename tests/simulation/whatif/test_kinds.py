@@ -338,9 +338,9 @@ class TestTheMoment:
         before = stage.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, stage.nodes()))
         for _, family in FAMILIES:
             for change in family(stage):
-                stage.suggestion(change)
+                stage.helpful(change)
         everyone = [entry.pod for node in stage.nodes() for entry in stage.on(node.name)]
-        stage.suggestion(Change(kind="delete", words="", patch=(), gone=tuple(everyone)))
+        stage.helpful(Change(kind="delete", words="", patch=(), gone=tuple(everyone)))
         assert stage.ask(details=True).record(details=True) == before[0]
         rows = before[1].shape[1]
         assert (run.engine.table.requested[:, :rows] == before[1]).all()
