@@ -8,7 +8,6 @@ import inspect
 import json
 import pickle
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,8 +35,6 @@ from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
 
-PAGES = ("README.md", "docs/python/first.md")
-PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""
 
@@ -113,24 +110,6 @@ def test_help_shows_every_option_on_a_line_of_its_own(kind: type) -> None:
     """``help(Classic)`` and ``help(Framework)`` have each option that there is, one a line."""
     told = re.findall(r"^:param (\w+):", inspect.getdoc(kind) or "", flags=re.MULTILINE)
     assert told == list(inspect.signature(kind).parameters)
-
-
-def test_readmes_python_code_has_types(root: Path, tmp_path: Path) -> None:
-    """The Python code of README and of the first steps passes ``mypy --strict``: details are never None there."""
-    program = "\n".join(code for page in PAGES for code in PYTHON.findall((root / page).read_text(encoding="utf-8")))
-    file = tmp_path / "readme.py"
-    file.write_text(program)
-    options = ["--strict", "--no-error-summary", "--cache-dir", str(root / ".mypy_cache")]
-    command, where = [sys.executable, "-m", "mypy", *options, str(file)], package_path(root, tmp_path)
-    done = subprocess.run(command, cwd=tmp_path, env=where, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.returncode) == ("", 0), done.stderr
-
-
-def package_path(root: Path, tmp_path: Path) -> dict[str, str]:
-    """An environment in which the package at *root* is found as ``kubeclassic``."""
-    (tmp_path / "packages").mkdir()
-    (tmp_path / "packages" / "kubeclassic").symlink_to(root, target_is_directory=True)
-    return {"MYPYPATH": str(tmp_path / "packages"), "PATH": ""}
 
 
 def test_schedule_and_run_keep_details_alike() -> None:
