@@ -24,7 +24,8 @@ LEAST_TRIALS, MOST_TRIALS = 10, 400
 
 def fewest_nodes(
     question: CapacityQuestion, scenario: Scenario, recipe: Recipe, given: Sequence[str | tuple[str, Loaded]],
-    costs: Mapping[str, Decimal], *, most_nodes: int | None = None, most_trials: int | None = None, on_progress: Callable[[int], None] | None = None,
+    costs: Mapping[str, Decimal], *, most_nodes: int | None = None, most_trials: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> NewNodesAnswer:  # fmt: skip
     """The cheapest mix of the kinds of nodes that are *given* with which each pod of *question* finds a node.
 

@@ -18,7 +18,7 @@ import attrs
 import msgspec
 
 from ...exceptions import KubeclassicError
-from .journal import Record
+from .journal import EventData
 
 PARQUET = ".parquet"
 """How the name of a Parquet file ends."""
@@ -112,7 +112,7 @@ def _as_json(value: Any) -> str:
     return _quoted(value) if kind is str else repr(value) if kind is int else _JSON.encode(value)
 
 
-def as_json_line(record: Record) -> bytes:
+def as_json_line(record: EventData) -> bytes:
     """A record as a line of JSON."""
     if _SIMPLE.issuperset(map(type, record.values())):
         try:
