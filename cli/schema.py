@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from ..api.record import DocumentRecord, Record, schema_of
+from ..api.record import API_VERSION, DocumentRecord, Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
-from .report.documents import API_VERSION
 
 FOLDER = Path(__file__).parent / "schemas"
 ENDING = ".json"
@@ -21,6 +20,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 DOCUMENTS = {
+    "sweep": "simulation.functions.sweep:SweepDocument",
     "bench": "simulation.bench.measured:BenchDocument",
     "bench-compare": "simulation.bench.comparison:BenchComparison",
     "capacity": "simulation.capacity.answer:CapacityDocument",

@@ -29,7 +29,7 @@ def pod_record(simulation: Simulation, outcome: Outcome) -> Record:
         "tries": outcome.tries, "nominated": nominated or None, "victims": list(outcome.victims),
         "evictedBy": eviction.by if eviction else None, "evictedFrom": eviction.node if eviction else None,
         "replacement": eviction.replacement if eviction else None, "replaces": outcome.replaces, "priority": pod.priority,
-        "requests": {name: number for name, number in engine.templates.of(pod).requests.items() if number},
+        "requests": {name: number for name, number in engine.template_of(pod).requests.items() if number},
     }  # fmt: skip
 
 

@@ -56,9 +56,8 @@ class Summary(Record):
 def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
     """The summary of a finished simulation; shares are rounded to *digits*."""
     engine, outcomes = simulation.engine, simulation.outcomes
-    engine.snapshot.refresh()
     return Summary(
-        nodes=engine.cache.node_count,
+        nodes=engine.node_count,
         pods=len(outcomes),
         placed=sum(outcome.word == "placed" for outcome in outcomes.values()),
         waiting=sum(outcome.is_waiting for outcome in outcomes.values()),
@@ -68,7 +67,7 @@ def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         cycles=simulation.cycles,
         passed_over=dict(simulation.scenario.passed_over),
-        resources=tuple(usages(engine.table, digits=digits)),
+        resources=tuple(usages(engine.fresh_table(), digits=digits)),
     )
 
 

@@ -43,7 +43,7 @@ def test_more_work_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     before, schedule = counted(name), Engine.schedule
 
     def twice(self: Engine, pod: Any, **options: Any) -> Any:
-        self.template_of(pod)
+        self.latest_template(pod)
         return schedule(self, pod, **options)
 
     monkeypatch.setattr(Engine, "schedule", twice)

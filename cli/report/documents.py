@@ -8,8 +8,7 @@ from typing import IO, Any
 
 import msgspec
 
-API_VERSION = "kubeclassic/v1"
-"""The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
+from ...api.record import API_VERSION
 
 
 def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:

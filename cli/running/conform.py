@@ -10,12 +10,12 @@ from pathlib import Path
 import attrs
 import click
 
+from ...api.record import as_document
 from ...simulation.conform import Family, Manner, answer_case, read_cases
 from ...simulation.functions.conform import ConformResult, checked, chosen_families
 from ..console.output import writing
 from ..console.progress import following
 from ..declaring.memory import engine_options
-from ..report.documents import document
 from ..report.tables import TextTable
 
 
@@ -45,7 +45,7 @@ def run(asked: Asked) -> None:
         return
     found = checked(families, asked.without, manner, asked.jobs, partial(following, what="conforming", unit="families"))
     if asked.form == "json":
-        click.echo(json.dumps(document(found.document.KIND, found.record())))
+        click.echo(json.dumps(as_document(found.document)))
     else:
         _print(found, asked.show)
     sys.exit(0 if found.ok else 1)

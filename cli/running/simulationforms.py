@@ -193,7 +193,7 @@ class Answer:
         engine, listed = self.simulation.engine, {"nodes": self.nodes()} if nodes else {}
         warnings = warning_records(self.simulation.scenario.warnings)
         found = {
-            "warnings": warnings, "release": engine.algorithm.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
+            "warnings": warnings, "release": engine.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
             "cycles": cycles,
         }  # fmt: skip
         whole = {"reasons": unplaced_records(self.simulation.outcomes.values()), **self._before, "nodesByUse": nodes_by_use(engine)}

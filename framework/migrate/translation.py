@@ -23,7 +23,6 @@ from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
-from ..config.gates import resolved_gates as resolved_target_gates
 from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import deviations
 from .document import DEVICES, document_of
@@ -249,7 +248,7 @@ class _Draft:
 
     def _post_filters(self) -> list[str]:
         """The plugins that look after pods that fit nowhere."""
-        known = default_plugins(LATEST, Context(self.target, resolved_target_gates(None, self.target)))["multiPoint"].enabled
+        known = default_plugins(LATEST, Context(self.target, resolved_gates(self.target)))["multiPoint"].enabled
         devices = [DEVICES] if any(plugin.name == DEVICES for plugin in known) else []
         return [*devices, *(["DefaultPreemption"] if self.preempts else [])]
 

@@ -84,7 +84,7 @@ class Process:
     def __attrs_post_init__(self) -> None:
         self.metrics = SchedulerMetrics(self.settings.release)
         if self.settings.longest_parked is not None:
-            release = self.engine.algorithm.release
+            release = self.engine.release
             release = attrs.evolve(release, queue=attrs.evolve(release.queue, parked_at_most=self.settings.longest_parked))
             self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
 
@@ -145,7 +145,7 @@ class Process:
         )  # fmt: skip
 
     def _assemble(self, link: Transport, counted: Transport, events: Events | None) -> None:
-        release = self.engine.algorithm.release
+        release = self.engine.release
         self.engine.asks_later = not self.is_dry
         client = release.client
         api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(client)), release.version, client.device_api)
@@ -159,7 +159,7 @@ class Process:
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.algorithm.gates, link, DryRun.of(self.scheduler, api), self.warn)
+        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.warn)
         if events is not None:
             self.elector = self._elector(counted, events)
 
@@ -190,7 +190,7 @@ class Process:
         return Endpoints(
             self.settings.release,
             self.metrics,
-            componentconfig(self.settings, self.engine.algorithm.release.default_percentage),
+            componentconfig(self.settings, self.engine.release.default_percentage),
             checks={} if elector is None else {"leaderElection": elector.fault},
             ready={"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"},
             profiling=self.settings.profiling,

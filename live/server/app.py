@@ -59,7 +59,7 @@ class ExtenderApp:
 
     def _measure(self) -> None:
         cluster, show = self.service.cluster, self.metrics.show
-        show("nodes", "Nodes in the cluster.", lambda: cluster.engine.cache.node_count)
+        show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
         show("questions_waiting", "Questions that wait for the engine, and the one that it answers.", lambda: self.worker.waiting)

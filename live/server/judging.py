@@ -90,7 +90,7 @@ def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
     refused = engine.flow.refusal(pod)
     if refused is not None:
         raise CannotDecide(refused.error or "the pod may not be tried")
-    cycle = engine.flow.begin(pod)
+    cycle = engine.begin(pod)
     try:
         return cycle, engine.flow.filter(cycle)
     except CycleError as error:

@@ -75,7 +75,7 @@ def time_once(case: Json, engine_options: Mapping[str, Any]) -> Timing:
     measured = Stopwatch()
     with settled():
         measured.follow(made, run.engine)
-    return measured.timing(run.engine.cache.node_count, loaded)
+    return measured.timing(run.engine.node_count, loaded)
 
 
 def _loaded(case: Json, engine_options: Mapping[str, Any]) -> tuple[Run, Iterator[Decision]]:

@@ -129,7 +129,7 @@ class Stopwatch:
 
     def follow(self, decisions: Iterable[Decision], engine: Engine) -> None:
         """Time *decisions* of *engine*."""
-        taken, detours = engine.flow.detours()
+        taken, detours = engine.detours()
         found: list[Decision] = []
         moments = [time.perf_counter()]
         started = time.process_time()
@@ -141,7 +141,7 @@ class Stopwatch:
         self.cycles += len(found)
         self._latencies += np.diff(moments).tolist()
         self.hosts |= {decision.pod.key: decision.host for decision in found}
-        taken_now, detours_now = engine.flow.detours()
+        taken_now, detours_now = engine.detours()
         self._taken += taken_now - taken
         self._detours += detours_now - detours
 

@@ -132,5 +132,5 @@ class Agreement:
 
 
 def _holds(contestant: Contestant, rows: Rows, host: str | None) -> bool:
-    row = None if host is None else contestant.engine.table.row_of.get(host)
+    row = None if host is None else contestant.engine.row_of(host)
     return row is not None and bool((rows == row).any())

@@ -78,7 +78,7 @@ class Comparison:
     def _configuration(self, contestant: Contestant) -> ComparedConfiguration:
         simulation, engine = contestant.simulation, contestant.engine
         return ComparedConfiguration(
-            contestant.name, self.texts.get(contestant.name, ""), engine.algorithm.release.version, summarise(simulation),
+            contestant.name, self.texts.get(contestant.name, ""), engine.release.version, summarise(simulation),
             fragmentation(engine, simulation.scenario.pending), nodes_by_use(engine),
             {key: outcome.host for key, outcome in simulation.outcomes.items()}, dict(simulation.evicted),
         )  # fmt: skip
@@ -158,7 +158,7 @@ def compare(
 
 def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
     for pod in scenario.pending:
-        if engine.flow.algorithm_of(pod) is None:
+        if engine.algorithm_of(pod) is None:
             raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
 
 

@@ -65,11 +65,11 @@ class Contestant:
     @property
     def scale(self) -> int:
         """The highest score that a rule gives a node."""
-        return self.engine.flow.max_score
+        return self.engine.max_score
 
     def algorithm(self, pod: Pod) -> Algorithm:
         """The rules for *pod*; with profiles, those of its profile."""
-        return self.engine.flow.algorithm_of(pod) or self.engine.algorithm
+        return self.engine.algorithm_of(pod) or self.engine.algorithm
 
     def weights(self, pod: Pod) -> dict[str, int]:
         """Scoring rule -> weight."""
@@ -95,7 +95,7 @@ class Contestant:
 
 def node_view(engine: Engine, decision: Decision, node: str) -> JudgedNode:
     """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of *engine*."""
-    details, row = decision.details, engine.table.row_of.get(node)
+    details, row = decision.details, engine.row_of(node)
     if details is None or row is None:
         return JudgedNode(node, UNKNOWN)
     here = details.feasible_rows == row
@@ -110,7 +110,7 @@ def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: i
     if ranking is None:
         return JudgedNode(node, FITS)
     found = ranking.by_priority
-    weights = _weights(tuple((engine.flow.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
+    weights = _weights(tuple((engine.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
     scores = dict(zip(found, map(_weighed, [line.item(at) for line in found.values()], weights), strict=True))
     return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
 

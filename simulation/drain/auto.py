@@ -132,8 +132,7 @@ class Search:
 
 def _use(trial: Trial, names: Sequence[str]) -> tuple[Floats, Floats]:
     """What the pods of each node request, and what it has: float64[N, R], each in shares of what all nodes have."""
-    table = trial.engine.table
-    trial.engine.snapshot.refresh()
+    table = trial.engine.fresh_table()
     rows = np.array([table.row_of[name] for name in names], np.intp)
     has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
     requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T

@@ -48,7 +48,7 @@ def bound_of(trial: Trial, candidates: Sequence[str], flags: DrainFlags, keep: i
     """How many of *candidates* can go at most, of the cluster that *trial* begins with; *keep* of them have to stay anyway."""
     resources = counted_resources(trial)
     room, need = _room_and_need(trial, flags, resources)
-    rows = {name: number for number, name in enumerate(trial.engine.cache.infos)}
+    rows = {name: number for number, name in enumerate(trial.engine.pods_by_node())}
     chosen = [rows[name] for name in candidates]
     others = np.setdiff1d(np.arange(len(rows)), chosen)
     need = need - room[others].sum(axis=0)
@@ -82,8 +82,7 @@ def _mixtures(count: int) -> Iterator[Floats]:
 
 def counted_resources(trial: Trial) -> list[str]:
     """The resources of which no node takes more than it has. The scheduler is asked: a Policy or a profile may leave out some, or all."""
-    table = trial.engine.table
-    trial.engine.snapshot.refresh()
+    table = trial.engine.fresh_table()
     there = np.flatnonzero(table.has_node)
     most = {name: int(table.allocatable[row, there].max(initial=0)) for name, row in table.resources.items()}
     found = [name for name, amount in most.items() if amount and _is_counted(trial, name, amount)]

@@ -118,7 +118,7 @@ def _plan(settled: Settled, asked: tuple[str, ...], proof: Proof, bound: Bound |
         placed_before=settled.placed, waiting=len(settled.waiting),
     )  # fmt: skip
     answer = DrainDocument(
-        release=trial.engine.algorithm.release.version, can=proof.can,
+        release=trial.engine.release.version, can=proof.can,
         cannot={name: proof.cannot[name] for name in asked if name in proof.cannot}, moves=moves,
         evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to) for one in left),
         staying=proof.staying, budgets=trial.budgets.used(), bound=bound, summary=summary,

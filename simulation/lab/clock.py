@@ -67,7 +67,7 @@ class _Taking:
     def look(self) -> None:
         """See what new nodes offer, which is known after the step that tells of them."""
         for name in self.unknown:
-            node = self.replay.engine.cache.node(name)
+            node = self.replay.engine.node(name)
             had = {} if node is None else of_node(node.status.allocatable)
             self.nodes[name] = tuple(had.get(resource, 0) for resource in (*self.plot.resources, PODS))
         self.unknown.clear()
@@ -79,7 +79,7 @@ class _Taking:
             return
         if key and key not in self.plot.pod_at and key not in self.pods:
             pod = self.replay.cluster.pod(key)
-            requests = {} if pod is None else self.replay.engine.templates.of(pod).requests
+            requests = {} if pod is None else self.replay.engine.template_of(pod).requests
             self.pods[key] = tuple(requests.get(name, 0) for name in self.plot.resources)
         if event == "NodeAdded" and node not in self.plot.node_at:
             self.nodes.setdefault(node, ())

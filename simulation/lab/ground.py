@@ -91,7 +91,7 @@ class WarmEngines:
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
         """
         engine = _engine(recipe, self.scenario, None)
-        key = engine.algorithm.release.version, frozenset(name for name, on in engine.algorithm.gates.items() if on)
+        key = engine.release.version, frozenset(name for name, on in engine.gates.items() if on)
         before, runs = self._engines.pop(key, (None, 0))
         if before is not None:
             engine = _engine(recipe, self.scenario, before)
@@ -104,7 +104,7 @@ class WarmEngines:
         """Take back what *simulation* placed; False where that would not be all that it did."""
         engine, cache = simulation.engine, simulation.engine.cache
         placed = [state.pod.bound_to(state.node_name) for pod in simulation.pods() if (state := cache.state(pod)) is not None]
-        holds = any(profile.points.permit for profile in engine.flow.profiles.values())
+        holds = any(profile.points.permit for profile in engine.profiles.values())
         if holds or simulation.has_evicted:
             return False
         _, states, assumed = cache.counts
@@ -113,9 +113,8 @@ class WarmEngines:
         for pod in reversed(placed):
             cache.forget(pod)
         cache.order.taken = 0
-        engine.snapshot.refresh()
-        engine.table.transient[:] = 0
-        return all(_keeps_ports(cache, pod) for pod in placed if engine.templates.of(pod).ports)
+        engine.fresh_table().transient[:] = 0
+        return all(_keeps_ports(cache, pod) for pod in placed if engine.template_of(pod).ports)
 
 
 def _engine(recipe: Recipe, scenario: Scenario, before: Engine | None) -> Engine:

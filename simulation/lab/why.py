@@ -52,7 +52,7 @@ def _found(scenario: Scenario, key: str) -> Pod:
 
 def explained(found: Explanation, engine: Engine, node: str | None) -> dict[str, Any]:
     """An explanation by *engine* as plain data for a page; with *node* also about that one."""
-    algorithm = engine.flow.algorithm_of(found.decision.pod) or engine.algorithm
+    algorithm = engine.algorithm_of(found.decision.pod) or engine.algorithm
     return {
         "pod": found.decision.pod.key,
         "host": found.decision.host,

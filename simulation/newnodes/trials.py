@@ -121,7 +121,7 @@ class Trials:
         waiting = self.question.scenario.pending if self.question.pending_first else ()
         missing = [
             Missing(pod=pod, message=f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else NO_NODE)
-            for pod in waiting if engine.cache.state(pod) is None
+            for pod in waiting if engine.pod_state(pod) is None
         ]  # fmt: skip
         lacking = self._lacking([placed.fits for placed in counted.placed])
         missing += [Missing(pod=pod, message=NOT_TRIED if number else counted.stop.message) for number, pod in enumerate(lacking)]

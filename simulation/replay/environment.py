@@ -121,13 +121,13 @@ class Simulation:
 
     def _look(self) -> EnvironmentState:
         engine, resources = self.replay.engine, tuple(self.replay.inputs.resources)
-        engine.snapshot.refresh()
-        names = tuple(sorted(name for name, info in engine.cache.infos.items() if info.node is not None))
+        engine.fresh_table()
+        names = tuple(sorted(node.name for node in engine.nodes()))
         ledger = self.replay.cluster.ledger
         rows = np.array([ledger.row_of(name) for name in names], np.intp)
         asked, feasible, scores = np.zeros(len(resources), np.int64), np.zeros(len(names), np.bool_), np.zeros(len(names), np.int64)
         if self.pod is not None:
-            asked = ledger.vector(engine.templates.of(self.pod).requests)
+            asked = ledger.vector(engine.template_of(self.pod).requests)
             if names:
                 feasible, scores = self._judged(self.pod, names)
         room = ledger.allocatable[:, rows].T.copy(), ledger.used[:, rows].T.copy()

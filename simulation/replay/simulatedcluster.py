@@ -11,6 +11,7 @@ import attrs
 
 from ...api.objects import KubeObject, Node, Pod
 from ...core.bindingcycle import BindingCycle
+from ...core.cluster.listings import Listings
 from ...core.engine import Engine
 from ...core.queue.clock import Clock
 from ...core.queue.protocol import SchedulingQueue
@@ -57,8 +58,9 @@ class SimulatedCluster:
 
     def __attrs_post_init__(self) -> None:
         self.clock = Clock(origin=self.origin)
-        self.queue = self.engine.flow.queue(self.clock)
-        self.router, self.binding = self.engine.flow.router(self.queue, self.scheduler_name), self.engine.flow.binding
+        flow = self.engine.flow
+        self.queue = flow.queue(self.clock)
+        self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
         self.journal = ReplayJournal(self.clock)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
@@ -120,9 +122,14 @@ class SimulatedCluster:
         self._version += 1
         return attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version=str(self._version)))
 
+    @property
+    def listings(self) -> Listings:
+        """The objects that are neither nodes nor pods."""
+        return self.engine.listings
+
     def node(self, name: str) -> Node | None:
         """The node called *name*, or None."""
-        return self.engine.cache.node(name)
+        return self.engine.node(name)
 
     def is_gated(self, key: str) -> bool:
         """Whether a PreEnqueue plugin keeps a pod out of the queue."""

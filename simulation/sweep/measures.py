@@ -87,12 +87,6 @@ def _hosts(simulation: Simulation) -> Iterator[tuple[Pod, str]]:
             yield outcome.pod, outcome.host
 
 
-def _nodes_left(replay: Replay) -> list[Node]:
-    """The nodes at the end of a replay."""
-    found = (replay.cluster.node(name) for name in replay.engine.table.row_of)
-    return [node for node in found if node is not None]
-
-
 def _hosts_left(replay: Replay) -> list[tuple[Pod, str]]:
     """The pods that have a node at the end of a replay, and which."""
     return [(life.original, life.node) for life in replay.pods.all.values() if life.node]
@@ -158,7 +152,7 @@ def replay_measures(replay: Replay, over_time: OverTime) -> Measures:
     shares = {} if use is None else {f"{name} used": round(float(share), DIGITS) for name, share in zip(ledger.resources, use, strict=True)}
     return {
         "pods": tally.arrived, "placed": tally.scheduled, "unschedulable": ledger.waiting_pods + tally.never_scheduled,
-        "evictions": tally.evicted, "zone skew": zone_skew(_nodes_left(replay), _hosts_left(replay)),
+        "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), _hosts_left(replay)),
         "fragmentation": _mean(value for value, _ in of_nodes.values()),
         "imbalance": _mean(value for _, value in of_nodes.values()), **shares,
         **{f"{name} fragmentation": value for name, (value, _) in averages.items()},

@@ -86,7 +86,7 @@ class Site:
         service, metrics = self.app.service, self.app.metrics
         async with HttpTransport(self.access) as transport:
             following = Following(
-                transport=transport, release=service.cluster.engine.algorithm.release, cluster=service.cluster, worker=self.app.worker,
+                transport=transport, release=service.cluster.engine.release, cluster=service.cluster, worker=self.app.worker,
                 say=warn, on_event=metrics.events.inc,
             )  # fmt: skip
             self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
@@ -123,7 +123,7 @@ def _tell(cluster: ServedCluster, asked: Asked) -> None:
         warn(f"the configuration's own extenders are not called: {len(algorithm.extenders)}")
     if asked.verbose:
         note(f"release {algorithm.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
-        for line in cluster.engine.flow.describe():
+        for line in cluster.engine.describe():
             note(line)
 
 
@@ -131,8 +131,8 @@ def _shown(cluster: ServedCluster, asked: Asked) -> dict[str, Any]:
     """What ``/configz`` says."""
     engine = cluster.engine
     return {
-        "release": engine.algorithm.release.version,
-        "rules": list(engine.flow.describe()),
+        "release": engine.release.version,
+        "rules": list(engine.describe()),
         "preemption": engine.algorithm.preemption,
         "defaults": asked.defaults,
     }

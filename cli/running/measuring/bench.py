@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ....api.record import UNSET, plain
+from ....api.record import UNSET, as_document
 from ....exceptions import KubeclassicError
 from ....extenders.choice import ConfiguredExtenders
 from ....simulation.bench import bench as timing
@@ -22,7 +22,6 @@ from ...console.output import note, warn, writing
 from ...console.progress import Work, working
 from ...declaring.memory import engine_options
 from ...report.bench import bench_tables
-from ...report.documents import document
 from ...report.tables import write_tables
 from .benchproblems import Asked, Json, in_todays_words, problem
 
@@ -43,7 +42,7 @@ def run(asked: Asked) -> None:
     with working("timing", asked.repeat, "runs", word=case["name"], still=True) as work:
         record, is_right = _timed(case, asked, profiler, read_seconds, work)
     if asked.form == "json":
-        click.echo(json.dumps(document(record.KIND, plain(record))))
+        click.echo(json.dumps(as_document(record)))
     else:
         write_tables(bench_tables([record]), sys.stdout)
     if not is_right:

@@ -56,7 +56,7 @@ def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: S
     found = list(following(points(axes, ask), total, "counting", "sizes"))
     if forms.plot is not None:
         draw(axes, found, forms.plot)
-    warnings, release = given.scenario.warnings, given.engine.algorithm.release.version
+    warnings, release = given.scenario.warnings, given.engine.release.version
     answer = CapacityCurveDocument(warnings=input_warnings(warnings), release=release, axes=tuple(axes), points=tuple(found))
 
     def page() -> str:

@@ -86,7 +86,7 @@ def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cau
         return DIFFERENT, Cause(SAMPLING, None, OURS, cluster, "the search found enough nodes before it reached this one")
     if view.state == UNKNOWN or decision.host is None:
         return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
-    if engine.table.row_of[cluster] in best(decision):
+    if engine.row_of(cluster) in best(decision):
         return AMONG_BEST, Cause(TIE, node=cluster)
     return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
 
