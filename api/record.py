@@ -18,8 +18,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import astuple, force_setattr, replace
 
 __all__ = [
-    "UNSET", "Amounts", "Annotated", "Count", "Counts", "Names", "PodKey", "Record", "Share", "UnsetType", "astuple", "derive", "field",
-    "plain", "replace", "says", "schema_of",
+    "UNSET", "Amounts", "Annotated", "Count", "Counts", "Meta", "Names", "PodKey", "Record", "Share", "UnsetType", "astuple", "derive",
+    "field", "plain", "replace", "says", "schema_of",
 ]  # fmt: skip
 
 

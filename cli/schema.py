@@ -24,6 +24,8 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = {
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
+    "simulate": "simulation.records:SimulationDocument",
+    "simulate-line": "core.decision.record:CycleRecord",
     "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, as ``package.module:Class``. A name that ends in ``-line`` is that of a line of JSON Lines."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-import attrs
 import numpy as np
 
+from ..api.record import Count, Counts, Record, says
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints
 from .simulate import Simulation
@@ -17,59 +17,44 @@ UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-
 """Other resources are counted in pieces."""
 
 
-@attrs.frozen
-class Usage:
-    """One resource over all nodes; ``use`` and the measures of imbalance are shares of 1, over the nodes that have any of it."""
+DIGITS = 6
+UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
+
+
+class Imbalance(Record):
+    """How unevenly the nodes that have a resource are used."""
+
+    standard_deviation: Annotated[float, says("Of the use, a share of 1.", ge=0)]
+    max_min: Annotated[float, says("fullest minus emptiest.", ge=0)]
+
+
+class Usage(Record):
+    """One resource over all nodes; shares are of the nodes that have any of it."""
 
     resource: str
-    unit: str
+    unit: Unit
     allocatable: int
     requested: int
-    use: float
-    standard_deviation: float
-    emptiest: float
-    """The use of the emptiest node."""
-    fullest: float
-    """The use of the fullest node."""
-
-    @property
-    def spread(self) -> float:
-        """The use of the fullest node minus that of the emptiest one."""
-        return self.fullest - self.emptiest
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        imbalance = {"standardDeviation": round(self.standard_deviation, 6), "maxMin": round(self.spread, 6)}
-        sums = {"unit": self.unit, "allocatable": self.allocatable, "requested": self.requested}
-        uses = {"use": round(self.use, 6), "emptiest": round(self.emptiest, 6), "fullest": round(self.fullest, 6)}
-        return {"resource": self.resource, **sums, **uses, "imbalance": imbalance}
+    use: UseShare
+    emptiest: Annotated[UseShare, says("The use of the emptiest node that has the resource.")]
+    fullest: Annotated[UseShare, says("The use of the fullest one.")]
+    imbalance: Imbalance
 
 
-@attrs.frozen
-class Summary:
+class Summary(Record):
     """The results of a simulation."""
 
-    nodes: int
-    pods: int
-    placed: int
-    waiting: int
-    """Pods that have a node, where Permit plugins still make them wait."""
-    unschedulable: int
-    gated: int
-    """Pods that were not tried, as a PreEnqueue plugin holds them back."""
-    evicted: int
-    """Pods that had to leave, whether they had a node before the simulation or found it there."""
-    replaced: int
-    """Evicted pods in whose place their owners made new ones; these count among *pods*."""
-    cycles: int
-    passed_over: Mapping[str, int]
+    nodes: Count
+    pods: Annotated[Count, says("Pods that waited, and replacements of evicted ones.")]
+    placed: Count
+    waiting: Annotated[Count, says("Pods that have a node, but that Permit plugins have not allowed yet.")]
+    unschedulable: Count
+    gated: Annotated[Count, says("Pods that were not tried, as a PreEnqueue plugin holds them back.")]
+    evicted: Annotated[Count, says("All pods that had to leave, whether they had their node before the simulation or found it there.")]
+    replaced: Annotated[Count, says("Evicted pods in whose place their owners made new ones.")]
+    cycles: Count
+    passed_over: Annotated[Counts, says("Why objects of the input do not count -> how many.")]
     resources: tuple[Usage, ...]
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        names = ("nodes", "pods", "placed", "waiting", "unschedulable", "gated", "evicted", "replaced", "cycles")
-        counts = {name: getattr(self, name) for name in names}
-        return {**counts, "passedOver": dict(self.passed_over), "resources": [usage.record() for usage in self.resources]}
 
 
 def summarise(simulation: Simulation) -> Summary:
@@ -86,7 +71,7 @@ def summarise(simulation: Simulation) -> Summary:
         evicted=len(simulation.evictions),
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         cycles=simulation.cycles,
-        passed_over=simulation.scenario.passed_over,
+        passed_over=dict(simulation.scenario.passed_over),
         resources=tuple(usages(engine.table)),
     )
 
@@ -106,6 +91,8 @@ def _usage(name: str, allocatable: Ints, requested: Ints) -> Usage:
     shares = requested[having] / allocatable[having]
     total, used = int(allocatable.sum()), int(requested.sum())
     if not len(shares):
-        return Usage(name, UNITS.get(name, "pieces"), total, used, 0.0, 0.0, 0.0, 0.0)
-    least, most = float(shares.min()), float(shares.max())
-    return Usage(name, UNITS.get(name, "pieces"), total, used, used / total, float(shares.std()), least, most)
+        return Usage(name, UNITS.get(name, "pieces"), total, used, 0.0, 0.0, 0.0, Imbalance(0.0, 0.0))
+    least, most, deviation = float(shares.min()), float(shares.max()), float(shares.std())
+    imbalance = Imbalance(round(deviation, DIGITS), round(most - least, DIGITS))
+    use, emptiest, fullest = (round(share, DIGITS) for share in (used / total, least, most))
+    return Usage(name, UNITS.get(name, "pieces"), total, used, use, emptiest, fullest, imbalance)

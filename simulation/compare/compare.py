@@ -10,6 +10,7 @@ import attrs
 
 from ...api.garbage import no_garbage_collection
 from ...api.objects import Pod
+from ...api.record import plain
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
@@ -105,7 +106,7 @@ class Comparison:
         shares = fragmentation(contestant.engine, contestant.simulation.scenario.pending)
         version, text = contestant.engine.algorithm.release.version, self.texts.get(contestant.name, "")
         hosts = {key: outcome.host for key, outcome in contestant.simulation.outcomes.items()}
-        found = {"name": contestant.name, "text": text, "release": version, "summary": summarise(contestant.simulation).record()}
+        found = {"name": contestant.name, "text": text, "release": version, "summary": plain(summarise(contestant.simulation))}
         ends = {"fragmentation": shares, "nodesByUse": nodes_by_use(contestant.engine)}
         return {**found, **ends, "hosts": hosts, "evicted": dict(contestant.simulation.evicted)}
 

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from ...api.reading.notices import Notice
+from ...api.record import plain
 from ...core.arrays.types import Ints
 from ..simulate import Simulation
 from ..summary import summarise
@@ -57,7 +58,7 @@ class Answer:
         for eviction in simulation.evictions:
             at = plot.pod_at[eviction.pod.key]
             hosts[at], whys[at] = NOWHERE, texts.number(f"evicted to make room for {eviction.by}")
-        return cls(plot, hosts, whys, summarise(simulation).record(), texts)
+        return cls(plot, hosts, whys, plain(summarise(simulation)), texts)
 
     def host_of(self, pod: str) -> str | None:
         """The node of a pod, by its key; None: it has none."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...algorithmprovider.cells import ZONE_LABEL
 from ...api.objects import Node, Pod
+from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints
 from ...core.pods.requests import PODS
 from ...framework.releases import TOPOLOGY_ZONE
@@ -31,7 +32,7 @@ def simulation_measures(simulation: Simulation) -> Measures:
     return {
         "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable, "gated": told.gated, "waiting": told.waiting,
         "evictions": told.evicted, "fragmentation": _mean(shares.values()),
-        "imbalance": _mean(usage.standard_deviation for usage in told.resources if usage.resource != PODS),
+        "imbalance": _mean(_imbalances(simulation.engine.table)),
         "zone skew": zone_skew(simulation.scenario.nodes, _hosts(simulation)), **dict(_of_usages(told.resources)),
         **{f"{name} fragmentation": share for name, share in shares.items()},
     }  # fmt: skip
@@ -39,8 +40,16 @@ def simulation_measures(simulation: Simulation) -> Measures:
 
 def _of_usages(usages: Iterable[Usage]) -> Iterator[tuple[str, float]]:
     for usage in usages:
-        yield f"{usage.resource} used", round(usage.use, DIGITS)
-        yield f"{usage.resource} imbalance", round(usage.standard_deviation, DIGITS)
+        yield f"{usage.resource} used", usage.use
+        yield f"{usage.resource} imbalance", usage.imbalance.standard_deviation
+
+
+def _imbalances(table: NodeTable) -> list[float]:
+    """The standard deviation of the use of each resource that any node has."""
+    there = np.flatnonzero(table.has_node)
+    allocatable = table.allocatable[:, there]
+    found = _deviations(allocatable, table.requested[:, there])
+    return [float(found[at]) for at in table.resources.values() if allocatable[at].any()]
 
 
 def _mean(values: Iterable[float]) -> float | None:

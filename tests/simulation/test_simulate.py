@@ -6,12 +6,13 @@ import pytest
 
 from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.record import plain
 from kubeclassic.cli.report.simulation import summary_text
 from kubeclassic.cli.report.units import amount
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
-from kubeclassic.simulation.summary import summarise
+from kubeclassic.simulation.summary import Imbalance, summarise
 from tests.support.build import engine, node, pod
 
 
@@ -50,7 +51,7 @@ class TestDecisions:
         assert hosts(run) == ["a", None, "a"]
         assert run.outcomes["default/low"].error == "evicted to make room for default/high"
         assert run.outcomes["default/high"].host == "a"
-        assert summarise(run).record() | {"resources": []} == {
+        assert plain(summarise(run)) | {"resources": []} == {
             "nodes": 1, "pods": 2, "placed": 1, "waiting": 0, "unschedulable": 0, "gated": 0, "evicted": 1, "replaced": 0,
             "cycles": 3, "passedOver": {},
             "resources": [],
@@ -92,7 +93,7 @@ class TestSummary:
         assert hosts(run) == []
         cpu = summarise(run).resources[0]
         assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
-        assert (cpu.standard_deviation, cpu.spread) == (0.25, 0.5)
+        assert cpu.imbalance == Imbalance(0.25, 0.5)
 
     def test_text(self) -> None:
         """People get a sentence and a table."""
