@@ -17,8 +17,11 @@ from .algorithmprovider.releases import DEFAULT_RELEASE
 from .api.cluster import Cluster
 from .api.inventory import DEFAULT_SCHEDULER, is_placed, why_not_waiting
 from .api.objects import Pod
+from .core.arrays.batch import Batch
+from .core.cycle import Cycle
 from .core.decision.decision import Decision
 from .core.engine import Engine
+from .core.pods.template import Template
 from .core.rule import Algorithm
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
@@ -107,7 +110,7 @@ class Scheduler:
     @property
     def profiles(self) -> Mapping[str, Profile]:
         """The profiles by schedulerName; empty for a release without."""
-        return self._run.engine.flow.profiles
+        return self._run.engine.profiles
 
     @property
     def waiting(self) -> tuple[Pod, ...]:
@@ -164,6 +167,19 @@ class Scheduler:
         """What :meth:`schedule` would decide for *pod*, with all details; nothing changes."""
         return self._run.ask(self._unplaced(pod))
 
+    def batch(self, pod: GivenPod) -> tuple[Template, Batch, Cycle]:
+        """What a rule is asked with about *pod*: its arguments ``pod``, ``nodes``, with all nodes, and ``cycle``, to try rules by hand.
+
+        They show the cluster as it is now, and hold until it changes or the scheduler decides about another pod.
+
+        >>> scheduler = Scheduler(Cluster.load("examples/cluster"))
+        >>> pod, nodes, cycle = scheduler.batch("shop/orders-0")
+        >>> nodes
+        <Batch of 11 rows: the whole table>
+        """
+        cycle: Cycle = self._run.engine.begin(self.cluster.waiting_pod(pod))
+        return cycle.template, Batch.everywhere(cycle.table), cycle
+
     def _cycle(self, pod: Pod, details: bool, *, retry: bool = False) -> Decision:
         self._run.details = details
         return self._run.cycle(pod, retry=retry)
@@ -178,7 +194,7 @@ class Scheduler:
         return found
 
     def _host_of(self, pod: Pod) -> str:
-        state = self._run.engine.cache.state(pod)
+        state = self._run.engine.pod_state(pod)
         return "" if state is None else state.node_name
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-import attrs
-
+from ..api.record import DocumentRecord, Record, field, says
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
-from .extenders import ExtenderConfig, in_calling_order
+from .extenders import in_calling_order
 from .gates import resolved_gates
 from .policy import Policy, PriorityEntry, read_policy, unknown_keys
 from .providers import Selection, in_running_order, select
@@ -24,36 +23,33 @@ _NOT_FOUND = re.compile(r"\b(?P<kind>Predicate|Priority) type not found for (?P<
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
 
-@attrs.frozen
-class Report:
-    """What a configuration means; with ``refused`` the release does not start with it, and nothing runs."""
+class RunningPredicate(Record):
+    """A predicate that runs."""
 
+    name: str
+    origin: Annotated[str, says("Why it runs: the Policy, the provider, a gate, or because it always does.")] = field(name="from")
+
+
+class WeightedPriority(Record):
+    """A priority that runs."""
+
+    name: str
+    weight: int
+
+
+class PolicyCheck(DocumentRecord, kw_only=True):
+    """What runs under a Policy."""
+
+    KIND = "PolicyCheck"
     release: str
-    refused: str | None = None
-    predicates: tuple[tuple[str, str], ...] = ()
-    """(name, where it comes from), in running order."""
-    never_run: tuple[str, ...] = ()
-    priorities: tuple[tuple[str, int], ...] = ()
-    """(name, weight), sorted by name."""
-    extenders: tuple[ExtenderConfig, ...] = ()
-    """In calling order."""
-    check_all: bool = False
-    hard_pod_affinity_weight: int = 1
+    refused: Annotated[str | None, says("Why the release does not start with it, in the original's words; null if it does.")] = None
+    predicates: Annotated[tuple[RunningPredicate, ...], says("What runs, in running order.")] = ()
+    never_run: Annotated[tuple[str, ...], says("Predicates that are accepted but never run.")] = ()
+    priorities: Annotated[tuple[WeightedPriority, ...], says("Sorted by name.")] = ()
+    extenders: Annotated[tuple[str, ...], says("Their URLs, in calling order.")] = ()
+    check_all: bool = field(default=False, name="alwaysCheckAllPredicates")
+    hard_pod_affinity_weight: int = field(default=1, name="hardPodAffinitySymmetricWeight")
     warnings: tuple[str, ...] = ()
-
-    def record(self) -> dict[str, Any]:
-        """The report as JSON."""
-        return {
-            "release": self.release,
-            "refused": self.refused,
-            "predicates": [{"name": name, "from": origin} for name, origin in self.predicates],
-            "neverRun": list(self.never_run),
-            "priorities": [{"name": name, "weight": weight} for name, weight in self.priorities],
-            "extenders": [extender.url_prefix for extender in self.extenders],
-            "alwaysCheckAllPredicates": self.check_all,
-            "hardPodAffinitySymmetricWeight": self.hard_pod_affinity_weight,
-            "warnings": list(self.warnings),
-        }
 
 
 def check(
@@ -64,7 +60,7 @@ def check(
     *,
     provider: str | None = None,
     hard_pod_affinity_weight: int = 1,
-) -> Report:
+) -> PolicyCheck:
     """What *policy* (its JSON form; None: *provider*) means on *release*; a refusal is part of the report.
 
     *provider* and *hard_pod_affinity_weight* are those of the component configuration. Gates that the release refuses raise
@@ -77,16 +73,16 @@ def check(
         given = None if policy is None else read_policy(policy)
         chosen = select(registry, given, provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
     except PolicyError as error:
-        return Report(release.version, str(error), warnings=tuple(_hints(str(error), release, known)))
+        return PolicyCheck(release=release.version, refused=str(error), warnings=tuple(_hints(str(error), release, known)))
     written = given or Policy(kind="Policy", api_version="v1")
     running = [rule.name for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))]
     never = tuple(name for name in chosen.predicates if name not in running)
-    return Report(
+    return PolicyCheck(
         release=release.version,
-        predicates=tuple((name, _origin(name, written, registry, provider)) for name in running),
+        predicates=tuple(RunningPredicate(name, _origin(name, written, registry, provider)) for name in running),
         never_run=never,
-        priorities=tuple((rule.name, weight) for rule, weight in chosen.priorities),
-        extenders=in_calling_order(written.extenders, release.ignorable_extenders_last),
+        priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in chosen.priorities),
+        extenders=tuple(one.url_prefix for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
         check_all=written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
         warnings=tuple(_warnings(policy or {}, written, chosen, running, never, before)),

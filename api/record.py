@@ -10,19 +10,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import astuple, force_setattr, replace
 
+from .garbage import no_garbage_collection
+
 __all__ = [
-    "UNSET", "Amounts", "Annotated", "Count", "Counts", "Meta", "Names", "PodKey", "Record", "Share", "UnsetType", "astuple", "derive",
-    "field", "plain", "replace", "says", "schema_of",
+    "API_VERSION", "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Names", "PodKey", "Record", "Share",
+    "Size", "UnsetType", "as_document", "astuple", "derive", "field", "plain", "replace", "says", "schema_of",
 ]  # fmt: skip
 
 
+API_VERSION = "kubeclassic/v1"
+"""The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
 _WRITTEN: dict[str, Any] = {"frozen": True, "rename": "camel"}  # a type checker would want to see "frozen" in every class again
 
 
@@ -31,6 +35,18 @@ class Record(Struct, **_WRITTEN):
 
     A field that is left out where there is nothing to say has ``| UnsetType`` and the default ``UNSET``.
     """
+
+
+class DocumentRecord(Record):
+    """The base of whole documents, which are printed with ``apiVersion`` and ``kind`` before their fields."""
+
+    KIND: ClassVar[str]
+    """What the document says of itself as its ``kind``."""
+
+
+def as_document(answer: DocumentRecord) -> dict[str, Any]:
+    """*answer* as it is printed: ``apiVersion`` and ``kind`` first, as Kubernetes' own objects have them."""
+    return {"apiVersion": API_VERSION, "kind": answer.KIND, **plain(answer)}
 
 
 def says(description: str, **bounds: Any) -> Meta:
@@ -55,6 +71,7 @@ def derive(record: Record, **values: Any) -> None:
 
 
 Count = Annotated[int, Meta(ge=0)]
+Size = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Counts = Mapping[str, Count]
 Names = tuple[str, ...]
@@ -64,7 +81,11 @@ Amounts = Annotated[Mapping[str, int], Meta(description="Resource -> millicores,
 
 def plain(answer: Any) -> Any:
     """*answer*, records and what they hold, as dicts, lists, texts and numbers."""
-    return _lists(msgspec.to_builtins(answer))
+    with no_garbage_collection():
+        try:
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(answer))  # to_builtins leaves tuples as they are
+        except (OverflowError, ValueError):  # huge numbers, and halves of characters
+            return _lists(msgspec.to_builtins(answer))
 
 
 def _lists(value: Any) -> Any:
@@ -73,19 +94,24 @@ def _lists(value: Any) -> Any:
     return [_lists(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def schema_of(kind: type[Record], leading: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The JSON Schema of *kind*; *leading*: the schemas of fields that its documents have before its own.
+def schema_of(kind: Any, leading: Callable[[type[Record]], Mapping[str, Any]] = lambda kind: {}) -> dict[str, Any]:
+    """The JSON Schema of *kind*, a record or a union of some; *leading*: the schemas of fields that a document has before its own.
 
     Fields with a default are always there; only those whose default is ``UNSET`` may be left out.
     """
-    found = msgspec.json.schema(kind, ref_template="#/$defs/{name}")
-    kinds = {name: _written_whole(schema) for name, schema in found.pop("$defs").items()}
-    name = found["$ref"].rpartition("/")[2]
-    is_nested = any(f"#/$defs/{name}'" in str(schema) for schema in kinds.values())
-    top = dict(kinds[name]) if is_nested else kinds.pop(name)
-    top["properties"] = {**(leading or {}), **top["properties"]}
-    top["required"] = [*(leading or {}), *top["required"]]
-    return {**top, "$defs": kinds} if kinds else top
+    union, notes = (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
+    tops = get_args(union) or (union,)
+    references, found = msgspec.json.schema_components(tops, ref_template="#/$defs/{name}")
+    kinds = {name: _written_whole(schema) for name, schema in found.items()}
+    for top, reference in zip(tops, references, strict=True):
+        name, first = reference["$ref"].rpartition("/")[2], leading(top)
+        properties, needed = {**first, **kinds[name]["properties"]}, [*first, *kinds[name]["required"]]
+        kinds[name] = {**kinds[name], "properties": properties, "required": needed}
+    if len(tops) > 1:
+        return {"description": " ".join(note.description for note in notes), "oneOf": list(references), "$defs": kinds}
+    is_nested = any(f"{references[0]['$ref']}'" in str(schema) for schema in kinds.values())
+    whole = kinds[name] if is_nested else kinds.pop(name)
+    return {**whole, "$defs": kinds} if kinds else whole
 
 
 def _written_whole(schema: dict[str, Any]) -> dict[str, Any]:

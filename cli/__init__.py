@@ -10,30 +10,30 @@ import click
 from .console.endings import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
 from .console.signals import Stopped, end_on_interrupt, unwind_on_signals
 from .console.streams import end_streams, prepare_streams
-from .declaring.commands import Declared, LazyGroup, Place
+from .declaring.commands import CommandPlace, Declared, LazyGroup
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
 COMMANDS = {
-    "simulate": Place("simulate", "simulate", "Where do the waiting pods go?"),
-    "capacity": Place("capacity", "capacity", "How many more pods fit, and what stops the next?"),
-    "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
-    "drain": Place("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
-    "compare": Place("compare", "compare", "What does another configuration change?"),
-    "lab": Place("lab", "lab", "Try it: move weights and edit the cluster on a page, and see what changes."),
-    "replay": Place("replay", "replay", "What would have happened over time?"),
-    "sweep": Place("sweep", "sweep", "Which configuration is best? Many, in one table."),
-    "run": Place("run", "run", "Schedule the pods of a live cluster."),
-    "shadow": Place("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?"),
-    "serve": Place("serve", "serve", "Be the extender of another scheduler."),
-    "conform": Place("conform", "conform", "Prove it: run cases that the original scheduler answered."),
-    "bench": Place("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
-    "snapshot": Place("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others."),
-    "import": Place("importing", "importing", "Turn a published trace into manifests."),
-    "releases": Place("releases", "releases", "What the releases are, and how two of them differ."),
-    "policy": Place("policy", "policy", "What a Policy means, and what replaces it."),
-    "schema": Place("schema", "schema", "What the JSON of the commands holds."),
-    "completion": Place("completion", "completion", "Print the script that completes commands in a shell."),
+    "simulate": CommandPlace("simulate", "simulate", "Where do the waiting pods go?"),
+    "capacity": CommandPlace("capacity", "capacity", "How many more pods fit, and what stops the next?"),
+    "explain": CommandPlace("explain", "explain", "Why does a pod go there, or nowhere?"),
+    "drain": CommandPlace("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
+    "compare": CommandPlace("compare", "compare", "What does another configuration change?"),
+    "lab": CommandPlace("lab", "lab", "Try it: move weights and edit the cluster on a page, and see what changes."),
+    "replay": CommandPlace("replay", "replay", "What would have happened over time?"),
+    "sweep": CommandPlace("sweep", "sweep", "Which configuration is best? Many, in one table."),
+    "run": CommandPlace("run", "run", "Schedule the pods of a live cluster."),
+    "shadow": CommandPlace("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?"),
+    "serve": CommandPlace("serve", "serve", "Be the extender of another scheduler."),
+    "conform": CommandPlace("conform", "conform", "Prove it: run cases that the original scheduler answered."),
+    "bench": CommandPlace("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
+    "snapshot": CommandPlace("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others."),
+    "import": CommandPlace("importing", "importing", "Turn a published trace into manifests."),
+    "releases": CommandPlace("releases", "releases", "What the releases are, and how two of them differ."),
+    "policy": CommandPlace("policy", "policy", "What a Policy means, and what replaces it."),
+    "schema": CommandPlace("schema", "schema", "What the JSON of the commands holds."),
+    "completion": CommandPlace("completion", "completion", "Print the script that completes commands in a shell."),
 }
 """The subcommands: where each is declared, and its short help, which is the command's own (a test holds them equal)."""
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from ..choices import DEFAULT_RELEASE
-from .declaring.commands import Group
+from .declaring.commands import CommandGroup
 from .declaring.paramtypes import FILE
 from .migrate import migrate_policy
 
 
-@click.group(cls=Group, short_help="What a Policy means, and what replaces it.")
+@click.group(cls=CommandGroup, short_help="What a Policy means, and what replaces it.")
 def policy() -> None:
     """Work with Policy files: JSON or YAML, by themselves or in a ConfigMap."""
 

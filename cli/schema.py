@@ -9,11 +9,9 @@ from typing import Any
 
 import click
 
-from ..api.reading.notices import ResultDocument
-from ..api.record import Record, schema_of
+from ..api.record import API_VERSION, DocumentRecord, Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
-from .report.documents import API_VERSION
 
 FOLDER = Path(__file__).parent / "schemas"
 ENDING = ".json"
@@ -22,14 +20,27 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 DOCUMENTS = {
+    "sweep": "simulation.functions.sweep:SweepDocument",
+    "bench": "simulation.bench.measured:BenchDocument",
+    "bench-compare": "simulation.bench.comparison:BenchComparison",
     "capacity": "simulation.capacity.answer:CapacityDocument",
+    "capacity-curve": "simulation.capacity.curve:CapacityCurveDocument",
+    "compare": "simulation.compare.document:ComparisonDocument",
+    "drain": "simulation.drain.plan:DrainDocument",
+    "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
+    "conform": "simulation.conform:ConformanceDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
     "simulate": "simulation.records:SimulationDocument",
     "simulate-line": "core.decision.record:CycleRecord",
     "what-if": "simulation.whatif.whatif:WhatIfDocument",
+    "policy-migrate": "framework.migrate.document:WrittenConfiguration",
+    "releases": "framework.description.describe:ReleasesDocument",
 }
-"""Name -> the class of what is printed, as ``package.module:Class``. A name that ends in ``-line`` is that of a line of JSON Lines."""
-TITLES = {"capacity-curve": "capacity --curve", "new-nodes": "capacity --add-node", "what-if": "explain --what-if"}
+"""Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
+TITLES = {
+    "bench-compare": "bench compare", "capacity-curve": "capacity --curve", "new-nodes": "capacity --add-node",
+    "policy-check": "policy check", "policy-migrate": "policy migrate", "what-if": "explain --what-if",
+}  # fmt: skip
 """Name -> the command, where it is another."""
 
 
@@ -50,10 +61,14 @@ def text_of(name: str) -> str:
 
 def _schema(name: str) -> dict[str, Any]:
     module, _, found = DOCUMENTS[name].partition(":")
-    record: type[Record] = getattr(import_module(f"...{module}", __name__), found)
-    leading = {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}} if issubclass(record, ResultDocument) else {}
+    record = getattr(import_module(f"...{module}", __name__), found)
     head = {"$schema": DRAFT, "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}", "title": f"kubeclassic {_title(name)}"}
-    return {**head, **{word: value for word, value in schema_of(record, leading).items() if word != "title"}}
+    return {**head, **{word: value for word, value in schema_of(record, _leading).items() if word != "title"}}
+
+
+def _leading(record: type[Record]) -> dict[str, Any]:
+    """The fields that a document has before its own."""
+    return {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}} if issubclass(record, DocumentRecord) else {}
 
 
 def _title(name: str) -> str:

@@ -22,7 +22,7 @@ FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html")
 CUSTOM = "custom-columns="
 
 
-class Form(TextType):
+class OutputForm(TextType):
     """One of :data:`FORMS`, or ``custom-columns=NAME:FIELD,...``."""
 
     name = "form"
@@ -47,7 +47,7 @@ class Form(TextType):
 @scheduler_options
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
-@click.option("-o", "form", type=Form(), default="table", show_default=True, help="How to write the records.")
+@click.option("-o", "form", type=OutputForm(), default="table", show_default=True, help="How to write the records.")
 @click.option("--nodes", is_flag=True, help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.")
 @click.option("--namespace", "-n", metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
 @click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")

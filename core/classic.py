@@ -223,7 +223,7 @@ class ClassicFlow:
             if equivalence is not None:
                 equivalence.volumes_assumed()
         try:
-            engine.cache.assume(pod, engine.template_of(pod), host)
+            engine.cache.assume(pod, engine.latest_template(pod), host)
         except CacheError as error:
             return str(error)
         if equivalence is not None:

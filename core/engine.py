@@ -8,20 +8,21 @@ Upstream: genericScheduler.Schedule in pkg/scheduler/core/generic_scheduler.go; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import attrs
 import numpy as np
 
-from ..api.objects import Pod
+from ..api.objects import KubeObject, Node, Pod
 from ..exceptions import ExtenderError
 from .arrays.census import NO_PODS, PodCount
 from .arrays.table import NodeTable
 from .arrays.types import Ints, Mask, Rows
 from .binding import Binder
-from .cluster.cache import Cache
+from .cluster.cache import Cache, PodState
 from .cluster.listings import Listings
 from .cluster.nominations import Nominations
 from .cluster.snapshot import Snapshot
@@ -35,7 +36,7 @@ from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
 from .release import Release
 from .rule import Algorithm
-from .savepoint import Journal, Savepoint
+from .savepoint import Savepoint
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -46,7 +47,7 @@ class CycleError(Exception):
 
 @attrs.define(eq=False, repr=False)
 class Engine:
-    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.Feed`; ask it with :meth:`schedule`.
+    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.EventFeed`; ask it with :meth:`schedule`.
 
     It is made by :func:`~kubeclassic.core.classic.classic_engine` or :func:`~kubeclassic.framework.flow.framework_engine`.
     """
@@ -75,8 +76,8 @@ class Engine:
     """Called when a part of a cycle has ended; None: nobody wants to know."""
     reads_at_once: bool = attrs.field(init=False, default=False)
     """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
-    journal: Journal = attrs.field(init=False, factory=Journal)
-    """How what is tried is taken back."""
+    point: Savepoint | None = attrs.field(init=False, default=None)
+    """The innermost savepoint, which has to know how things are undone; None: nothing is undone."""
     latest: Cycle | None = attrs.field(init=False, default=None)
     """The cycle that began last."""
     _nominated: str | None = attrs.field(init=False)
@@ -197,7 +198,7 @@ class Engine:
             return None
         return self.listings.resource_claims.allocations(pod) or None
 
-    def template_of(self, pod: Pod) -> Template | None:
+    def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""
         latest = self.latest
         return latest.template if latest is not None and latest.pod is pod and not pod.spec.node_name else None
@@ -213,10 +214,22 @@ class Engine:
     @contextmanager
     def savepoint(self) -> Iterator[Savepoint]:
         """A context for what is tried: at its end the cluster is as before, unless it is kept. See :mod:`.savepoint`."""
-        with self.journal.savepoint() as point:
-            self.journal.note(self.nominations.restore, *self.nominations.saved())
-            self.journal.note(self.move, *self.position)
+        outer, point, failed = self.point, Savepoint(), True
+        point.note(self.nominations.restore, *self.nominations.saved())
+        point.note(self.move, *self.position)
+        self.point = point
+        try:
             yield point
+            failed = False
+        finally:
+            self.point = None
+            point.end(outer, failed=failed)
+            self.point = outer
+
+    def on_undo(self, undo: Callable[..., object], *args: Any) -> None:
+        """What has just been done, or is done next, is undone by calling *undo* with *args*, if there is a savepoint."""
+        if self.point is not None:
+            self.point.note(undo, *args)
 
     @property
     def position(self) -> tuple[Any, int]:
@@ -265,6 +278,116 @@ class Engine:
         """Bring the snapshot up to date now, so that the first cycle need not."""
         self.snapshot.refresh()
         self.flow.order.one_pass()
+
+    # --- what it is made of -----------------------------------------------------------------------------------------
+
+    @property
+    def release(self) -> Release:
+        """The release that it schedules as."""
+        return self.algorithm.release
+
+    @property
+    def gates(self) -> Mapping[str, bool]:
+        """The feature gates."""
+        return self.algorithm.gates
+
+    def enabled(self, gate: str) -> bool:
+        """Whether a feature gate is on."""
+        return self.algorithm.enabled(gate)
+
+    @property
+    def profiles(self) -> Mapping[str, Any]:
+        """schedulerName -> profile; empty for releases without profiles."""
+        return self.flow.profiles
+
+    @property
+    def max_score(self) -> int:
+        """The highest score that a rule gives a node."""
+        return self.flow.max_score
+
+    def algorithm_of(self, pod: Pod) -> Algorithm | None:
+        """The rules for *pod*; None if no profile has its schedulerName."""
+        return self.flow.algorithm_of(pod)
+
+    def describe(self) -> Iterator[str]:
+        """Lines that list the rules in running order."""
+        return self.flow.describe()
+
+    def detours(self) -> tuple[int, Counter[str]]:
+        """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
+        return self.flow.detours()
+
+    # --- what it knows of the cluster -------------------------------------------------------------------------------
+
+    def fresh_table(self) -> NodeTable:
+        """The table, brought up to date."""
+        self.snapshot.refresh()
+        return self.table
+
+    def row_of(self, name: str) -> int | None:
+        """The row of a node in the table; None if it has none."""
+        return self.table.row_of.get(name)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return self.cache.node_count
+
+    def node(self, name: str) -> Node | None:
+        """The node called *name*; None if there is none."""
+        return self.cache.node(name)
+
+    def nodes(self) -> list[Node]:
+        """All nodes, in the order in which they came."""
+        return [info.node for info in self.cache.infos.values() if info.node is not None]
+
+    def node_names(self) -> list[str]:
+        """The names of all nodes, in the order of the list that is searched, as of the latest snapshot."""
+        return [self.table.names[row] for row in self.flow.listed()]
+
+    @property
+    def visits_each_once(self) -> bool:
+        """Whether the coming pass visits each node once."""
+        return self.flow.order.is_regular
+
+    def pods_on(self, name: str) -> list[Pod]:
+        """The pods on the node called *name*; none if there is no such node."""
+        info = self.cache.infos.get(name)
+        return [] if info is None else [entry.pod for entry in info.pods]
+
+    def pods_by_node(self) -> dict[str, list[Pod]]:
+        """Node -> the pods on it; a deleted node is there as long as it has pods."""
+        return {name: self.pods_on(name) for name in self.cache.infos}
+
+    def pod_state(self, pod: Pod) -> PodState | None:
+        """The state of a pod that is on a node or assumed there; None for any other pod."""
+        return self.cache.state(pod)
+
+    def is_assumed(self, pod: Pod) -> bool:
+        """Whether *pod* is assumed on a node, and not yet confirmed."""
+        return self.cache.is_assumed(pod)
+
+    def template_of(self, pod: Pod) -> Template:
+        """The template of *pod* as one that is to be scheduled."""
+        return self.templates.of(pod)
+
+    def claims_of(self, pod: Pod) -> tuple[str, ...]:
+        """The keys of the claims to volumes that *pod* has."""
+        return self.templates.entry(pod).template.claims
+
+    def bind_volumes(self, pod: Pod) -> tuple[KubeObject, ...]:
+        """The volumes, then the claims, to be written to the API for *pod*, which has its node."""
+        return self.binder.bind(pod)
+
+    # --- what becomes of a pod --------------------------------------------------------------------------------------
+
+    def failure_reason(self, decision: Decision) -> str:
+        """The reason of condition PodScheduled for a pod that has no node after *decision*."""
+        return self.flow.failure_reason(decision)
+
+    def blame(self, pod: Pod) -> frozenset[str]:
+        """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
+        return self.flow.blame(pod)
 
     def new_nominations(self) -> Nominations:
         """An empty map of nominations, as the release has it."""

@@ -15,14 +15,14 @@ from .engine import Engine
 
 
 @attrs.define(eq=False, repr=False)
-class Feed:
+class EventFeed:
     """Delivers events to *engine*. An add of an existing object is an update; deleting an unknown object does nothing."""
 
     engine: Engine
 
     def put(self, item: KubeObject) -> None:
         """An object is added or updated."""
-        if self.engine.journal.is_open:
+        if self.engine.point is not None:
             self._note(item, item)
         if isinstance(item, Node):
             self._put_node(item)
@@ -39,7 +39,7 @@ class Feed:
 
     def delete(self, item: KubeObject) -> None:
         """An object is deleted; only its kind and key matter."""
-        if self.engine.journal.is_open:
+        if self.engine.point is not None:
             self._note(item, None)
         if isinstance(item, Node):
             node = self.engine.cache.node(item.name)
@@ -53,13 +53,13 @@ class Feed:
 
     def _note(self, item: KubeObject, new: KubeObject | None) -> None:
         """*new* is about to be put, or *item* deleted."""
-        journal, known = self.engine.journal, self.known(item)
+        note, known = self.engine.on_undo, self.known(item)
         if isinstance(item, Node) and self._zone(known) != self._zone(new):
-            journal.note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
+            note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
         if known is not None:
-            journal.note(self.put, known)
+            note(self.put, known)
         elif new is not None:
-            journal.note(self.delete, new)
+            note(self.delete, new)
 
     def _zone(self, node: KubeObject | None) -> str | None:
         return None if node is None else self.engine.cache.zone_key(node.labels)

@@ -49,7 +49,7 @@ def anything(answer: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 @attrs.frozen(eq=False)
-class Guard:
+class RuleGuard:
     """Calls *method* of the rule that *name* tells, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
 
     name: str
@@ -74,7 +74,7 @@ class Guard:
 def guarded(name: str, method: Method, check: Check = anything) -> Method:
     """*method* behind a guard, unless it has one already or is one of ours; what wraps a user's function has ``__wrapped__``."""
     ours = str(getattr(method, "__module__", "")).startswith("kubeclassic.") and not hasattr(method, "__wrapped__")
-    return method if ours or isinstance(method, Guard) else Guard(name, method, check)
+    return method if ours or isinstance(method, RuleGuard) else RuleGuard(name, method, check)
 
 
 def refuse(name: str, method: Method, answered: str, wanted: str) -> NoReturn:

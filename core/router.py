@@ -9,7 +9,7 @@ import attrs
 
 from ..api.objects import KubeObject, Map, Node, Pod, StorageClass
 from .engine import Engine
-from .feed import Feed
+from .feed import EventFeed
 from .queue.protocol import SchedulingQueue
 
 ADD, UPDATE, DELETE = "Add", "Update", "Delete"
@@ -37,10 +37,10 @@ class EventRouter:
     scheduler_name: str = "default-scheduler"
     pods: dict[str, Pod] = attrs.field(factory=dict)
     """Key -> pod as the API has it, without finished pods."""
-    feed: Feed = attrs.field(init=False)
+    feed: EventFeed = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.feed = Feed(self.engine)
+        self.feed = EventFeed(self.engine)
         self.engine.nominations.lister = self.pods
 
     def put(self, item: KubeObject) -> None:

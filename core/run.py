@@ -16,7 +16,7 @@ from .bindingcycle import Failure
 from .decision.decision import Decision
 from .decision.plan import Preemption
 from .engine import Engine
-from .feed import Feed
+from .feed import EventFeed
 from .savepoint import Savepoint
 
 
@@ -26,7 +26,7 @@ class Run:
 
     engine: Engine
     details: bool = True
-    feed: Feed = attrs.field(init=False)
+    feed: EventFeed = attrs.field(init=False)
     evicted: dict[str, str] = attrs.field(factory=dict)
     """Victim -> the pod that preempted it."""
     _retries: list[str] = attrs.field(factory=list)
@@ -42,7 +42,7 @@ class Run:
     """Some profile has Permit plugins."""
 
     def __attrs_post_init__(self) -> None:
-        self.feed = Feed(self.engine)
+        self.feed = EventFeed(self.engine)
         self._may_hold = any(profile.points.permit for profile in self.engine.flow.profiles.values())
 
     def __repr__(self) -> str:
@@ -53,7 +53,8 @@ class Run:
     def put(self, item: KubeObject) -> None:
         """An object is added or updated. A pod without a node waits, with the nomination in its status."""
         if isinstance(item, Pod):
-            self._note(item)
+            if self.engine.point is not None:
+                self._note(item)
             self.evicted.pop(item.key, None)
         if isinstance(item, Pod) and not item.spec.node_name and not item.is_terminal:
             self._put_waiting(item)
@@ -65,7 +66,8 @@ class Run:
     def delete(self, item: KubeObject) -> None:
         """An object is deleted."""
         if isinstance(item, Pod):
-            self._note(item)
+            if self.engine.point is not None:
+                self._note(item)
             self._stop_waiting(item)
         self.feed.delete(item)
 
@@ -103,7 +105,7 @@ class Run:
     def savepoint(self) -> Iterator[Savepoint]:
         """A context for what is tried: at its end the run and the cluster are as before, unless it is kept. See :mod:`.savepoint`."""
         with self.engine.savepoint() as point:
-            self.engine.journal.note(self._set_retries, list(self._retries))
+            self.engine.on_undo(self._set_retries, list(self._retries))
             yield point
 
     def _set_retries(self, keys: list[str]) -> None:
@@ -111,9 +113,8 @@ class Run:
 
     def _note(self, pod: Pod) -> None:
         """What is known of *pod* may change, or is about to."""
-        if self.engine.journal.is_open:
-            for known in (self._pods, self._waiting, self.evicted):
-                self.engine.journal.note(_restore, known, pod.key, known.get(pod.key))
+        for known in (self._pods, self._waiting, self.evicted):
+            self.engine.on_undo(_restore, known, pod.key, known.get(pod.key))
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
@@ -135,7 +136,8 @@ class Run:
         if led.host is None:
             self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, retry=True)
         else:
-            self._note_assumption(decision.pod, led.host)
+            if self.engine.point is not None:
+                self._note_assumption(decision.pod, led.host)
             self.engine.assume(decision.pod, led.host)
             self._end_own_wait(decision.pod, led.host)
             if self.engine.cache.state(decision.pod) is None:
@@ -151,7 +153,8 @@ class Run:
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
         """The decision, and the node that the pod was nominated to before the cycle."""
-        self._note(pod)
+        if self.engine.point is not None:
+            self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
         waiting = self.engine.nominations.node_of(pod)
         # Else the equivalence cache, which leaves out each node with any nomination, would leave out the node that waits for this very pod.
@@ -182,7 +185,8 @@ class Run:
     # --- what follows from a decision -------------------------------------------------------------------------------
 
     def _place(self, decision: Decision, host: str) -> None:
-        self._note_assumption(decision.pod, host)
+        if self.engine.point is not None:
+            self._note_assumption(decision.pod, host)
         error = self.engine.assume(decision.pod, host)
         if error is not None:
             decision.host, decision.error = None, error
@@ -194,10 +198,9 @@ class Run:
             self._held[decision.pod.key] = decision
 
     def _note_assumption(self, pod: Pod, host: str) -> None:
-        if self.engine.journal.is_open:
-            for claim in self.engine.listings.resource_claims.of(pod) if pod.spec.resource_claims else ():
-                self.engine.journal.note(self.feed.put, claim)
-            self.engine.journal.note(self._unassume, pod, host)
+        for claim in self.engine.listings.resource_claims.of(pod) if pod.spec.resource_claims else ():
+            self.engine.on_undo(self.feed.put, claim)
+        self.engine.on_undo(self._unassume, pod, host)
 
     def _unassume(self, pod: Pod, host: str) -> None:
         if pod.spec.volumes:
@@ -248,7 +251,8 @@ class Run:
             self.engine.nominations.add(self._pods[pod.key], plan.node)
             for victim in plan.victims:
                 if not self.engine.flow.binding.preempt(victim, pod):
-                    self._note(victim)
+                    if self.engine.point is not None:
+                        self._note(victim)
                     self._stop_holding(victim)
                     self.feed.delete(victim)
                     self.evicted[victim.key] = pod.key
@@ -260,7 +264,8 @@ class Run:
             self._set_nomination(other, "")
 
     def _set_nomination(self, pod: Pod, node_name: str) -> None:
-        self._note(pod)
+        if self.engine.point is not None:
+            self._note(pod)
         current = self._pods.get(pod.key, pod)
         self._pods[pod.key] = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
 

@@ -5,8 +5,8 @@
         run.cycle(pod)
         point.keep()  # else all of it is taken back here, as it is after an error
 
-:class:`~.feed.Feed` and :class:`~.run.Run` note in the engine's :class:`Journal` how each of their steps is undone, and callers note their
-own steps with :meth:`Journal.note`. The steps are undone in reverse order, each by what the API's watch would deliver, such as the delete
+:class:`~.feed.EventFeed` and :class:`~.run.Run` note how each of their steps is undone, and callers note their own steps
+with :meth:`~.engine.Engine.on_undo`. The steps are undone in reverse order, each by what the API's watch would deliver, such as the delete
 of a pod that was added. So caches see ordinary events, and a trial costs as much as what it changes. Savepoints nest: what an inner one
 keeps is taken back with the outer one.
 
@@ -23,56 +23,32 @@ What one decision leaves behind in notes of plugins and in the equivalence cache
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import attrs
 
 
-@attrs.define(eq=False)
-class Savepoint:
-    """A moment to come back to."""
-
-    kept: bool = False
-
-    def keep(self) -> None:
-        """Keep what was done so far and what is done until the context ends without an error."""
-        self.kept = True
-
-
 @attrs.define(eq=False, repr=False)
-class Journal:
-    """How what was done since the innermost savepoint is undone; without one nothing is noted."""
+class Savepoint:
+    """A moment, and how what was done since then is undone."""
 
-    _steps: list[Callable[[], object]] | None = None
+    _steps: list[Callable[[], object]] = attrs.field(factory=list)
+    _kept: bool = False
 
     def note(self, undo: Callable[..., object], *args: Any) -> None:
         """What has just been done, or is done next, is undone by calling *undo* with *args*."""
-        if self._steps is not None:
-            self._steps.append(partial(undo, *args))
+        self._steps.append(partial(undo, *args))
 
-    @property
-    def is_open(self) -> bool:
-        """Whether anything is noted."""
-        return self._steps is not None
+    def keep(self) -> None:
+        """Keep what was done so far, and what is done until the context ends without an error."""
+        self._kept = True
 
-    @contextmanager
-    def savepoint(self) -> Iterator[Savepoint]:
-        """A context at whose end what was noted inside is undone, unless it is kept."""
-        outer, point = self._steps, Savepoint()
-        steps = self._steps = list[Callable[[], object]]()
-        try:
-            yield point
-        except BaseException:
-            point.kept = False
-            raise
-        finally:
-            self._steps = None
-            if not point.kept:
-                while steps:
-                    steps.pop()()
-            elif outer is not None:
-                outer += steps
-            self._steps = outer
+    def end(self, outer: Savepoint | None, *, failed: bool) -> None:
+        """Undo what was done, the last first; if it is kept, the savepoint around it takes it over."""
+        if failed or not self._kept:
+            while self._steps:
+                self._steps.pop()()
+        elif outer is not None:
+            outer._steps += self._steps

@@ -63,7 +63,7 @@ def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
     restore_plugins(fresh, state["plugins"])
     restore_waiting_pods(fresh, state["waiting"])
     found: Run = state["run"]
-    for profile in found.engine.flow.profiles.values():
+    for profile in found.engine.profiles.values():
         profile.handle.listings = found.engine.listings
     return found
 

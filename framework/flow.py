@@ -123,7 +123,7 @@ class FrameworkFlow:
         """The flow of *engine*, which is not complete yet."""
         for profile in profiles.values():
             profile.handle.listings = engine.listings
-        release, gates, share = engine.algorithm.release, engine.algorithm.gates, engine.memory_bytes // len(profiles)
+        release, gates, share = engine.release, engine.gates, engine.memory_bytes // len(profiles)
         order = ListOrder(engine.cache, engine.snapshot, engine.table)
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         quick_paths = {
@@ -268,7 +268,7 @@ class FrameworkFlow:
 
     def failure_reason(self, decision: Decision) -> str:
         is_rejection = decision.is_fit_error or decision.error == NO_NODES
-        return UNSCHEDULABLE if is_rejection else self.engine.algorithm.release.binding_failed_reason
+        return UNSCHEDULABLE if is_rejection else self.engine.release.binding_failed_reason
 
     # --- what others ask --------------------------------------------------------------------------------------------
 

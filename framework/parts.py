@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.engine import Engine
-from ..core.guard import Guard
+from ..core.guard import RuleGuard
 from .plugin import Plugin
 from .registry import DEFAULT_REGISTRY
 from .waitingpods import WaitingPod
@@ -21,14 +21,14 @@ def named_parts(engine: Engine) -> dict[str, Any]:
     algorithm = engine.algorithm
     found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
     found |= engine.flow.parts()
-    for name, profile in engine.flow.profiles.items():
+    for name, profile in engine.profiles.items():
         parts = {"profile": profile, "algorithm": profile.algorithm, "cacheable": profile.cacheable, "points": profile.points}
         found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}
     return found | dict(_plugins(engine))
 
 
 def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
-    for name, profile in engine.flow.profiles.items():
+    for name, profile in engine.profiles.items():
         for plugin in profile.plugins().values():
             yield f"plugin {plugin.name} of {name}", plugin
 
@@ -41,7 +41,7 @@ def plugin_states(engine: Engine) -> States:
 
 def _is_given(name: str, value: Any) -> bool:
     """Whether an attribute is there from the start: an argument, or a guard around a method."""
-    return name in GIVEN or isinstance(value, Guard)
+    return name in GIVEN or isinstance(value, RuleGuard)
 
 
 def restore_plugins(engine: Engine, states: States) -> None:
@@ -52,10 +52,10 @@ def restore_plugins(engine: Engine, states: States) -> None:
 
 def waiting_pods(engine: Engine) -> dict[str, list[WaitingPod]]:
     """The pods of each profile that wait for Permit plugins. Profiles are held by name, and so their waiting pods are held apart."""
-    return {name: list(profile.waiting_pods) for name, profile in engine.flow.profiles.items()}
+    return {name: list(profile.waiting_pods) for name, profile in engine.profiles.items()}
 
 
 def restore_waiting_pods(engine: Engine, waiting: Mapping[str, list[WaitingPod]]) -> None:
     """Give the profiles their waiting pods back."""
-    for name, profile in engine.flow.profiles.items():
+    for name, profile in engine.profiles.items():
         profile.waiting_pods.replace(waiting[name])

@@ -17,7 +17,7 @@ from ..exceptions import PolicyError
 from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
-from .config.defaults import Named, Plugins, PluginSet
+from .config.defaults import PluginEntry, Plugins, PluginSet
 from .config.fielderrors import aggregated
 from .config.profiles import ProfileConfig
 from .extensionpoints import Points, PreFilter
@@ -147,7 +147,7 @@ class _Builder:
     def _joins(self, name: str, point: str) -> bool:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
 
-    def _expanded(self, point: str, explicit: tuple[str, ...], multi: tuple[Named, ...]) -> list[str]:
+    def _expanded(self, point: str, explicit: tuple[str, ...], multi: tuple[PluginEntry, ...]) -> list[str]:
         disabled = {plugin.name for plugin in self.sets.get(point, PluginSet()).disabled}
         if "*" in disabled:
             return list(explicit)
@@ -173,7 +173,7 @@ class _Builder:
         if not points["bind"]:
             raise PolicyError(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
 
-    def _weights(self, entries: list[Named]) -> dict[str, int]:
+    def _weights(self, entries: list[PluginEntry]) -> dict[str, int]:
         found: dict[str, int] = {}
         total = 0
         for entry in entries:

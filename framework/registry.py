@@ -13,7 +13,7 @@ from .plugins.defaultpreemption import DefaultPreemption
 from .plugins.dynamicresources import DynamicResources
 from .plugins.imagelocality import ImageLocality
 from .plugins.interpodaffinity import InterPodAffinity
-from .plugins.nodeaffinity import NodeAffinity
+from .plugins.nodeaffinity import NodeAffinityPlugin
 from .plugins.nodename import NodeName
 from .plugins.nodeports import NodePorts
 from .plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
@@ -39,7 +39,7 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     GCEPDLimits,
     ImageLocality,
     InterPodAffinity,
-    NodeAffinity,
+    NodeAffinityPlugin,
     NodeName,
     NodePorts,
     NodeResourcesBalancedAllocation,

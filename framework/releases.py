@@ -314,13 +314,15 @@ V1_34 = attrs.evolve(
     configuration=attrs.evolve(
         V1_33.configuration,
         settled_gates=settled_by("1.34"),
-        not_modelled=MappingProxyType({
-            **_DEVICE_TAINTS,
-            "DRAConsumableCapacity": "devices that several claims share",
-            "DRADeviceBindingConditions": "conditions of devices before a binding",
-            "DRAExtendedResource": "extended resources that devices provide",
-            "NominatedNodeNameForExpectation": "the nomination of a node before a binding",
-        }),
+        not_modelled=MappingProxyType(
+            {
+                **_DEVICE_TAINTS,
+                "DRAConsumableCapacity": "devices that several claims share",
+                "DRADeviceBindingConditions": "conditions of devices before a binding",
+                "DRAExtendedResource": "extended resources that devices provide",
+                "NominatedNodeNameForExpectation": "the nomination of a node before a binding",
+            }
+        ),
         device_args=True,
         queue_sort_text="must be the same for all profiles",
         shape_text="values must be sorted in increasing order",

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-from ..core.guard import Check, Guard, Unwanted, anything, guarded, told
+from ..core.guard import Check, RuleGuard, Unwanted, anything, guarded, told
 from ..core.guardedrules import failures_of_batch, guarded_reduce, hashable, scores_of_batch
 from ..exceptions import PolicyError
 from .cycle.state import PostFilterResult, PreFilterResult
@@ -58,7 +58,7 @@ def made(kind: type[Plugin], *arguments: Any) -> Plugin:
     """A plugin of *kind*; one of a user's own is behind guards. Raises :class:`~kubeclassic.exceptions.RuleError` if it cannot be made."""
     if kind.__module__.startswith("kubeclassic.framework.plugins."):
         return kind(*arguments)
-    plugin: Plugin = Guard(f'plugin "{kind.name}"', kind)(*arguments)
+    plugin: Plugin = RuleGuard(f'plugin "{kind.name}"', kind)(*arguments)
     for point, check in CHECKS.items():
         _replace(plugin, point, partial(_guarded, check))
     for point in ("normalize_score", "kept_normalize"):

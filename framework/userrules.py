@@ -21,6 +21,7 @@ from .plugin import Plugin
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
 _PACKAGE = Path(__file__).resolve().parent
 
+
 def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Catalogue:
     """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE`` each."""
     for place in places:

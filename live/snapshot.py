@@ -18,7 +18,7 @@ _FORBIDDEN, _NOT_THERE = 403, 404
 
 
 @attrs.frozen
-class Snapshot:
+class ClusterSnapshot:
     """Objects with their kinds, in the order of :data:`~.client.resources.VERSIONS` and, within a kind, of the server."""
 
     items: tuple[Manifest, ...]
@@ -33,7 +33,7 @@ class Snapshot:
         return {"apiVersion": "v1", "kind": "List", "metadata": metadata, "items": list(self.items)}
 
 
-async def take_snapshot(transport: Transport) -> Snapshot:
+async def take_snapshot(transport: Transport) -> ClusterSnapshot:
     """The cluster as it is now. Kinds that may not be listed are left out, with a note.
 
     Raises :class:`~.client.answers.ApiError`, :class:`~.client.transport.TransportError` and what the transport raises.
@@ -41,7 +41,7 @@ async def take_snapshot(transport: Transport) -> Snapshot:
     api = Api(transport)
     found = await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS))
     parts = dict(zip(VERSIONS, found, strict=True))
-    return Snapshot(
+    return ClusterSnapshot(
         items=tuple(item for part in parts.values() for item in part.items),
         versions={kind: part.version for kind, part in parts.items() if part.version},
         notes=tuple(part.note for part in parts.values() if part.note),

@@ -141,7 +141,7 @@ def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
 
 
 @attrs.frozen
-class Limits:
+class VolumeLimits:
     """What limits volumes on n nodes. ``plugins``: an index into ``migrated`` for each node: int64[n]."""
 
     limited: Mask
@@ -151,20 +151,20 @@ class Limits:
     migrated: list[frozenset[str]]
 
 
-def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> Limits:
+def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
     if cycle.algorithm.release.volumes.node_limits:
         view = nodes.attachable
         limited, by_key = view.present.copy(), {key: view.where(partial(own_limit, key), np.int64) for key in keys}
     else:
         limited, by_key = np.zeros(nodes.n, np.bool_), {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
-    found = Limits(limited, by_key, np.zeros(nodes.n, np.int64), [frozenset()])
+    found = VolumeLimits(limited, by_key, np.zeros(nodes.n, np.int64), [frozenset()])
     if cycle.algorithm.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
         for i in range(nodes.n):
             _read_csi_node(i, nodes.name(i), found, cycle)
     return found
 
 
-def _read_csi_node(i: int, name: str, limits: Limits, cycle: Cycle) -> None:
+def _read_csi_node(i: int, name: str, limits: VolumeLimits, cycle: Cycle) -> None:
     csi_node = cycle.listings.csi_nodes.get(name)
     if csi_node is None:
         return
@@ -218,7 +218,7 @@ def _attachments(name: str, cycle: Cycle) -> Volumes:
     return found
 
 
-def _exceeds(new: Volumes, attached: Volumes, others: Volumes, limits: Limits, i: int) -> bool:
+def _exceeds(new: Volumes, attached: Volumes, others: Volumes, limits: VolumeLimits, i: int) -> bool:
     # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
     before = Counter({**others, **attached}.values())
     more = Counter(key for identity, key in new.items() if identity not in attached)
@@ -248,7 +248,7 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     return Failures.joined([*faulty, *_over_limits([new if isinstance(new, dict) else {} for new in news], limits, nodes, cycle)])
 
 
-def _over_limits(news: list[Volumes], limits: Limits, nodes: Batch, cycle: Cycle) -> tuple[Failures | None, ...]:
+def _over_limits(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle) -> tuple[Failures | None, ...]:
     """The objections to nodes with too many volumes; *news*: those of the pod, by group of nodes."""
     judged = limits.limited & np.array([bool(new) for new in news])[limits.plugins]
     exceeded, faults = judged & _alone(news, limits), dict[int, Fault]()
@@ -273,7 +273,7 @@ def _occupied(nodes: Batch, cycle: Cycle) -> Iterable[int]:
     return sorted({*found, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})
 
 
-def _alone(news: list[Volumes], limits: Limits) -> Mask:
+def _alone(news: list[Volumes], limits: VolumeLimits) -> Mask:
     """Where the pod's own volumes alone exceed a limit: bool[n]."""
     found = np.zeros_like(limits.limited)
     for group, new in enumerate(news):

@@ -28,7 +28,7 @@ from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REF
 from .rule import predicate
 
 NAME = "MatchInterPodAffinity"
-_AFFINITY: StateKey[Affinity] = StateKey(REQUIRED_AFFINITY)
+_AFFINITY: StateKey[RequiredAffinity] = StateKey(REQUIRED_AFFINITY)
 _ANTI_AFFINITY: StateKey[AntiAffinity] = StateKey(REQUIRED_ANTI_AFFINITY)
 
 
@@ -49,7 +49,7 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
     carried = KeySums.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
     refusing = [(sums, REFUSED_BY_EXISTING) for sums in carried]
-    unmet = unmet_by_value(Affinity.of(pod), table, AFFINITY_UNMET) if pod.required_affinity else list
+    unmet = unmet_by_value(RequiredAffinity.of(pod), table, AFFINITY_UNMET) if pod.required_affinity else list
     anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
 
     def tell() -> Refusals:
@@ -61,7 +61,9 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     return tell
 
 
-def unmet_by_value(affinity: Affinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False) -> Callable[[], list[Refusal]]:
+def unmet_by_value(
+    affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False
+) -> Callable[[], list[Refusal]]:
     """What tells for which values of its keys *affinity* is not met; *needs_keys*: even the first of its kind needs them."""
     key, counter = affinity.keys[0], table.census.counter(affinity.wanted)
     column, is_alone = table.labels.get(key), affinity.itself
@@ -180,7 +182,7 @@ def _carried(terms: Terms, table: NodeTable) -> DomainSums:
 
 
 @attrs.frozen(eq=False)
-class Affinity:
+class RequiredAffinity:
     """The required affinity of a template. A pod counts if all terms match it, in the domain of every key."""
 
     wanted: PodsTargeted
@@ -189,7 +191,7 @@ class Affinity:
     """The pod matches its own terms."""
 
     @classmethod
-    def of(cls, pod: Template) -> Affinity:
+    def of(cls, pod: Template) -> RequiredAffinity:
         """That of *pod*."""
         found = pod.notes.get(_AFFINITY)
         if found is None:
@@ -198,21 +200,21 @@ class Affinity:
             found = pod.notes[_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
         return found
 
-    def by_name(self, pod: Template, cycle: Cycle) -> Affinity:
+    def by_name(self, pod: Template, cycle: Cycle) -> RequiredAffinity:
         """The same, with the namespaces that it selects by labels replaced by names."""
         wanted = by_name(self.wanted, cycle)
-        return self if wanted is self.wanted else Affinity(wanted, self.keys, bool(wanted.counts(pod)))
+        return self if wanted is self.wanted else RequiredAffinity(wanted, self.keys, bool(wanted.counts(pod)))
 
 
 def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
     """Where a domain lacks a pod that *pod* requires; nowhere if no domain has one and *pod* matches its own terms."""
     if not pod.required_affinity:
         return None
-    affinity = Affinity.of(pod)
+    affinity = RequiredAffinity.of(pod)
     return affinity_unmet(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
 
 
-def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
+def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
     """Where a domain lacks a pod that *affinity* matches, None: nowhere; *change*: how many of them edits add on each node, int64[n]."""
     if nodes.edits:
         counter = nodes.counter(affinity.wanted)
@@ -220,7 +222,7 @@ def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTarge
     return _where_any(_wanted_by_domain(affinity, nodes.table), lambda counts: counts <= 0, nodes)
 
 
-def _wanted_by_domain(affinity: Affinity, table: NodeTable) -> list[tuple[str, Ints]]:
+def _wanted_by_domain(affinity: RequiredAffinity, table: NodeTable) -> list[tuple[str, Ints]]:
     """For each key of *affinity* how many pods it matches in each domain: int64[values], by code; empty if it need not be met."""
     counter = table.census.counter(affinity.wanted)
     if affinity.itself and not pods_with_any_key(Batch.everywhere(table), counter, affinity.keys):
@@ -249,7 +251,7 @@ def _where_any(domains: Iterable[tuple[str, Ints]], wanted: Callable[[Ints], Mas
     return found
 
 
-def _unmet_with(affinity: Affinity, nodes: Batch, counter: PodCount, there: int, change: Ints) -> Mask:
+def _unmet_with(affinity: RequiredAffinity, nodes: Batch, counter: PodCount, there: int, change: Ints) -> Mask:
     unmet, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
@@ -15,9 +15,10 @@ from ..api.objects import KubeObject, Pod
 from ..api.reading.decode import decode
 from ..api.reading.documents import json_lines
 from ..api.reading.fields import shown
+from ..api.record import Count, DocumentRecord, Record, says
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
-from ..core.feed import Feed
+from ..core.feed import EventFeed
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders
@@ -147,7 +148,7 @@ def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | No
         engine = engine_for(case["version"], case.get("config") or {}, **engine_options)
     except UnknownNameError as error:
         raise UnknownNameError(f"{case['name']}: {error}") from None
-    feed = Feed(engine)
+    feed = EventFeed(engine)
     for number, document in enumerate(case.get("objects", ()), 1):
         item = decode(document, f"{case['name']}, object {number}", strict=False, keeps_manifest=bool(engine.extenders))
         if isinstance(item, Pod) and item.is_terminal:
@@ -245,26 +246,36 @@ def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
 # --- whole families -------------------------------------------------------------------------------------------------
 
 
-@attrs.define
+class FamilyConformance(Record):
+    """How the cases of one family were answered."""
+
+    release: str | None
+    family: str
+    cases: Count
+    cycles: Annotated[Count, says("Scheduling cycles of all cases.")]
+    steps: Annotated[Count, says("Steps of all scripts of the queue.")]
+    identical: Count
+    left_out: Count
+    different: Annotated[tuple[str, ...], says("The names of the cases that differ.")]
+
+
+class ConformanceDocument(DocumentRecord):
+    """How many cases were answered as the original scheduler answered them."""
+
+    KIND = "Conformance"
+    cases: Count
+    identical: Count
+    left_out: Annotated[Count, says("Cases that --without leaves out.")]
+    families: tuple[FamilyConformance, ...]
+
+
+@attrs.frozen
 class FamilyReport:
     """The results of one family."""
 
-    release: str
-    family: str
-    cases: int = 0
-    cycles: int = 0
-    steps: int = 0
-    identical: int = 0
-    left_out: int = 0
-    different: dict[str, list[str]] = attrs.field(factory=dict)
+    counts: FamilyConformance
+    different: Mapping[str, list[str]]
     """Case -> its differences."""
-
-    def record(self) -> Json:
-        """As plain data."""
-        return {
-            "release": self.release, "family": self.family, "cases": self.cases, "cycles": self.cycles, "steps": self.steps,
-            "identical": self.identical, "leftOut": self.left_out, "different": list(self.different),
-        }  # fmt: skip
 
 
 def check_family(
@@ -274,29 +285,31 @@ def check_family(
     on_case: Callable[[Json, Json, Json], None] = lambda case, ours, theirs: None,
 ) -> FamilyReport:
     """Run every case of *family* and compare; *on_case* sees (case, ours, theirs) of each case that differs."""
-    report = FamilyReport(family.release, family.name)
     if family.answers is None:
         raise ManifestError(f"{family.cases}: no answers beside it: wanted {family.cases.name.replace('.cases.', '.answers.')}")
     answers = {answer["name"]: answer for answer in read_answers(family.answers)}
-    cases = read_cases(family.cases)
-    first = next(cases, None)
-    if first is None:
-        raise ManifestError(f"{family.cases}: got no case, wanted at least one")
-    for case in chain([first], cases):
-        report.cases += 1
+    counts, different = Counter[str](), dict[str, list[str]]()
+    for case in read_cases(family.cases):
+        counts["cases"] += 1
         theirs = answers.get(case["name"])
         if needs(case, theirs) & set(without):
-            report.left_out += 1
+            counts["left out"] += 1
             continue
         ours, found = _compared(case, theirs, manner)
-        report.cycles += len(ours.get("cycles", ()))
-        report.steps += len(ours.get("steps", ()))
+        counts["cycles"] += len(ours.get("cycles", ()))
+        counts["steps"] += len(ours.get("steps", ()))
         if found:
-            report.different[case["name"]] = found
+            different[case["name"]] = found
             on_case(case, ours, theirs or {})
         else:
-            report.identical += 1
-    return report
+            counts["identical"] += 1
+    if not counts["cases"]:
+        raise ManifestError(f"{family.cases}: got no case, wanted at least one")
+    counted = FamilyConformance(
+        release=family.release, family=family.name, cases=counts["cases"], cycles=counts["cycles"], steps=counts["steps"],
+        identical=counts["identical"], left_out=counts["left out"], different=tuple(different),
+    )  # fmt: skip
+    return FamilyReport(counted, different)
 
 
 def _compared(case: Json, theirs: Json | None, manner: Manner) -> tuple[Json, list[str]]:

@@ -17,12 +17,11 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
 
     A pod does not fit if a node has less left of a resource than it requests, or no room for one more pod.
     """
-    engine.snapshot.refresh()
-    table = engine.table
+    table = engine.fresh_table()
     there = np.flatnonzero(table.has_node)
     free = np.maximum(table.allocatable[:, there] - table.requested[:, there], 0)
     full = table.pod_count[there] >= table.max_pods[there]
-    kinds = Counter(tuple(engine.templates.of(pod).requests.items()) for pod in pods)
+    kinds = Counter(tuple(engine.template_of(pod).requests.items()) for pod in pods)
     weights: Floats = np.zeros(len(there))
     for asked, count in kinds.items():
         misfit = full.copy()

@@ -11,11 +11,13 @@ import numpy as np
 from ..api.record import Count, Meta, Record, derive, says
 from ..core.arrays.types import Ints
 from ..core.engine import Engine
-from .summary import DIGITS, UNITS, Unit, UseShare
+from .summary import UNITS, Unit
 
 TENTHS = 10
 
 
+DIGITS = 6
+UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
 NodesByUse = Annotated[
     Mapping[str, Annotated[Sequence[Count], Meta(min_length=10, max_length=10)]],
     says("Resource, or pods -> nodes by tenth of their use: 10 counts, before the first cycle and in the end."),
@@ -97,7 +99,8 @@ class NodeUses:
 
     def found(self) -> list[NodeUse]:
         """Each node, in the order in which the scheduler was told of them."""
-        table, nothing = self.engine.table, ([0] * len(self.engine.table.resources), 0)
+        table = self.engine.table
+        nothing = [0] * len(table.resources), 0
         rows = list(self._rows())
         names = {name: at for name, at in table.resources.items() if table.allocatable[at, [row for _, row, _, _ in rows]].any()}
         return [self._use(name, row, names, self._before.get(name, nothing)) for name, row, _, _ in rows]
@@ -119,24 +122,21 @@ class NodeUses:
 
     def _rows(self) -> Iterator[tuple[str, int, list[int], int]]:
         """Name, row, requests by resource, and number of pods of each node."""
-        self.engine.snapshot.refresh()
-        table = self.engine.table
+        table = self.engine.fresh_table()
         for row in np.flatnonzero(table.has_node).tolist():
             yield table.names[row], row, table.requested[:, row].tolist(), int(table.pod_count[row])
 
 
 def pods_on_nodes(engine: Engine) -> dict[str, list[str]]:
     """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without pods are left out."""
-    engine.snapshot.refresh()
-    table = engine.table
+    table = engine.fresh_table()
     rows = np.flatnonzero(table.has_node).tolist()
     return {table.names[row]: [entry.pod.key for entry in table.pods[row]] for row in rows if table.pods[row]}
 
 
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes without it are left out."""
-    engine.snapshot.refresh()
-    table = engine.table
+    table = engine.fresh_table()
     there = np.flatnonzero(table.has_node)
     found = {name: _tenths(table.allocatable[index, there], table.requested[index, there]) for name, index in table.resources.items()}
     found["pods"] = _tenths(table.max_pods[there], table.pod_count[there])

@@ -58,7 +58,7 @@ def _framework_player(case: Json) -> Player:
         assert isinstance(namespace, Namespace)
         engine.listings.namespaces.put(namespace)
     nominations = engine.new_nominations()
-    queue = queue_for(engine, config, clock, nominations, partial(held_by, engine.flow.profiles))
+    queue = queue_for(engine, config, clock, nominations, partial(held_by, engine.profiles))
     return Player(queue, clock, nominations, lambda event: queue.move_all(EVENTS[event]))
 
 

@@ -59,7 +59,7 @@ class PodRecord(Record):
         return cls(
             pod.key, pod.namespace, pod.name, outcome.word, outcome.host, outcome.error, outcome.tries, nominated or None, outcome.victims,
             by, lost, replacement, outcome.replaces, pod.priority,
-            {name: number for name, number in engine.templates.of(pod).requests.items() if number},
+            {name: number for name, number in engine.template_of(pod).requests.items() if number},
         )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ class WholeSimulation:
     def begin(self) -> None:
         """Note how full the nodes are; to be called before the first cycle."""
         engine = self.simulation.engine
-        self._before = nodes_by_use(engine), tuple(usages(engine.table))
+        self._before = nodes_by_use(engine), tuple(usages(engine.fresh_table()))
 
     def document(
         self, *, pods: Sequence[PodRecord] | None = None, evicted: Sequence[EvictionRecord] | None = None,
@@ -126,7 +126,7 @@ class WholeSimulation:
         simulation, engine, before = self.simulation, self.simulation.engine, self._before
         outcomes = simulation.outcomes.values()
         return SimulationDocument(
-            warnings=warnings, release=engine.algorithm.release.version,
+            warnings=warnings, release=engine.release.version,
             pods=[PodRecord.of(simulation, outcome) for outcome in outcomes] if pods is None else pods,
             evicted=list(map(EvictionRecord.of, simulation.evictions)) if evicted is None else evicted, nodes=nodes, cycles=cycles,
             reasons=unplaced(outcomes), nodes_by_use_before=before[0], resources_before=before[1], nodes_by_use=nodes_by_use(engine),

@@ -17,27 +17,23 @@ UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-
 """Other resources are counted in pieces."""
 
 
-DIGITS = 6
-UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
-
-
 class Imbalance(Record):
-    """How unevenly the nodes that have a resource are used."""
+    """How unevenly a resource is used, over the nodes that have any of it."""
 
-    standard_deviation: Annotated[float, says("Of the use, a share of 1.", ge=0)]
+    standard_deviation: Annotated[float, says("Of the use of nodes.", ge=0)]
     max_min: Annotated[float, says("fullest minus emptiest.", ge=0)]
 
 
 class Usage(Record):
-    """One resource over all nodes; shares are of the nodes that have any of it."""
+    """One resource over all nodes; ``use`` and the measures of imbalance are shares of 1, over the nodes that have any of it."""
 
     resource: str
     unit: Unit
     allocatable: int
     requested: int
-    use: UseShare
-    emptiest: Annotated[UseShare, says("The use of the emptiest node that has the resource.")]
-    fullest: Annotated[UseShare, says("The use of the fullest one.")]
+    use: Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
+    emptiest: Annotated[float, says("The use of the emptiest node that has the resource.", ge=0)]
+    fullest: Annotated[float, says("The use of the fullest one.", ge=0)]
     imbalance: Imbalance
 
 
@@ -57,12 +53,11 @@ class Summary(Record):
     resources: tuple[Usage, ...]
 
 
-def summarise(simulation: Simulation) -> Summary:
-    """The summary of a finished simulation."""
+def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
+    """The summary of a finished simulation; shares are rounded to *digits*."""
     engine, outcomes = simulation.engine, simulation.outcomes
-    engine.snapshot.refresh()
     return Summary(
-        nodes=engine.cache.node_count,
+        nodes=engine.node_count,
         pods=len(outcomes),
         placed=sum(outcome.word == "placed" for outcome in outcomes.values()),
         waiting=sum(outcome.is_waiting for outcome in outcomes.values()),
@@ -72,27 +67,24 @@ def summarise(simulation: Simulation) -> Summary:
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         cycles=simulation.cycles,
         passed_over=dict(simulation.scenario.passed_over),
-        resources=tuple(usages(engine.table)),
+        resources=tuple(usages(engine.fresh_table(), digits=digits)),
     )
 
 
-def usages(table: NodeTable) -> Iterator[Usage]:
+def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:
     """The use of each resource that any node has, pods last."""
     there = np.flatnonzero(table.has_node)
     for name, index in table.resources.items():
         if table.allocatable[index, there].any():
-            yield _usage(name, table.allocatable[index, there], table.requested[index, there])
+            yield _usage(name, table.allocatable[index, there], table.requested[index, there], digits)
     if len(there):
-        yield _usage("pods", table.max_pods[there], table.pod_count[there])
+        yield _usage("pods", table.max_pods[there], table.pod_count[there], digits)
 
 
-def _usage(name: str, allocatable: Ints, requested: Ints) -> Usage:
+def _usage(name: str, allocatable: Ints, requested: Ints, digits: int) -> Usage:
     having = allocatable > 0
-    shares = requested[having] / allocatable[having]
-    total, used = int(allocatable.sum()), int(requested.sum())
-    if not len(shares):
-        return Usage(name, UNITS.get(name, "pieces"), total, used, 0.0, 0.0, 0.0, Imbalance(0.0, 0.0))
-    least, most, deviation = float(shares.min()), float(shares.max()), float(shares.std())
-    imbalance = Imbalance(round(deviation, DIGITS), round(most - least, DIGITS))
-    use, emptiest, fullest = (round(share, DIGITS) for share in (used / total, least, most))
-    return Usage(name, UNITS.get(name, "pieces"), total, used, use, emptiest, fullest, imbalance)
+    shares = requested[having] / allocatable[having] if having.any() else np.zeros(1)
+    total, used, least, most = int(allocatable.sum()), int(requested.sum()), float(shares.min()), float(shares.max())
+    use = round(used / total, digits) if having.any() else 0.0
+    imbalance = Imbalance(round(float(shares.std()), digits), round(most - least, digits))
+    return Usage(name, UNITS.get(name, "pieces"), total, used, use, round(least, digits), round(most, digits), imbalance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import sys
@@ -27,6 +28,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 os.environ.setdefault("KUBECLASSIC_PROGRESS", "0")  # what tests read on standard error must not depend on how busy the machine is
 
 
+def _keep_compiled() -> None:
+    """Where Python is told to write no compiled files, let the tests and the processes that they start share some in ``build``."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(ROOT / "build" / "pycache")
+        sys.dont_write_bytecode = False
+
+
 def _alias_checkout() -> None:
     """Make the root of the repository importable as ``kubeclassic`` where the package is not installed."""
     if importlib.util.find_spec("kubeclassic") is None:
@@ -44,8 +52,10 @@ def _alias_tests() -> None:
     sys.modules["tests"] = package
 
 
+_keep_compiled()
 _alias_checkout()
 _alias_tests()
+gc.set_threshold(50_000, 20, 50)  # there are many objects, and most of them stay
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.support import house
 from tests.support.house import sources, tree
 
-CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py api/record.py core"
+CORE = "exceptions.py choices.py api/objects api/meaning api/notebooks.py api/frames.py api/record.py core"
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
@@ -22,8 +22,9 @@ RULES = (
 """What a rule may know of core: never what is remembered, how a decision is made, or the queue."""
 
 ROWS = {
-    "exceptions.py": "",
-    "api/garbage.py api/record.py": "",
+    "exceptions.py choices.py": "",
+    "api/garbage.py": "",
+    "api/record.py": "api/garbage.py",
     "api/objects": "exceptions.py",
     "api/reading": "exceptions.py api",
     "api/meaning": "exceptions.py api",
@@ -49,11 +50,10 @@ ROWS = {
     "core/classic.py": CORE,
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
-    "extenders": "exceptions.py api core algorithmprovider",
+    "extenders": "exceptions.py choices.py api core algorithmprovider",
     "framework/config/gatetable.py": CORE,
     "framework/queue/releasetable.py": CORE,
     "framework/releases.py": f"{CORE} algorithmprovider framework",
-    "framework/config/gates.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/hints": f"{CORE} predicates",
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
@@ -68,15 +68,15 @@ ROWS = {
     "framework/plugins": f"{RULES} core/queue/parked.py algorithmprovider predicates priorities framework",
     "framework/queue": CONFIG,
     "framework": f"{CONFIG} predicates priorities",
-    "scheduler.py": "exceptions.py api core algorithmprovider framework extenders",
-    "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py extenders",
+    "scheduler.py": "exceptions.py choices.py api core algorithmprovider framework extenders",
+    "simulation": "exceptions.py choices.py api core predicates priorities algorithmprovider framework scheduler.py extenders",
     "__init__.py": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py simulation",
-    "live/client": "exceptions.py api",
-    "live/informers": "exceptions.py api core/release live/client",
-    "live": "exceptions.py api core algorithmprovider framework extenders scheduler.py simulation live",
-    "cli/report": "exceptions.py api core algorithmprovider framework simulation live",
-    "cli/console": "exceptions.py __init__.py",
-    "cli": "exceptions.py __init__.py api core algorithmprovider framework extenders simulation live cli/report cli/console",
+    "live/client": "exceptions.py choices.py api",
+    "live/informers": "exceptions.py choices.py api core/release live/client",
+    "live": "exceptions.py choices.py api core algorithmprovider framework extenders scheduler.py simulation live",
+    "cli/report": "exceptions.py choices.py api core algorithmprovider framework simulation live",
+    "cli/console": "exceptions.py choices.py __init__.py",
+    "cli": "exceptions.py choices.py __init__.py api core algorithmprovider framework extenders simulation live cli/report cli/console",
     "__main__.py": "cli",
 }
 """The order of the parts, one floor a line: what these files and folders may import of the lines above them, besides themselves.

@@ -17,7 +17,7 @@ from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.byvalue import judged as told_against
 from kubeclassic.core.incremental.byvalue import scored
 from kubeclassic.core.incremental.verify import verifying
@@ -332,7 +332,7 @@ class TestWhatNoRowShows:
         made = engine(node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", labels={"app": "x"}), SERVICE, release=release)
         incoming = pod("new", labels={"app": "x"})
         before = remembered(rule, made.begin(incoming), [0, 1])
-        Feed(made).put(pod("2", on="absent", labels={"app": "x"}))
+        EventFeed(made).put(pod("2", on="absent", labels={"app": "x"}))
         cycle = made.begin(incoming)
         if cycle.has_metadata:
             assert remembered(rule, cycle, [0, 1]) == ('node "absent" not found',) * 2 != before

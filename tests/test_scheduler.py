@@ -362,6 +362,20 @@ class TestConfiguration:
         assert decision.priorities["LastName"] == {"a": 97, "b": 98, "c": 99}
         assert "LastName" not in scheduler(*self.NODES, pod("p")).schedule("p").priorities
 
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    def test_a_batch_to_try_a_rule_with(self, release: str) -> None:
+        """A batch has all nodes as they are now, with the template of the pod; a rule can be called with it, and nothing moves."""
+        ours = scheduler(*self.NODES, pod("p", requests={"cpu": 1}), pod("q"), release=release)
+        given, nodes, cycle = ours.batch("q")
+        assert (nodes.n, given.requests, cycle.pod.name) == (3, {}, "q")
+        failures = not_at_work.check(given, nodes, cycle)
+        assert failures is not None
+        assert failures.passed.tolist() == [True, False, True]
+        host = ours.explain("p").host
+        assert ours.schedule("p").host == host
+        after = ours.batch("q")[1]
+        assert {after.name(at): int(after.pod_count[at]) for at in range(3)} == {"a": 0, "b": 0, "c": 0} | {host: 1}
+
     def test_policy(self, root: Path) -> None:
         """A Policy may be a file or its JSON form."""
         policies: list[Any] = [{"predicates": [{"name": "HostName"}]}, root / "examples" / "policies" / "bin-packing.yaml"]
@@ -433,7 +447,7 @@ class TestConfiguration:
             (
                 {"release": "1.16", "profile": {}},
                 UnknownNameError,
-                f'profile: got one, which release 1.16 does not have, wanted release {NEW}',
+                f"profile: got one, which release 1.16 does not have, wanted release {NEW}",
             ),
             ({"release": "1.16", "plugins": [Plugin]}, UnknownNameError, "plugins: got one, which release 1.16 does not have"),
             ({"gates": {"EvenPodsSpread": True}}, PolicyError, "unrecognized feature gate: EvenPodsSpread"),

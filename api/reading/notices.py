@@ -6,12 +6,12 @@ Some notices are about what does not count in an answer (:class:`Unread`): then 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import attrs
 
 from ...exceptions import KubeclassicError, one_line
-from ..record import Record, plain, says
+from ..record import DocumentRecord, Record, plain, says
 
 _POD = "Pod "
 
@@ -110,11 +110,9 @@ class InputWarning(Record):
     others: Annotated[tuple[str, ...], says("The other objects or places that it is about.")]
 
 
-class ResultDocument(Record, kw_only=True):
+class ResultDocument(DocumentRecord, kw_only=True):
     """The base of the documents that answer a question about an input."""
 
-    KIND: ClassVar[str]
-    """What the document says of itself as its ``kind``."""
     warnings: Annotated[tuple[InputWarning, ...], says("What is odd in the input, and what of it does not count.")] = ()
 
 

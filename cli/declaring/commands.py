@@ -20,7 +20,7 @@ SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
     **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first", "--curve"), INPUT),
     **dict.fromkeys(("--add-node", "--cost", "--most-nodes", "--most-trials"), "New nodes"),
-    **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates", "--workload"), INPUT),
+    **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates"), INPUT),
     **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
     **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
     **dict.fromkeys(("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"), OUTPUT),
@@ -104,7 +104,7 @@ def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..
     return click.command(name, cls=Command, **attributes)
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands; alone it prints its help."""
 
     command_class: type[click.Command] | None = Command
@@ -128,7 +128,7 @@ def _told_apart() -> Iterator[None]:
 # --- commands that are imported when they are asked for -------------------------------------------------------------
 
 
-class Place(NamedTuple):
+class CommandPlace(NamedTuple):
     """Where a command is declared, and what it is for."""
 
     module: str
@@ -139,7 +139,7 @@ class Place(NamedTuple):
 class Declared(MutableMapping[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
-    def __init__(self, places: Mapping[str, Place], package: str) -> None:
+    def __init__(self, places: Mapping[str, CommandPlace], package: str) -> None:
         self.places = places
         self._package = package
         self._found: dict[str, click.Command] = {}
@@ -163,7 +163,7 @@ class Declared(MutableMapping[str, click.Command]):
         return len(self.places)
 
 
-class LazyGroup(Group):
+class LazyGroup(CommandGroup):
     """A group of :class:`Declared` commands: its help, and the completion of their names, import none of them."""
 
     def __init__(self, name: str | None = None, *, declared: Declared, **attributes: Any) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
 def environments_max_pd_vols() -> int | None:
     """What KUBE_MAX_PD_VOLS says, with a warning if it does not count."""
     from ...algorithmprovider.environment import ignored_limit, max_pd_vols
@@ -35,6 +36,7 @@ def environments_max_pd_vols() -> int | None:
 
 def _or_environment(context: click.Context, parameter: click.Parameter, given: int | None) -> int | None:
     return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
+
 
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},

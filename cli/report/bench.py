@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...api.record import UNSET
 from ...simulation.bench.comparison import Comparison
-from ...simulation.bench.measured import PERCENTS, middle
-from .tables import Table
+from ...simulation.bench.measured import PERCENTS, BenchDocument, OtherScheduler, middle
+from .tables import TextTable
 from .text import Figure
 
-Record = Mapping[str, Any]
 POINTS = tuple(f"p{percent}" for percent in PERCENTS)
 
 
-def bench_tables(records: Sequence[Record]) -> Iterator[Table]:
+def bench_tables(found: Sequence[BenchDocument]) -> Iterator[TextTable]:
     """The tables of some cases: one of times, one of throughput and, where another scheduler ran too, one of ratios."""
     headers = ["case", "release", "nodes", "pods", "scheduled", "pods/s", *(f"{point} ms" for point in POINTS), "calibration"]
-    yield Table(headers, [_times(record) for record in records])
-    yield Table(["case", *(f"{name}/s" for name in ("average", *POINTS))], [_throughput(record) for record in records])
-    ratios = [_ratio(record, record["against"]) for record in records if "against" in record]
+    yield TextTable(headers, [_times(one) for one in found])
+    rates = [[one.case, *(_figure(getattr(one.throughput, name)) for name in ("average", *POINTS))] for one in found]
+    yield TextTable(["case", *(f"{name}/s" for name in ("average", *POINTS))], rates)
+    ratios = [_ratio(one, one.against) for one in found if one.against is not UNSET]
     if ratios:
-        yield Table(["case", "runs", "ours, pods/s", "theirs, pods/s", "ratio"], ratios)
+        yield TextTable(["case", "runs", "ours, pods/s", "theirs, pods/s", "ratio"], ratios)
 
 
-def _times(record: Record) -> list[Any]:
-    sizes = [record[name] for name in ("case", "release", "nodes", "pods", "scheduled")]
-    times = [_figure(record[f"{point}_ms"], 3) for point in POINTS]
-    return [*sizes, _figure(record["pods_per_s"]), *times, _figure(record["calibration"], 4)]
+def _times(one: BenchDocument) -> list[Any]:
+    times = [_figure(getattr(one, f"{point}_ms"), 3) for point in POINTS]
+    return [one.case, one.release, one.nodes, one.pods, one.scheduled, _figure(one.pods_per_s), *times, _figure(one.calibration, 4)]
 
 
-def _throughput(record: Record) -> list[Any]:
-    return [record["case"], *(_figure(record["throughput"][name]) for name in ("average", *POINTS))]
+def _ratio(one: BenchDocument, theirs: OtherScheduler) -> list[Any]:
+    return [one.case, len(theirs.runs), _figure(middle(one.runs)), _figure(theirs.pods_per_s), _figure(theirs.ratio, 2)]
 
 
-def _ratio(record: Record, theirs: Record) -> list[Any]:
-    rates = [_figure(middle(record["runs"])), _figure(theirs["pods_per_s"])]
-    return [record["case"], len(theirs["runs"]), *rates, _figure(theirs["ratio"], 2)]
-
-
-def comparison_table(found: Comparison) -> Table:
+def comparison_table(found: Comparison) -> TextTable:
     """The cases of two files, a row each."""
     differ = any(pair.a.scheduler != pair.b.scheduler for pair in found.pairs)
     releases = ["release A", "release B"] if differ else ["release"]
@@ -49,7 +44,7 @@ def comparison_table(found: Comparison) -> Table:
         rates, ratios = [_figure(pair.a.rate), _figure(pair.b.rate)], [_figure(pair.ratio, 2), _figure(pair.calibrated, 2)]
         calibrations = [_figure(pair.a.calibration, 4), _figure(pair.b.calibration, 4)]
         rows.append([pair.a.case, *[pair.a.scheduler, pair.b.scheduler][: len(releases)], *rates, *ratios, *calibrations])
-    return Table(headers, rows)
+    return TextTable(headers, rows)
 
 
 def _figure(number: float | None, digits: int = 0) -> Figure | None:

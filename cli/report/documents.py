@@ -9,11 +9,7 @@ from typing import IO, Any
 
 import msgspec
 
-from ...api.reading.notices import ResultDocument
-from ...api.record import UNSET, Record, plain
-
-API_VERSION = "kubeclassic/v1"
-"""The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
+from ...api.record import API_VERSION, UNSET, DocumentRecord, Record, as_document, plain
 
 
 def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,11 +47,11 @@ def indented(value: Any, *, long: str = "") -> str:
         return json.dumps(value, indent=2)
 
 
-def document_text(answer: ResultDocument) -> str:
+def document_text(answer: DocumentRecord) -> str:
     """*answer* as :func:`indented` writes its document, without making dicts and lists of it where that can be avoided."""
     encoded = _encoded(answer)
     if encoded is None:
-        return indented(document(answer.KIND, plain(answer)))
+        return indented(as_document(answer))
     head = json.dumps(document(answer.KIND, {})).removesuffix("}")
     return msgspec.json.format(f"{head},{encoded.decode()[1:]}", indent=2)
 
@@ -84,7 +80,7 @@ def _has_floats(kind: type[Record]) -> bool:
     return "'number'" in str(msgspec.json.schema(kind))
 
 
-def fields_of(answer: ResultDocument) -> dict[str, Any]:
+def fields_of(answer: DocumentRecord) -> dict[str, Any]:
     """*answer* as a document whose fields are still as they are."""
     kind = type(answer)
     fields = ((name, getattr(answer, field)) for name, field in zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))

@@ -16,7 +16,7 @@ import attrs
 
 from ...api.record import plain
 from ...exceptions import UnknownNameError, did_you_mean
-from .tables import Table
+from .tables import TextTable
 from .text import NO_HOST, Cell
 
 Record = Mapping[str, Any]
@@ -48,7 +48,7 @@ def _as_it_is(value: Any) -> Cell:
 
 
 @attrs.frozen
-class Column:
+class ListColumn:
     """A column of a table: its header, the field that it is sorted by, and how a record is shown in it."""
 
     header: str
@@ -63,9 +63,9 @@ class Column:
         return self.cell(value_at(record, self.path)) if self.of_record is None else self.of_record(record)
 
 
-def table_of(columns: Sequence[Column], records: Iterable[Record], *, headers: bool = True) -> Table:
+def table_of(columns: Sequence[ListColumn], records: Iterable[Record], *, headers: bool = True) -> TextTable:
     """A table of *records*."""
-    return Table([column.header for column in columns], [[column.shown(record) for column in columns] for record in records], headers)
+    return TextTable([column.header for column in columns], [[column.shown(record) for column in columns] for record in records], headers)
 
 
 # --- sorting --------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def checked(path: Path, text: str, fields: Collection[str], option: str, aliases
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def custom_columns(text: str, fields: Collection[str]) -> list[Column]:
+def custom_columns(text: str, fields: Collection[str]) -> list[ListColumn]:
     """The columns that ``custom-columns=NAME:FIELD,...`` names, whose fields begin with one of *fields*.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
@@ -132,7 +132,7 @@ def custom_columns(text: str, fields: Collection[str]) -> list[Column]:
         header, colon, field = part.partition(":")
         if not (header.strip() and colon and field.strip()):
             raise UnknownNameError(f'-o custom-columns: got "{part}", wanted NAME:FIELD, such as POD:.pod')
-        columns.append(Column(header.strip(), checked(path_of(field), field, fields, "-o custom-columns"), _or_none))
+        columns.append(ListColumn(header.strip(), checked(path_of(field), field, fields, "-o custom-columns"), _or_none))
     return columns
 
 

@@ -3,48 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from ...algorithmprovider.description.cellwords import CELLS, value_in_words
 from ...framework.description.changes import Change
 from ...framework.description.correspondences import SAME, Successor
-from ...framework.description.describe import PLUGINS, Difference, ReleaseDiff, Summary, plugin_in_words
+from ...framework.description.describe import (
+    ClassicRelease,
+    PluginRelease,
+    ReleaseDiff,
+    ReleaseDifference,
+    ReleaseSummary,
+    plugin_in_words,
+)
 from .prose import wrapped
-from .tables import Table
+from .tables import TextTable
 from .text import GAP
 
 NOTHING, MESSAGES_ABOUT = "none", "messages"
 
 
-def list_lines(summaries: Iterable[Summary], width: int | None) -> Iterator[str]:
+def list_lines(summaries: Iterable[ReleaseSummary], width: int | None) -> Iterator[str]:
     """One line a release."""
     rows = [[found.release, found.like, found.runs, _taken(found)] for found in summaries]
     yield from list(_listed(["release", "patch level", "runs", "default"], rows, width))[1:]
 
 
-def _taken(found: Summary) -> str:
+def _taken(found: ReleaseSummary) -> str:
     if not found.is_default:
         return "-"
-    return "with a profile" if found.runs == PLUGINS else "yes"
+    return "with a profile" if found.runs == "plugins" else "yes"
 
 
-def description_lines(record: dict[str, Any], width: int | None) -> Iterator[str]:
-    """One release, from its plain data: rules or plugins in running order, gates, and behaviour by subject."""
-    yield from wrapped([f"Release {record['release']} (as {record['like']}) runs {record['runs']}."], width)
-    for headers, rows in _parts(record):
+def description_lines(found: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
+    """One release: rules or plugins in running order, gates, and behaviour by subject."""
+    yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}."], width)
+    for headers, rows in _parts(found):
         yield from _listed(headers, rows, width)
-    cells = [(cell["about"], f"{cell['words']}: {value_in_words(cell['value']) or NOTHING}", ()) for cell in record["behaviour"]]
+    cells = [(cell.about, f"{cell.words}: {value_in_words(cell.value) or NOTHING}", ()) for cell in found.behaviour]
     yield from _entries(cells, width)
 
 
-def _parts(record: dict[str, Any]) -> Iterator[tuple[Sequence[str], Sequence[Sequence[str]]]]:
-    if "plugins" in record:
-        rows = [[name, plugin_in_words(found), ", ".join(found["points"])] for name, found in record["plugins"].items()]
+def _parts(found: ClassicRelease | PluginRelease) -> Iterator[tuple[Sequence[str], Sequence[Sequence[str]]]]:
+    if isinstance(found, PluginRelease):
+        rows = [[name, plugin_in_words(plugin), ", ".join(plugin.points)] for name, plugin in found.plugins.items()]
         yield ["plugins", "runs", "extension points"], rows
     else:
-        yield ["predicates", "in running order"], [[name, how] for name, how in record["predicates"].items()]
-        yield ["priorities", "runs"], [[name, how] for name, how in record["priorities"].items()]
-    yield ["gates", "default"], [[name, how] for name, how in record["gates"].items()]
+        yield ["predicates", "in running order"], [[name, how] for name, how in found.predicates.items()]
+        yield ["priorities", "runs"], [[name, how] for name, how in found.priorities.items()]
+    yield ["gates", "default"], [[name, how] for name, how in found.gates.items()]
 
 
 # --- two releases ---------------------------------------------------------------------------------------------------
@@ -63,7 +69,7 @@ def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     yield from _entries((_cell_entry(item, pair) for item in found.differences if item.about == "behaviour"), width)
 
 
-def _compared(about: str, pair: tuple[str, str], items: Sequence[Difference]) -> tuple[list[str], list[list[str]]]:
+def _compared(about: str, pair: tuple[str, str], items: Sequence[ReleaseDifference]) -> tuple[list[str], list[list[str]]]:
     """The headers and rows of what differs by name; a last column says what it is about, if that is known."""
     rows = [[item.what, item.before or "-", item.after or "-"] for item in items]
     if not any(item.words for item in items):
@@ -95,7 +101,7 @@ def _listed(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | 
     """A table if it fits, else a line for each row."""
     widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
     if width is None or sum(widths) + len(GAP) * (len(widths) - 1) <= width:
-        yield from ["", *Table(headers, rows).lines()]
+        yield from ["", *TextTable(headers, rows).lines()]
     else:
         yield from _entries((_row_entry(headers, row) for row in rows), width)
 
@@ -118,7 +124,7 @@ def _entries(entries: Iterable[Entry], width: int | None) -> Iterator[str]:
 
 
 def _successor_entry(successor: Successor, pair: tuple[str, str]) -> Entry:
-    plugins = ", ".join(f"{plugin} ({', '.join(points)})" for plugin, points in successor.plugins.items())
+    plugins = ", ".join(f"{one.plugin} ({', '.join(one.points)})" for one in successor.plugins)
     if successor.rule is None:
         return "plugins without such a rule", plugins, [successor.words]
     older, newer = (f"{name}: " for name in pair)
@@ -130,7 +136,7 @@ def _change_entry(change: Change, pair: tuple[str, str]) -> Entry:
     return change.about, change.what, [f"{pair[0]}: {change.older or NOTHING}", f"{pair[1]}: {change.newer or NOTHING}"]
 
 
-def _cell_entry(item: Difference, pair: tuple[str, str]) -> Entry:
+def _cell_entry(item: ReleaseDifference, pair: tuple[str, str]) -> Entry:
     sides = [f"{name}: {value_in_words(value) or NOTHING}" for name, value in zip(pair, (item.before, item.after), strict=True)]
     is_short = isinstance(item.before, bool) and isinstance(item.after, bool)
     return CELLS[item.what][0], item.words or item.what, [", ".join(sides)] if is_short else sides

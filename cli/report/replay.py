@@ -6,7 +6,7 @@ from ...simulation.replay.recording import summary
 from ...simulation.replay.replay import Replay
 from .prose import wrapped
 from .simulation import passed_over_text
-from .tables import Table
+from .tables import TextTable
 from .units import percent
 from .words import count_doing, count_of
 
@@ -25,9 +25,9 @@ def replay_text(replay: Replay, width: int | None = None) -> str:
         lines.append(f"{waiting}, {told['neverScheduled']} left without having had a node")
     lines = list(wrapped([*lines, *passed_over_text(replay.inputs.passed_over)], width, "  "))
     if told["waits"]:
-        lines += Table(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]).lines(width)
+        lines += TextTable(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]).lines(width)
     if told["meanUse"]:
-        lines += Table(["resource", "mean use"], [[name, percent(share)] for name, share in told["meanUse"].items()]).lines(width)
+        lines += TextTable(["resource", "mean use"], [[name, percent(share)] for name, share in told["meanUse"].items()]).lines(width)
     return "\n".join(lines)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...simulation.simulate import Eviction
 from ...simulation.summary import Summary, Usage
-from .listing import Column, Path, Record, plain_name
+from .listing import ListColumn, Path, Record, plain_name
 from .prose import wrapped
-from .tables import Table
+from .tables import TextTable
 from .text import NO_HOST, Cell, Figure
 from .units import percent, rounded, short_name
 from .words import count_of
@@ -26,25 +26,25 @@ ALWAYS = ("cpu", "memory")
 # --- pods -----------------------------------------------------------------------------------------------------------
 
 
-def pod_columns(records: Sequence[Record]) -> list[Column]:
+def pod_columns(records: Sequence[Record]) -> list[ListColumn]:
     """Each pod's node, and upstream's message where any pod has none, or waits there."""
-    found = [Column("pod", ("pod",)), Column("node", ("host",), _host)]
-    return [*found, Column("message", ("error",))] if any(record["error"] for record in records) else found
+    found = [ListColumn("pod", ("pod",)), ListColumn("node", ("host",), _host)]
+    return [*found, ListColumn("message", ("error",))] if any(record["error"] for record in records) else found
 
 
-def wide_pod_columns(records: Sequence[Record]) -> list[Column]:
+def wide_pod_columns(records: Sequence[Record]) -> list[ListColumn]:
     """As :func:`pod_columns`, with requests, and how many nodes fitted and the score of the chosen one in the pod's last cycle."""
     asked = dict.fromkeys([*ALWAYS, *(name for record in records for name in record["requests"])])
     return [
-        Column("pod", ("pod",)),
-        Column("node", ("host",), _host),
-        Column("priority", ("priority",)),
-        *(Column(short_name(name), ("requests", name), _rounded(name)) for name in asked),
-        Column("nodes that fit", ("nodesThatFit",)),
-        Column("score", ("score",)),
-        Column("tries", ("tries",)),
-        Column("nominated node", ("nominated",)),
-        Column("message", ("error",)),
+        ListColumn("pod", ("pod",)),
+        ListColumn("node", ("host",), _host),
+        ListColumn("priority", ("priority",)),
+        *(ListColumn(short_name(name), ("requests", name), _rounded(name)) for name in asked),
+        ListColumn("nodes that fit", ("nodesThatFit",)),
+        ListColumn("score", ("score",)),
+        ListColumn("tries", ("tries",)),
+        ListColumn("nominated node", ("nominated",)),
+        ListColumn("message", ("error",)),
     ]
 
 
@@ -68,12 +68,12 @@ def _rounded(resource: str) -> Callable[[int | None], Cell]:
 # --- evictions ------------------------------------------------------------------------------------------------------
 
 
-def eviction_table(records: Sequence[Record], *, headers: bool = True) -> Table:
+def eviction_table(records: Sequence[Record], *, headers: bool = True) -> TextTable:
     """Who had to leave, for whom, from where; and what came in its place, where something did."""
     fields = [("evicted", "pod"), ("by", "by"), ("from", "from"), ("priority", "priority"), ("owner", "owner")]
     if any(record["replacement"] for record in records):
         fields.append(("replaced by", "replacement"))
-    return Table([header for header, _ in fields], [[record[field] for _, field in fields] for record in records], headers)
+    return TextTable([header for header, _ in fields], [[record[field] for _, field in fields] for record in records], headers)
 
 
 def eviction_line(eviction: Eviction) -> str:
@@ -85,20 +85,20 @@ def eviction_line(eviction: Eviction) -> str:
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
 
-def node_columns(records: Sequence[Record], *, wide: bool) -> list[Column]:
+def node_columns(records: Sequence[Record], *, wide: bool) -> list[ListColumn]:
     """Each node's pods and, of each resource, what is requested and free, and its use, before and after.
 
     Resources that no pod requests are left out unless *wide*.
     """
-    columns = [Column("node", ("node",)), Column("pods", ("pods", "after"), of_record=_pods)]
-    columns += [Column("max pods", ("pods", "allocatable"))] if wide else []
+    columns = [ListColumn("node", ("node",)), ListColumn("pods", ("pods", "after"), of_record=_pods)]
+    columns += [ListColumn("max pods", ("pods", "allocatable"))] if wide else []
     for name in resources_of(records, wide=wide):
         title, path = short_name(name), ("resources", name)
-        columns += [Column(title, (*path, "allocatable"), _rounded(name))] if wide else []
+        columns += [ListColumn(title, (*path, "allocatable"), _rounded(name))] if wide else []
         columns += [
-            Column(f"{title} requested", path, _rounded_if_there(name, "requested")),
-            Column(f"{title} free", path, _rounded_if_there(name, "free")),
-            Column(f"{title} use", path, _use),
+            ListColumn(f"{title} requested", path, _rounded_if_there(name, "requested")),
+            ListColumn(f"{title} free", path, _rounded_if_there(name, "free")),
+            ListColumn(f"{title} use", path, _use),
         ]
     return columns
 
@@ -174,9 +174,9 @@ def passed_over_text(passed_over: Mapping[str, int]) -> list[str]:
     return [f"passed over: {told}"] if told else []
 
 
-def _resource_table(summary: Summary) -> Table:
+def _resource_table(summary: Summary) -> TextTable:
     headers = ["resource", "requested", "allocatable", "use", "emptiest node", "fullest node"]
-    return Table(headers, [_usage_row(usage) for usage in summary.resources])
+    return TextTable(headers, [_usage_row(usage) for usage in summary.resources])
 
 
 def _usage_row(usage: Usage) -> list[Cell]:

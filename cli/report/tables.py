@@ -1,10 +1,10 @@
 """Tables that fit the terminal: names are shortened in the middle, sentences wrapped, and columns without room go below.
 
-    >>> table = Table(["pod", "cpu"], [["shop/web-0", 7], ["shop/a-pod-with-a-long-name", 10]])
-    >>> print("\\n".join(table.lines(width=20)))
-    POD              CPU
-    shop/web-0         7
-    shop/a..g-name    10
+>>> table = Table(["pod", "cpu"], [["shop/web-0", 7], ["shop/a-pod-with-a-long-name", 10]])
+>>> print("\\n".join(table.lines(width=20)))
+POD              CPU
+shop/web-0         7
+shop/a..g-name    10
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def shorten(name: str, width: int) -> str:
 
 
 @attrs.frozen
-class Table:
+class TextTable:
     """Rows of cells under *headers*; None is shown as ``-``, and columns of numbers are aligned at their right."""
 
     headers: Sequence[str]
@@ -102,7 +102,7 @@ class Table:
             yield from (_coloured(line) for line in lines) if colour else lines
 
 
-def write_tables(tables: Iterable[Table], stream: IO[str]) -> None:
+def write_tables(tables: Iterable[TextTable], stream: IO[str]) -> None:
     """Write *tables*, with an empty line between two."""
     for number, table in enumerate(tables):
         stream.write("\n" if number else "")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     pass
 
 
-
 @attrs.frozen
 class Opened:
     """A scenario, and the new scheduler for it. The scenario's warnings also say what the release does not read."""
@@ -114,4 +113,3 @@ def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Named
     by_nodes = [engines[one.name].algorithm for one in wanted if is_auto(one.setup.release)]
     noted = with_release_notices(scenario, algorithms, by_nodes=by_nodes)
     return Contest(settled, checked_scenario(noted, cluster), engines)
-

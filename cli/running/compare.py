@@ -9,8 +9,10 @@ from typing import IO, Any
 
 import attrs
 
-from ...api.reading.notices import Notice
+from ...api.reading.notices import Notice, input_warnings
+from ...api.record import plain
 from ...simulation.compare.compare import compare
+from ...simulation.compare.document import ComparisonDocument
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import Scenario
 from ..console.output import warn, writing
@@ -55,7 +57,8 @@ def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
     given = contest(wish.paths, wish.cluster, wanted)
     scenario = _told(given.scenario, wish, any(one.setup.runs_profiles for one in given.wanted))
     found = compare(scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts=texts, following=following)
-    record = found.record()
+    answer = found.document(input_warnings(scenario.warnings))
+    record = plain(answer)
 
     def page() -> str:
         return comparison_html(record, _about(scenario, wish, record), comparison_map(found, record))
@@ -87,7 +90,7 @@ def _told(scenario: Scenario, wish: Wish, profiles: bool) -> Scenario:
 
 def _write(record: Record, wish: Wish, stream: IO[str], warnings: Sequence[Notice]) -> None:
     if wish.form in DOCUMENT_FORMS:
-        write_document(wish.form, "Comparison", record, stream, warnings=warnings, long="differences")
+        write_document(wish.form, ComparisonDocument.KIND, record, stream, long="differences")
     else:
         stream.write(FORMS[wish.form](record, wish.show, width_of(stream)).rstrip("\n") + "\n")
         if wish.form == "table":

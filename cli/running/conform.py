@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import active_children
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
 
-from ...simulation.conform import Family, FamilyReport, Manner, answer_case, check_family, find_families, read_cases
+from ...api.record import as_document
+from ...simulation.conform import Family, Manner, answer_case, read_cases
+from ...simulation.functions.conform import ConformResult, checked, chosen_families
 from ..console.output import writing
 from ..console.progress import following
 from ..declaring.memory import engine_options
-from ..report.documents import document
-from ..report.tables import Table
+from ..report.tables import TextTable
 
 
 @attrs.frozen(kw_only=True)
@@ -42,20 +38,17 @@ class Asked:
 
 def run(asked: Asked) -> None:
     """Run the cases and end with status 1 where any differs, or write our answers."""
-    families = [family for family in find_families(asked.paths) if not asked.family or family.name in asked.family]
-    if not families:
-        raise click.UsageError(f"no family {', '.join(asked.family)} in {', '.join(map(str, asked.paths))}")
+    families = chosen_families(asked.paths, asked.family or None)
     manner = Manner(engine=engine_options(asked.memory, asked.no_memory), details=not asked.quick)
     if asked.emit:
         _emit(families, asked.output, manner)
         return
-    reports = list(_run(asked, families, manner))
-    total = _total(reports)
+    found = checked(families, asked.without, manner, asked.jobs, partial(following, what="conforming", unit="families"))
     if asked.form == "json":
-        click.echo(json.dumps(document("Conformance", total)))
+        click.echo(json.dumps(as_document(found.document)))
     else:
-        _print(reports, total, asked.show)
-    sys.exit(0 if total["cases"] == total["identical"] + total["leftOut"] else 1)
+        _print(found, asked.show)
+    sys.exit(0 if found.ok else 1)
 
 
 def _emit(families: list[Family], output: str | None, manner: Manner) -> None:
@@ -65,49 +58,17 @@ def _emit(families: list[Family], output: str | None, manner: Manner) -> None:
                 stream.write(json.dumps(answer_case(case, manner)) + "\n")
 
 
-def _run(asked: Asked, families: list[Family], manner: Manner) -> Iterator[FamilyReport]:
-    check = partial(check_family, without=asked.without, manner=manner)
-    if asked.jobs == 1:
-        yield from following(map(check, families), len(families), "conforming", "families")
-        return
-    with ProcessPoolExecutor(asked.jobs, initializer=_end_quietly) as pool:
-        try:
-            yield from following(pool.map(check, families), len(families), "conforming", "families")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # first: a pool that finds its workers gone complains of what is cancelled
-            for process in active_children():
-                process.terminate()
-            raise
-
-
-def _end_quietly() -> None:
-    """Let a worker leave Ctrl-C to the main process, which then ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
-
-
-def _total(reports: list[FamilyReport]) -> dict[str, Any]:
-    return {
-        "cases": sum(r.cases for r in reports),
-        "identical": sum(r.identical for r in reports),
-        "leftOut": sum(r.left_out for r in reports),
-        "families": [r.record() for r in reports],
-    }
-
-
-def _print(reports: list[FamilyReport], total: dict[str, Any], show: int) -> None:
-    rows = []
-    for r in reports:
-        first = next((f"{name}: {lines[0]}" for name, lines in r.different.items()), "")
+def _print(found: ConformResult, show: int) -> None:
+    rows, total = [], found.document
+    for report, r in zip(found.reports, total.families, strict=True):
+        first = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")
         rows.append([r.release, r.family, r.cases, r.cycles or r.steps, r.identical, r.left_out, first])
-    entries = "steps" if not any(r.cycles for r in reports) else "cycles or steps" if any(r.steps for r in reports) else "cycles"
-    Table(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows).write(sys.stdout)
-    click.echo(f"{total['cases']} cases: {total['identical']} identical, {total['leftOut']} left out, "
-               f"{total['cases'] - total['identical'] - total['leftOut']} different")  # fmt: skip
-    different = [(name, lines) for r in reports for name, lines in r.different.items()]
-    for name, lines in different[:show]:
+    has_cycles, has_steps = any(r.cycles for r in total.families), any(r.steps for r in total.families)
+    entries = "steps" if not has_cycles else "cycles or steps" if has_steps else "cycles"
+    TextTable(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows).write(sys.stdout)
+    different = f"{total.cases - total.identical - total.left_out} different"
+    click.echo(f"{total.cases} cases: {total.identical} identical, {total.left_out} left out, {different}")
+    for name, lines in list(found.different.items())[:show]:
         click.echo(f"\n{name}")
         for line in lines:
             click.echo(f"  {line}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from ...api.reading.notices import Notice, ResultDocument, warning_records
-from ...api.record import plain
+from ...api.reading.notices import Notice, warning_records
+from ...api.record import DocumentRecord, as_document
 from ..console.yamltext import write_yaml
 from ..report.documents import document, document_text, indented
 
@@ -34,9 +34,9 @@ def write_document(
         stream.write(indented(document(kind, record), long=long) + "\n")
 
 
-def write_answer(form: str, answer: ResultDocument, stream: IO[str]) -> None:
+def write_answer(form: str, answer: DocumentRecord, stream: IO[str]) -> None:
     """Write *answer* as its document in *form*, one of :data:`DOCUMENT_FORMS`."""
     if form == "yaml":
-        write_yaml(document(answer.KIND, plain(answer)), stream)
+        write_yaml(as_document(answer), stream)
     else:
         stream.write(document_text(answer) + "\n")

@@ -21,7 +21,7 @@ from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explanation import explanation_lines
-from ..report.explain.nodes import Standing
+from ..report.explain.nodes import ExplainedCluster
 from ..report.explain.page import explanation_html
 from ..report.questions.nodemap import pods_on
 from ..report.tables import width_of
@@ -47,7 +47,7 @@ def run(
     def page() -> str:
         origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=given.setup.in_words())
         names = [one.name for one in scenario.nodes]
-        return explanation_html(explanation, Standing(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
+        return explanation_html(explanation, ExplainedCluster(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
 
     with writing(output) as stream:
         if form == HTML:

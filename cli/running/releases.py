@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
 
-from ...framework.description.describe import describe_any, diff_any, summaries
+from ...api.record import DocumentRecord
+from ...framework.description.describe import ReleaseList, describe_any, diff_any, summaries
 from ..report.releases import description_lines, diff_lines, list_lines
 from ..report.tables import width_of
-from .documents import write_document
+from .documents import write_answer
 
 
 def run(release: str | None, pair: tuple[str, str] | None, *, all_gates: bool, form: str) -> None:
@@ -17,17 +17,17 @@ def run(release: str | None, pair: tuple[str, str] | None, *, all_gates: bool, f
     width = width_of(sys.stdout)
     if pair is not None:
         found = diff_any(*pair, all_gates=all_gates)
-        _write(form, "ReleaseDiff", found.record(), diff_lines(found, width))
+        _write(form, found, diff_lines(found, width))
     elif release is not None:
-        record = describe_any(release, all_gates=all_gates)
-        _write(form, "Release", record, description_lines(record, width))
+        described = describe_any(release, all_gates=all_gates)
+        _write(form, described, description_lines(described, width))
     else:
-        listed = summaries()
-        _write(form, "ReleaseList", {"releases": [summary.record() for summary in listed]}, list_lines(listed, width))
+        listed = ReleaseList(summaries())
+        _write(form, listed, list_lines(listed.releases, width))
 
 
-def _write(form: str, kind: str, record: dict[str, Any], lines: Iterable[str]) -> None:
+def _write(form: str, answer: DocumentRecord, lines: Iterable[str]) -> None:
     if form == "table":
         sys.stdout.writelines(f"{line}\n" for line in lines)
     else:
-        write_document(form, kind, record, sys.stdout)
+        write_answer(form, answer, sys.stdout)

@@ -89,7 +89,7 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
 
 
 def _page(replay: Replay, collected: Collected, paths: tuple[Path, ...], setup: Setup) -> str:
-    release, warnings = replay.engine.algorithm.release.version, in_groups(replay.inputs.warnings)
+    release, warnings = replay.engine.release.version, in_groups(replay.inputs.warnings)
     counts = f"{count_of(len(collected.nodes), 'node')}, {count_of(len(collected.lives), 'pod')}, {duration(replay.now)} of virtual time"
     origin = about(None, paths, releases=[release], rules=setup.in_words(), warnings=warnings)
     unread = tuple(unread_sentences(replay.inputs.warnings))

@@ -85,7 +85,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
         def page() -> str:
             from ..report.placement.page import simulation_html
 
-            origin = about(scenario, [*paths, *cluster.pods], releases=[engine.algorithm.release.version], rules=given.setup.in_words())
+            origin = about(scenario, [*paths, *cluster.pods], releases=[engine.release.version], rules=given.setup.in_words())
             return simulation_html(answer.page_record(), answer.standing(), origin, shown.chosen)
 
         if view.form == HTML:
@@ -107,7 +107,7 @@ def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
         return
     waiting = count_doing(len(scenario.pending), "pod", "wait")
     note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
-    for line in engine.flow.describe():
+    for line in engine.describe():
         tell_line(line)
     for extender in engine.extenders:
         note(f"extender: {extender.url}{' (may fail)' if extender.is_ignorable else ''}")

@@ -21,7 +21,7 @@ from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ..console.progress import following
 from ..report.documents import fields_of, line_of, write_rows
-from ..report.listing import CUSTOM, Column, Sorting, custom_columns, table_of, write_csv
+from ..report.listing import CUSTOM, ListColumn, Sorting, custom_columns, table_of, write_csv
 from ..report.simulation import (
     NODE_FIELDS,
     POD_FIELDS,
@@ -33,11 +33,11 @@ from ..report.simulation import (
     pod_columns,
     wide_pod_columns,
 )
-from ..report.tables import Table, write_tables
+from ..report.tables import TextTable, write_tables
 from .documents import write_answer
 
 if TYPE_CHECKING:
-    from ..report.placement.page import Standing
+    from ..report.placement.page import PlacementBoard
 
 Records = list[dict[str, Any]]
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class View:
     namespace: str | None = None
     matches: Matcher = everything
     sorting: Sorting | None = None
-    columns: tuple[Column, ...] = ()
+    columns: tuple[ListColumn, ...] = ()
     """Those of ``custom-columns``."""
 
     @classmethod
@@ -182,13 +182,13 @@ class Answer:
         found: dict[str, Any] = plain(self._document(self._kept, nodes=True))
         return found
 
-    def standing(self) -> Standing:
+    def standing(self) -> PlacementBoard:
         """All nodes with their pods, before and after; with *keeps* alone."""
-        from ..report.placement.page import Standing
+        from ..report.placement.page import PlacementBoard
         from ..report.questions.nodemap import pods_on
 
         uses = self.uses()
-        return Standing(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
+        return PlacementBoard(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
 
     def _document(self, cycles: list[CycleRecord], *, nodes: bool) -> SimulationDocument:
         pods, found = self.pods(), self.nodes() if nodes else UNSET
@@ -213,7 +213,7 @@ def _table(answer: Answer) -> None:
 
 
 def _wide(answer: Answer) -> None:
-    records, tables = answer.listed(), list[Table]()
+    records, tables = answer.listed(), list[TextTable]()
     if not answer.view.nodes:
         tables = [table_of(wide_pod_columns(records), records, headers=answer.headers), *_evictions(answer)]
         records = plain(answer.nodes())
@@ -221,7 +221,7 @@ def _wide(answer: Answer) -> None:
     write_tables(tables, answer.stream)
 
 
-def _evictions(answer: Answer) -> Iterator[Table]:
+def _evictions(answer: Answer) -> Iterator[TextTable]:
     records = plain(answer.evictions())
     if records:
         yield eviction_table(records, headers=answer.headers)

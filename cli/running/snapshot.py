@@ -20,7 +20,7 @@ from ...live.client.access import Access
 from ...live.client.answers import ApiError
 from ...live.client.http import HttpTransport
 from ...live.client.kubeconfig import in_cluster, read_kubeconfig
-from ...live.snapshot import Snapshot, take_snapshot
+from ...live.snapshot import ClusterSnapshot, take_snapshot
 from ...live.snapshotredaction import redact
 from ..console.output import note, one_line, warn, writing
 from ..console.progress import telling
@@ -55,7 +55,7 @@ def _write(document: Any, stream: Any) -> None:
     stream.write("\n")
 
 
-def _summary(found: Snapshot) -> str:
+def _summary(found: ClusterSnapshot) -> str:
     kinds = [item["kind"] for item in found.items]
     return f"{len(kinds)} objects, {kinds.count('Node')} nodes and {kinds.count('Pod')} pods among them"
 
@@ -71,7 +71,7 @@ def downloaded(kubeconfig: Path, context: str | None) -> Iterator[Path]:
         yield path
 
 
-def fetched(kubeconfig: Path | None, context: str | None) -> Snapshot:
+def fetched(kubeconfig: Path | None, context: str | None) -> ClusterSnapshot:
     """The snapshot of the cluster that *kubeconfig* names, or of the one that this is a pod of; a warning for each kind that is missing.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
@@ -84,7 +84,7 @@ def fetched(kubeconfig: Path | None, context: str | None) -> Snapshot:
     return found
 
 
-async def _snapshot(access: Access) -> Snapshot:
+async def _snapshot(access: Access) -> ClusterSnapshot:
     async with HttpTransport(access) as transport:
         try:
             return await take_snapshot(transport)

@@ -15,12 +15,12 @@ from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
 from .census import PodCount, Query
-from .columns import Column, ColumnView, grown
+from .columns import ColumnView, NodeColumn, grown
 from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
 
-NOBODY: Column[str | None] = Column(None)
+NOBODY: NodeColumn[str | None] = NodeColumn(None)
 ZONE = ""
 """The key of counts by zone; no label has it."""
 
@@ -101,7 +101,7 @@ class Batch:
         found: Mask = self.indexes == self.table.row_of.get(name, -1)
         return found
 
-    def _view(self, column: Column[Any]) -> ColumnView[Any]:
+    def _view(self, column: NodeColumn[Any]) -> ColumnView[Any]:
         return ColumnView(column, self._of(column.codes))
 
     def counted_by_zone(self, query: Query) -> Ints:

@@ -16,7 +16,7 @@ import numpy as np
 from ..pods.pairs import Pair, Pairs
 from ..pods.template import Group, Template
 from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers, unreadable
-from .columns import Column, grown
+from .columns import NodeColumn, grown
 from .types import Ints
 
 MOST_MOVED = 1 << 10
@@ -68,7 +68,7 @@ class PodCount:
     total: int = 0
     revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
-    _domains: dict[str, tuple[Column[Any], Ints]] = attrs.field(factory=dict)
+    _domains: dict[str, tuple[NodeColumn[Any], Ints]] = attrs.field(factory=dict)
     _moved: list[int] = attrs.field(factory=list)
     """The rows of the latest changes, one a revision."""
     _by_template: dict[int, int] = attrs.field(factory=dict)
@@ -111,12 +111,12 @@ class PodCount:
             self.rows[rows] += counts
             self.total += int(counts.sum())
 
-    def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Ints:
+    def domains(self, key: str, labels: dict[str, NodeColumn[str | None]]) -> Ints:
         """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
         column = labels.get(key)
         return np.zeros(1, np.int64) if column is None else self.by(key, column)
 
-    def by(self, key: str, column: Column[Any]) -> Ints:
+    def by(self, key: str, column: NodeColumn[Any]) -> Ints:
         """Counts by code of *column*, which goes by *key* and follows from labels: int64[values]; code 0 counts nothing."""
         known, found = self._domains.get(key, (column, None))
         if found is None or len(found) < len(known.values):
@@ -126,7 +126,7 @@ class PodCount:
             self._domains[key] = column, found
         return found
 
-    def domains_without(self, key: str, labels: dict[str, Column[str | None]], rows: Collection[int]) -> Ints:
+    def domains_without(self, key: str, labels: dict[str, NodeColumn[str | None]], rows: Collection[int]) -> Ints:
         """As :meth:`domains`, the pods of *rows* left out."""
         found = self.domains(key, labels)
         counted = [row for row in rows if row < len(self.rows) and self.rows[row]]
@@ -147,7 +147,7 @@ class PodCount:
         start = self.revision - len(self._moved)
         return None if revision < start else self._moved[revision - start :]
 
-    def columns(self) -> Iterator[tuple[str, Column[Any]]]:
+    def columns(self) -> Iterator[tuple[str, NodeColumn[Any]]]:
         """The columns by whose values domains were asked for, each with its key."""
         return ((key, column) for key, (column, _) in self._domains.items())
 
@@ -159,7 +159,7 @@ Terms = Sequence[tuple[TermCarriers, PodCount]]
 class Census:
     """All counters of one table."""
 
-    labels: dict[str, Column[str | None]]
+    labels: dict[str, NodeColumn[str | None]]
     """The table's label columns."""
     counters: dict[Query, PodCount] = attrs.field(factory=dict)
     revision: int = 0
@@ -266,7 +266,7 @@ class Census:
         return found
 
 
-def _counted(labels: dict[str, Column[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
+def _counted(labels: dict[str, NodeColumn[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
     census = Census(labels)
     for template, row, count in present:
         census.add(template, row, count)

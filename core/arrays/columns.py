@@ -26,7 +26,7 @@ def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 @attrs.define(eq=False, repr=False)
-class Column(Generic[T]):
+class NodeColumn(Generic[T]):
     """One value a node, held as a code into the list of distinct values; code 0 is *absent*.
 
     A test over the values is asked once a distinct value and answered for every node by one ``take``.
@@ -70,7 +70,7 @@ class Column(Generic[T]):
 class ColumnView(Generic[T]):
     """A column as one batch sees it: ``codes`` intp[n]."""
 
-    column: Column[T]
+    column: NodeColumn[T]
     codes: ValueCodes
 
     @property

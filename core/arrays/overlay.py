@@ -78,10 +78,15 @@ class Overlay(Batch):
     def some(self, indexes: Rows) -> Overlay:
         """A copy of some of these nodes with the edits made so far."""
         part = Overlay.of(self.table, self.indexes[indexes], self.incoming)
-        place = {int(index): i for i, index in enumerate(indexes)}
+        place = {index: i for i, index in enumerate(indexes.tolist())}
+        part._counts, part._nonzero = self._counts[indexes], self._nonzero[:, indexes]
+        part._sums = {name: amounts[indexes] for name, amounts in self._sums.items()}
+        part._placed = self._placed.copy()
+        part._pods = {place[at]: list(pods) for at, pods in self._pods.items() if at in place}
+        part._ports = {port: {place[at]: held for at, held in held_at.items() if at in place} for port, held_at in self._ports.items()}
         for edit in self._edits:
-            if edit.at in place:
-                part._apply(place[edit.at], edit.entry, edit.sign)
+            if (at := place.get(edit.at)) is not None:
+                part._keep(PodEdit(at, edit.entry, edit.sign, edit.original, edit.unheard))
         return part
 
     def add(self, entry: Entry, at: int) -> None:
@@ -102,12 +107,14 @@ class Overlay(Batch):
 
     def _note(self, at: int, entry: Entry, sign: int) -> None:
         """Follow an edit in everything but the sums."""
-        edit = self._edit(at, entry, sign)
-        self._edits.append(edit)
-        self._edits_at.setdefault(at, []).append(edit)
+        self._keep(self._edit(at, entry, sign))
         self._list(at, entry, sign)
         for port in entry.template.ports:
             self._ports.setdefault(port, {})[at] = sign > 0
+
+    def _keep(self, edit: PodEdit) -> None:
+        self._edits.append(edit)
+        self._edits_at.setdefault(edit.at, []).append(edit)
 
     def _edit(self, at: int, entry: Entry, sign: int) -> PodEdit:
         unheard = self.incoming is not None and entry.pod.name == self.incoming.name and entry.pod.namespace == self.incoming.namespace

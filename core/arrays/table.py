@@ -19,7 +19,7 @@ from ..pods.template import Entry, Port, Template
 from ..release import Requests
 from .census import Census, PodCount
 from .changes import ChangeLog, Derived
-from .columns import Column, Postings, grown
+from .columns import NodeColumn, Postings, grown
 from .types import Ints, Mask
 
 Statuses = tuple[tuple[str, str], ...]
@@ -63,18 +63,18 @@ class NodeTable:
     used: Mask = attrs.field(factory=_flags)
     transient: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
     """Allocatable and requested volumes, as the count predicates left them in this cycle."""
-    labels: dict[str, Column[str | None]] = attrs.field(factory=dict)
+    labels: dict[str, NodeColumn[str | None]] = attrs.field(factory=dict)
     """Label key -> value, None where absent; one column per key in use."""
-    taints: Column[tuple[Taint, ...]] = attrs.field(factory=lambda: Column(()))
-    conditions: Column[Statuses] = attrs.field(factory=lambda: Column(()))
+    taints: NodeColumn[tuple[Taint, ...]] = attrs.field(factory=lambda: NodeColumn(()))
+    conditions: NodeColumn[Statuses] = attrs.field(factory=lambda: NodeColumn(()))
     """(type, status) of each condition, in the node's order."""
-    pressures: Column[tuple[str, str, str]] = attrs.field(factory=lambda: Column(("", "", "")))
+    pressures: NodeColumn[tuple[str, str, str]] = attrs.field(factory=lambda: NodeColumn(("", "", "")))
     """Status of MemoryPressure, DiskPressure, PIDPressure; a condition that disappears keeps its last one."""
-    unschedulable: Column[bool] = attrs.field(factory=lambda: Column(False))
-    zone: Column[str] = attrs.field(factory=lambda: Column(""))
-    avoid: Column[str | None] = attrs.field(factory=lambda: Column(None))
+    unschedulable: NodeColumn[bool] = attrs.field(factory=lambda: NodeColumn(False))
+    zone: NodeColumn[str] = attrs.field(factory=lambda: NodeColumn(""))
+    avoid: NodeColumn[str | None] = attrs.field(factory=lambda: NodeColumn(None))
     """The annotation ``scheduler.alpha.kubernetes.io/preferAvoidPods``."""
-    attachable: Column[Map[int]] = attrs.field(factory=lambda: Column(Map()))
+    attachable: NodeColumn[Map[int]] = attrs.field(factory=lambda: NodeColumn(Map()))
     """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent where not given."""
     has_huge: bool = False
     """Some node had :data:`HUGE` or more of something, or less than nothing."""
@@ -195,8 +195,8 @@ class NodeTable:
         self.pods.append([])
         return row
 
-    def _columns(self) -> list[Column[Any]]:
-        of_node: list[Column[Any]] = [self.taints, self.conditions, self.pressures, self.unschedulable, self.zone]
+    def _columns(self) -> list[NodeColumn[Any]]:
+        of_node: list[NodeColumn[Any]] = [self.taints, self.conditions, self.pressures, self.unschedulable, self.zone]
         return [*of_node, self.avoid, self.attachable, *self.labels.values()]
 
     def drop(self, name: str) -> None:
@@ -269,7 +269,7 @@ class NodeTable:
     def _set_labels(self, row: int, labels: Mapping[str, str]) -> None:
         changed = False
         for key in labels.keys() - self.labels.keys():
-            self.labels[key] = Column(None, np.zeros(len(self.used), np.intp))
+            self.labels[key] = NodeColumn(None, np.zeros(len(self.used), np.intp))
         for key, column in self.labels.items():
             changed |= column.set(row, labels.get(key))
         if changed and self.pods[row]:

@@ -65,6 +65,10 @@ class FilterPass:
         names = [predicate.name for predicate, failures in self.findings if failures.codes[i]]
         return names if self.check_all else names[:1]
 
+    def outcome(self, i: int) -> tuple[int, ...]:
+        """What nodes have in common that the same predicates reject for the same reasons."""
+        return tuple([failures.codes.item(i) for _, failures in self.findings])
+
     def unresolvable(self) -> Mask:
         """The nodes with a reason that removing pods cannot resolve: bool[n]."""
         found = np.zeros(self.nodes.n, np.bool_)
@@ -169,6 +173,11 @@ class Verdict:
         """The predicates that rejected node *i*."""
         judgement, at = self._of(i)
         return judgement.rejecting_predicates(at)
+
+    def outcome(self, i: int) -> tuple[int, ...] | None:
+        """What nodes have in common that the same predicates reject for the same reasons; None: nothing is known to be alike."""
+        judgement, at = self._of(i)
+        return None if self.has_errors else (int(judgement is self.with_nominated), *judgement.outcome(at))
 
     def unresolvable(self) -> Mask:
         """The nodes where preemption cannot help: bool[n]."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
-from ..arrays.columns import Column, RowsByCode
+from ..arrays.columns import NodeColumn, RowsByCode
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Rows
@@ -251,7 +251,7 @@ class AnswerCache:
         answer.too_many = 0
         return np.fromiter(sorted(found), np.intp, len(found))
 
-    def _rows_by(self, key: str, column: Column[Any]) -> RowsByCode:
+    def _rows_by(self, key: str, column: NodeColumn[Any]) -> RowsByCode:
         found: RowsByCode = self.table.once(("rows by", key), lambda: RowsByCode.of(column.codes[: self.table.size]))
         return found
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
-from ..arrays.columns import Column
+from ..arrays.columns import NodeColumn
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints
 
@@ -78,7 +78,7 @@ class KeySums:
     terms: Sequence[tuple[PodCount, int]]
     """Counters of pods, each with the weight of a pod."""
     without: Collection[int] = ()
-    column: Column[Any] = attrs.field(init=False, default=attrs.Factory(lambda self: self.table.labels[self.key], takes_self=True))
+    column: NodeColumn[Any] = attrs.field(init=False, default=attrs.Factory(lambda self: self.table.labels[self.key], takes_self=True))
     is_few: bool = attrs.field(init=False, default=attrs.Factory(lambda self: len(self.column.values) <= FEW, takes_self=True))
 
     def __call__(self) -> Ints | tuple[int, ...] | None:

@@ -17,14 +17,14 @@ from making.markdown import block, code, escaped, prose, table
 
 from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCHEMA
 from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration as OlderConfiguration
+from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy
 from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
 from kubeclassic.framework.config.context import Context
-from kubeclassic.framework.config.defaults import GROUP, Named, PluginSet
-from kubeclassic.framework.config.gates import resolved_gates
+from kubeclassic.framework.config.defaults import GROUP, PluginEntry, PluginSet
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
@@ -72,11 +72,11 @@ def _page(title: str, about: str, name: str, tables: Iterator[str]) -> str:
 
 
 def _profile_tables() -> Iterator[str]:
-    yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, Named))
+    yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, PluginEntry))
     yield "## Arguments of plugins"
     seen: set[type[Any]] = set()
     release = list(FRAMEWORK_RELEASES.values())[-1]
-    newest = Context(release, resolved_gates(None, release))
+    newest = Context(release, resolved_gates(release))
     for plugin in DEFAULT_REGISTRY:
         if takes_args(plugin, newest):
             yield from _tables(getattr(arguments, f"{plugin}Args"), arguments.SCHEMA, told=seen)

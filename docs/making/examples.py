@@ -109,14 +109,12 @@ IN_PYTHON: Mapping[str, tuple[str, str]] = {
 """Rule that no command of ours reaches -> the cluster of its example, and the pod, as an expression."""
 SCRIPT = """\
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.{module} import {table}
 
 cluster = Cluster.load("{cluster}.yaml")
 pod = {pod}
-cycle = Scheduler(cluster, "{release}")._run.engine.begin(pod)
-nodes = Batch.everywhere(cycle.table)
-found = {ask}(cycle.template, nodes, cycle)
+pod, nodes, cycle = Scheduler(cluster, "{release}").batch(pod)
+found = {ask}(pod, nodes, cycle)
 for i, fits in enumerate(found.passed):
     print(nodes.name(i), "fits" if fits else found.reasons(i)[0].text)
 """
@@ -155,7 +153,6 @@ class Example:
         if status not in (0, 1):
             raise ValueError(f"{command}: status {status}: {err.getvalue()}")
         return out.getvalue(), out.getvalue() + err.getvalue()
-
 
     def _status(self, command: str) -> int:
         if not self.is_script:

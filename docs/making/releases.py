@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from making.markdown import block, code, escaped, table
 
 from kubeclassic.algorithmprovider.description.cellwords import CELLS, value_in_words
 from kubeclassic.framework.description.changes import Change
 from kubeclassic.framework.description.correspondences import Successor
-from kubeclassic.framework.description.describe import Difference, ReleaseDiff, describe_any, diff_any, summaries
+from kubeclassic.framework.description.describe import (
+    ClassicRelease,
+    DescribedCell,
+    DescribedPlugin,
+    PluginRelease,
+    ReleaseDiff,
+    ReleaseDifference,
+    describe_any,
+    diff_any,
+    summaries,
+)
 from kubeclassic.framework.releases import ALL_RELEASES
 
 FOLDER = "reference/releases"
 NONE = "none"
-Json = dict[str, Any]
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -30,9 +38,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _index(pairs: Sequence[tuple[str, str]]) -> str:
-    rows = [
-        [f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()
-    ]
+    rows = [[f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()]
     head = "Each release decides as one patch level does, which the table names. `kubeclassic releases` prints what these pages say."
     shown = block("$ kubeclassic releases --diff 1.15 1.16\n...", "console")
     return f"# Releases\n\n{head}\n\n{table(['release', 'patch level', 'runs', 'what changed'], rows)}\n{shown}"
@@ -45,31 +51,32 @@ def _changed(release: str, pairs: Sequence[tuple[str, str]]) -> str:
 # --- one release ----------------------------------------------------------------------------------------------------
 
 
-def _page(record: Json) -> str:
-    parts = [f"# Release {record['release']}\n", f"It is as patch level {record['like']} and runs {record['runs']}."]
-    if "plugins" in record:
-        parts += ["## Plugins\n", table(["plugin", "weight", "default", "extension points"], _plugins(record["plugins"]))]
+def _page(found: ClassicRelease | PluginRelease) -> str:
+    parts = [f"# Release {found.release}\n", f"It is as patch level {found.like} and runs {found.runs}."]
+    if isinstance(found, PluginRelease):
+        parts += ["## Plugins\n", table(["plugin", "weight", "default", "extension points"], _plugins(found.plugins))]
     else:
-        for part, kind in (("predicates", "predicate, in running order"), ("priorities", "priority")):
-            rows = [[f"[{name}](../{part}/{name}.md)", how] for name, how in record[part].items()]
+        ordered = {"predicates": (found.predicates, "predicate, in running order"), "priorities": (found.priorities, "priority")}
+        for part, (rules, kind) in ordered.items():
+            rows = [[f"[{name}](../{part}/{name}.md)", how] for name, how in rules.items()]
             parts += [f"## {part.capitalize()}\n", table([kind, "how it runs"], rows)]
-    parts += ["## Feature gates\n", table(["gate", "default"], [[code(name), how] for name, how in record["gates"].items()])]
-    parts += ["## Behaviour\n", *_behaviour(record["behaviour"])]
+    parts += ["## Feature gates\n", table(["gate", "default"], [[code(name), how] for name, how in found.gates.items()])]
+    parts += ["## Behaviour\n", *_behaviour(found.behaviour)]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def _plugins(found: Json) -> list[list[str]]:
+def _plugins(found: Mapping[str, DescribedPlugin]) -> list[list[str]]:
     return [
-        [f"[{name}](../plugins/{name}.md)", "-" if how["weight"] is None else str(how["weight"]), "yes" if how["default"] else "no",
-         ", ".join(how["points"])]
+        [f"[{name}](../plugins/{name}.md)", "-" if how.weight is None else str(how.weight), "yes" if how.is_default else "no",
+         ", ".join(how.points)]
         for name, how in found.items()
     ]  # fmt: skip
 
 
-def _behaviour(cells: list[Json]) -> Iterator[str]:
+def _behaviour(cells: Sequence[DescribedCell]) -> Iterator[str]:
     subjects: dict[str, list[list[str]]] = {}
     for cell in cells:
-        subjects.setdefault(cell["about"], []).append([escaped(cell["words"]), escaped(value_in_words(cell["value"]) or NONE)])
+        subjects.setdefault(cell.about, []).append([escaped(cell.words), escaped(value_in_words(cell.value) or NONE)])
     for about, rows in subjects.items():
         yield f"### {about.capitalize()}\n"
         yield table(["what", "how"], rows)
@@ -94,14 +101,14 @@ def _step(found: ReleaseDiff) -> str:
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def _named(item: Difference) -> list[str]:
+def _named(item: ReleaseDifference) -> list[str]:
     return [code(item.what), str(item.before or "-"), str(item.after or "-"), item.words or "-"]
 
 
 def _successor(found: Successor) -> list[str]:
     folder = "predicates" if found.kind == "predicate" else "priorities"
     rule = "-" if found.rule is None else f"[{found.rule}](../{folder}/{found.rule}.md)"
-    plugins = ", ".join(f"[{plugin}](../plugins/{plugin}.md)" for plugin in found.plugins) or NONE
+    plugins = ", ".join(f"[{one.plugin}](../plugins/{one.plugin}.md)" for one in found.plugins) or NONE
     return [rule, found.before or "-", f"{plugins}; {found.after}" if found.after else plugins, found.words]
 
 
@@ -115,6 +122,6 @@ def _changes(changes: Sequence[Change], pair: tuple[str, str]) -> Iterator[str]:
         yield table(["what", *pair], rows)
 
 
-def _cell(item: Difference) -> list[str]:
+def _cell(item: ReleaseDifference) -> list[str]:
     sides = [escaped(value_in_words(value) or NONE) for value in (item.before, item.after)]
     return [CELLS[item.what][0], escaped(item.words or item.what), *sides]

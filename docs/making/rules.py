@@ -14,11 +14,11 @@ from making.rulewords import CELLS, FORMULAS
 
 from kubeclassic.algorithmprovider.description.cellwords import CELLS as CELL_WORDS
 from kubeclassic.algorithmprovider.description.cellwords import value_in_words
+from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.context import Context
-from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.description.correspondences import Successor, points_of
-from kubeclassic.framework.description.describe import describe_any, diff_any, has_plugins, plugin_in_words
+from kubeclassic.framework.description.describe import DescribedPlugin, describe_any, diff_any, has_plugins, plugin_in_words
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES
@@ -34,9 +34,8 @@ OLDER = tuple(release for release in RELEASES if not has_plugins(release))
 WITH_PLUGINS = tuple(release for release in RELEASES if has_plugins(release))
 FIRST = WITH_PLUGINS[0]
 """The release in which plugins are told to have replaced rules."""
-NEWEST = Context(ALL_RELEASES[RELEASES[-1]], resolved_gates(None, ALL_RELEASES[RELEASES[-1]]))
+NEWEST = Context(ALL_RELEASES[RELEASES[-1]], resolved_gates(ALL_RELEASES[RELEASES[-1]]))
 FOLDER = "reference"
-Json = dict[str, Any]
 
 
 @attrs.frozen
@@ -122,7 +121,7 @@ _PLUGINS = f"""A plugin joins one or more extension points. Filter plugins turn 
 {FIRST} on have plugins."""
 
 
-def page(rule: Rule, described: Mapping[str, Json], replaced: Sequence[Successor]) -> str:
+def page(rule: Rule, described: Mapping[str, Any], replaced: Sequence[Successor]) -> str:
     """The page of *rule*."""
     parts = [f"# {rule.name}\n", prose(rule.text), "## Formula\n", block(FORMULAS[rule.name])]
     parts += ["## By release\n", *(_plugin_releases(rule, described) if rule.kind == "plugin" else _releases(rule, described))]
@@ -131,8 +130,8 @@ def page(rule: Rule, described: Mapping[str, Json], replaced: Sequence[Successor
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
-def _releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
-    how = {release: described[release][rule.folder].get(rule.name, _absent(rule)) for release in OLDER}
+def _releases(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
+    how = {release: getattr(described[release], rule.folder).get(rule.name, _absent(rule)) for release in OLDER}
     yield table(["release", "how it runs"], together(how))
     yield from _cells(rule, described)
 
@@ -141,9 +140,9 @@ def _absent(rule: Rule) -> str:
     return "a Policy makes it by an argument, under a name of its own" if rule.name in examples.ARGUMENTS else "unknown"
 
 
-def _cells(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
+def _cells(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
     """The cells of the release table that change what *rule* decides, if there is a difference."""
-    known = {release: {cell["cell"]: cell["value"] for cell in found["behaviour"]} for release, found in described.items()}
+    known = {release: {cell.cell: cell.value for cell in found.behaviour} for release, found in described.items()}
     rows: list[list[str]] = []
     for name in CELLS.get(rule.name, ()):
         values = together({release: value_in_words(known[release].get(name)) or "-" for release in RELEASES if name in known[release]})
@@ -164,8 +163,8 @@ def together(values: Mapping[str, str]) -> list[list[str]]:
     return [[releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}", text] for text, releases in groups]
 
 
-def _plugin_releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
-    how = {release: _how(described[release]["plugins"].get(rule.name)) for release in WITH_PLUGINS}
+def _plugin_releases(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
+    how = {release: _how(described[release].plugins.get(rule.name)) for release in WITH_PLUGINS}
     yield table(["release", "how it runs"], together(how))
     yield f"Its extension points: {', '.join(points_of(rule.name))}."
     yield from _cells(rule, described)
@@ -173,14 +172,14 @@ def _plugin_releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]
         yield f"Its arguments: [{rule.name}Args](../configuration/profile.md#{rule.name.lower()}args)."
 
 
-def _how(plugin: Json | None) -> str:
+def _how(plugin: DescribedPlugin | None) -> str:
     return "-" if plugin is None else plugin_in_words(plugin)
 
 
 def _successors(rule: Rule, replaced: Sequence[Successor]) -> Iterator[str]:
     """What took the place of a predicate or priority in the first release with plugins; of a plugin, what it took the place of."""
     if rule.kind == "plugin":
-        rows = [[_linked(found), found.words] for found in replaced if rule.name in found.plugins]
+        rows = [[_linked(found), found.words] for found in replaced if rule.name in [one.plugin for one in found.plugins]]
         head = f"What it took the place of, and what became different since {OLDER[-1]}:"
         headers = ["rule", "what is different"]
     else:
@@ -199,7 +198,7 @@ def _linked(found: Successor) -> str:
 
 
 def _plugins_of(found: Successor) -> str:
-    return ", ".join(f"[{plugin}](../plugins/{plugin}.md) ({', '.join(points)})" for plugin, points in found.plugins.items()) or "none"
+    return ", ".join(f"[{one.plugin}](../plugins/{one.plugin}.md) ({', '.join(one.points)})" for one in found.plugins) or "none"
 
 
 def _example(rule: Rule) -> Iterator[str]:
@@ -216,15 +215,15 @@ def _place(rule: Rule) -> str:
     return f"{source} The original: {told.rstrip('.')}." if told else source
 
 
-def _list(title: str, about: str, rules: list[Rule], described: Mapping[str, Json]) -> str:
-    order = list(described[OLDER[-1]][rules[0].folder])
+def _list(title: str, about: str, rules: list[Rule], described: Mapping[str, Any]) -> str:
+    order = list(getattr(described[OLDER[-1]], rules[0].folder))
     rules = sorted(rules, key=lambda rule: order.index(rule.name) if rule.name in order else len(order))
     rows = [[f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), _default(rule, described)] for rule in rules]
     return f"# {title}\n\n{about}\n\n{table(['name', 'what it does', f'in {OLDER[-1]}'], rows)}"
 
 
-def _default(rule: Rule, described: Mapping[str, Json]) -> str:
-    found: str = described[OLDER[-1]][rule.folder].get(rule.name, "by an argument")
+def _default(rule: Rule, described: Mapping[str, Any]) -> str:
+    found: str = getattr(described[OLDER[-1]], rule.folder).get(rule.name, "by an argument")
     return found
 
 

@@ -16,7 +16,7 @@ GROUP = "kubescheduler.config.k8s.io"
 
 
 @attrs.frozen
-class Named:
+class PluginEntry:
     """A plugin in a list of a configuration; weight 0: none given."""
 
     name: str = ""
@@ -27,8 +27,8 @@ class Named:
 class PluginSet:
     """The enabled and disabled plugins of one extension point."""
 
-    enabled: tuple[Named, ...] = ()
-    disabled: tuple[Named, ...] = ()
+    enabled: tuple[PluginEntry, ...] = ()
+    disabled: tuple[PluginEntry, ...] = ()
 
 
 Plugins = Mapping[str, PluginSet]
@@ -37,7 +37,7 @@ Plugins = Mapping[str, PluginSet]
 
 def _listed(text: str) -> PluginSet:
     names = (word.partition("=") for word in text.split())
-    return PluginSet(tuple(Named(name, int(weight or 0)) for name, _, weight in names))
+    return PluginSet(tuple(PluginEntry(name, int(weight or 0)) for name, _, weight in names))
 
 
 _EACH_POINT: Plugins = {
@@ -62,18 +62,18 @@ _EACH_POINT: Plugins = {
 
 
 def _multi_point(context: Context) -> Plugins:
-    found = [Named(name, weight) for name, weight in context.cells.default_plugins.items()]
+    found = [PluginEntry(name, weight) for name, weight in context.cells.default_plugins.items()]
     for gate, (plugin, successor) in context.cells.gated_plugins.items():
         if context.gates[gate]:
             names = [entry.name for entry in found]
-            found.insert(names.index(successor) if successor else len(found), Named(plugin))
+            found.insert(names.index(successor) if successor else len(found), PluginEntry(plugin))
     return {"multiPoint": PluginSet(tuple(found))}
 
 
 def _each_point(context: Context) -> Plugins:
     found = dict(_EACH_POINT)
     if context.scores_capacity:
-        found["score"] = PluginSet((*found["score"].enabled, Named("VolumeBinding", 1)))
+        found["score"] = PluginSet((*found["score"].enabled, PluginEntry("VolumeBinding", 1)))
     if context.gates["PodSchedulingReadiness"]:
         found["preEnqueue"] = _listed("SchedulingGates")
     return found
@@ -100,7 +100,7 @@ def _merged(default: PluginSet, custom: PluginSet) -> PluginSet:
     disabled = {plugin.name for plugin in custom.disabled}
     latest = {plugin.name: i for i, plugin in enumerate(custom.enabled)}
     replaced: set[int] = set()
-    enabled: list[Named] = []
+    enabled: list[PluginEntry] = []
     for plugin in default.enabled if "*" not in disabled else ():
         if plugin.name in disabled:
             continue
@@ -110,4 +110,4 @@ def _merged(default: PluginSet, custom: PluginSet) -> PluginSet:
             plugin = custom.enabled[latest[plugin.name]]
         enabled.append(plugin)
     enabled += [plugin for i, plugin in enumerate(custom.enabled) if i not in replaced]
-    return PluginSet(tuple(enabled), tuple(Named(plugin.name) for plugin in custom.disabled))
+    return PluginSet(tuple(enabled), tuple(PluginEntry(plugin.name) for plugin in custom.disabled))

@@ -17,7 +17,7 @@ from ..extensionpoints import POINTS
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
 from .args import read_args, takes_args
 from .context import Context
-from .defaults import GROUP, LATEST, Named, Plugins, PluginSet
+from .defaults import GROUP, LATEST, PluginEntry, Plugins, PluginSet
 from .fielderrors import as_json, duplicate, invalid, required
 
 _PERCENTAGE = "not in valid range [0-100]"
@@ -123,7 +123,7 @@ def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
     return f"config.PluginSet{{{', '.join(f'{name}:{_list_text(found)}' for name, found in lists.items())}}}"
 
 
-def _list_text(plugins: Sequence[Named]) -> str:
+def _list_text(plugins: Sequence[PluginEntry]) -> str:
     kind = "config.Plugin"
     if not plugins:
         return f"[]{kind}(nil)"

@@ -172,7 +172,7 @@ class FrameworkBinding:
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
         """The same where no plugin has anything to do with the pod: nobody looks at the bound one, so it is not made yet."""
         try:
-            self.engine.cache.assume(pod, self.engine.template_of(pod), host)
+            self.engine.cache.assume(pod, self.engine.latest_template(pod), host)
         except CacheError as failure:
             return error(str(failure))
         self.engine.nominations.remove(pod)
@@ -194,7 +194,7 @@ class FrameworkBinding:
 
     def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         try:
-            self.engine.cache.assume(bound, self.engine.template_of(pod))
+            self.engine.cache.assume(bound, self.engine.latest_template(pod))
         except CacheError as failure:
             return error(str(failure))
         self.engine.nominations.remove(pod)
@@ -216,7 +216,7 @@ class FrameworkBinding:
         if waited is None or waited.verdict is None or waited.verdict.is_success:
             return None
         self.give_back(pod, host)
-        worded = _fit_error(waited.verdict, "Wait", self.engine.algorithm.release) or waited.verdict
+        worded = _fit_error(waited.verdict, "Wait", self.engine.release) or waited.verdict
         return Failure(worded.message, UNSCHEDULABLE)
 
     def removed(self, pod: Pod) -> bool:
@@ -265,14 +265,14 @@ class FrameworkBinding:
         return self.profile_of(pod), self._cycles.pop(pod.uid, None) or self.latest_cycle(pod)
 
     def failure(self, text: str) -> Failure:
-        return Failure(text, self.engine.algorithm.release.binding_failed_reason)
+        return Failure(text, self.engine.release.binding_failed_reason)
 
     def _failure(self, status: Status | None) -> Failure | None:
         if status is None:
             return None
         if not status.is_rejection:
             return self.failure(status.message)
-        return Failure(status.message, UNSCHEDULABLE, status.plugin if self.engine.algorithm.release.queueing.names_refusing_plugin else "")
+        return Failure(status.message, UNSCHEDULABLE, status.plugin if self.engine.release.queueing.names_refusing_plugin else "")
 
 
 @lru_cache(1 << 6)

@@ -45,6 +45,8 @@ class Diagnosis:
     """Whether extenders rejected nodes."""
     post_filter: str = ""
     """PostFilter's message."""
+    _statuses: dict[tuple[int, ...], Status] = attrs.field(factory=dict, init=False)
+    """What the verdict says of alike nodes -> their status."""
 
     @property
     def node_count(self) -> int:
@@ -112,7 +114,7 @@ class Diagnosis:
             return {self.names[row]: list(self.rejected.reasons) for row in self.order.tolist()}
         found = {name: list(status.reasons) for name, status in self._outside_statuses().items()}
         for row in self.failed_rows.tolist() if self.search is not None else ():
-            found[self.names[row]] = [reason.text for reason in self._search.verdict.reasons(row)]
+            found[self.names[row]] = list(self.status(row).reasons)
         for name, texts in self.extender_reasons.items():
             found[name] = [*(() if self.cells.extender_replaces_reasons else found.get(name, ())), *texts]
         return found
@@ -155,6 +157,15 @@ class Diagnosis:
 
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
+        outcome = self._search.verdict.outcome(row)
+        found = None if outcome is None else self._statuses.get(outcome)
+        if found is None:
+            found = self._status(row)
+            if outcome is not None:
+                self._statuses[outcome] = found
+        return found
+
+    def _status(self, row: int) -> Status:
         verdict = self._search.verdict
         reasons, rejecting_predicates = verdict.reasons(row), verdict.rejecting_predicates(row)
         code = Code.UNSCHEDULABLE if all(reason.resolvable for reason in reasons) else Code.UNSCHEDULABLE_AND_UNRESOLVABLE

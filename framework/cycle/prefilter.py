@@ -16,7 +16,7 @@ from .state import FrameworkCycle, PreFilterResult
 
 
 @attrs.frozen
-class Outcome:
+class PreFilterOutcome:
     """What all PreFilter plugins together say: why the pod is rejected, or the nodes that have to be filtered (None: all)."""
 
     status: Status | None = None
@@ -25,7 +25,7 @@ class Outcome:
     """The plugins that name nodes, in running order."""
 
 
-EVERYTHING = Outcome()
+EVERYTHING = PreFilterOutcome()
 
 
 def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
@@ -37,7 +37,7 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
     return None
 
 
-def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
+def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     """Run the PreFilter plugins in order until one ends it."""
     found, rejection, cells = EVERYTHING, None, profile.algorithm.release.framework
     concerned = _concerned(cycle, profile)
@@ -49,12 +49,12 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
                 continue
             rejection = _refusal(plugin, answer)
             if cells.rejection_ends_pre_filter or rejection.code is not Code.UNSCHEDULABLE:
-                return Outcome(rejection)
+                return PreFilterOutcome(rejection)
             continue
         cycle.pre_filtered.add(plugin.name)
         if isinstance(answer, PreFilterResult) and answer.node_names is not None:
             names = answer.node_names if found.node_names is None else found.node_names & answer.node_names
-            found = Outcome(None, names, (*found.narrowing, plugin.name))
+            found = PreFilterOutcome(None, names, (*found.narrowing, plugin.name))
             if not names:
                 return attrs.evolve(found, status=_nothing_left(found.narrowing, cells))
     return found if rejection is None else attrs.evolve(found, status=rejection)

@@ -19,7 +19,7 @@ from ...core.decision.verdict import Verdict
 from ...exceptions import ExtenderError
 from ..profile import Profile
 from .diagnosis import Diagnosis
-from .prefilter import Outcome
+from .prefilter import PreFilterOutcome
 from .state import FrameworkCycle
 
 NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins named"
@@ -27,7 +27,7 @@ NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins nam
 
 
 @attrs.define(eq=False, repr=False)
-class Found:
+class FeasibleRows:
     """The result of a search: the feasible rows in order, and where the next search starts."""
 
     feasible: Rows
@@ -41,9 +41,9 @@ PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, Passed]]
 
 
 def search(
-    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, outcome: Outcome, start: int,
+    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, outcome: PreFilterOutcome, start: int,
     pass_extenders: PassExtenders | None = None, verdict: Verdict | None = None,
-) -> Found:  # fmt: skip
+) -> FeasibleRows:  # fmt: skip
     """Filter the nodes that *outcome* leaves, the nominated one first, and write into *diagnosis* why nodes were rejected.
 
     *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is known.
@@ -54,7 +54,7 @@ def search(
         rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
         if len(rows):
             diagnosis.search = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
-            return Found(rows, start, passed_extenders=pass_extenders is not None)
+            return FeasibleRows(rows, start, passed_extenders=pass_extenders is not None)
     order = diagnosis.order
     cells, has_failed = diagnosis.cells, first is not None and not verdict.fits[first] and verdict.error(first) is None
     if outcome.node_names is not None:
@@ -64,7 +64,7 @@ def search(
         others = verdict.rejecting_predicates(first)[:1] if cells.narrowing_rejects and has_failed and first is not None else ()
         diagnosis.leave_out(diagnosis.order[~inside], (*outcome.narrowing, *others))
     if not len(order) and not cells.index_of_all_nodes:
-        return Found(order, start, NO_NODE_LEFT)
+        return FeasibleRows(order, start, NO_NODE_LEFT)
     found = diagnosis.search = _pass(verdict, order, start, profile.algorithm.wanted(len(order)))
     if has_failed and first not in found.visited and not (cells.counts_outside and first in diagnosis.excluded):
         diagnosis.failed_first = first
@@ -72,7 +72,7 @@ def search(
         diagnosis.replace_reasons()
     feasible, error = _until_error(found)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
-    return Found(feasible, (start + len(feasible) + diagnosis.size) % places, error)
+    return FeasibleRows(feasible, (start + len(feasible) + diagnosis.size) % places, error)
 
 
 def _left_by_extenders(cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None) -> Rows:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import attrs
+from typing import Annotated
 
+from ...api.record import Record, says
 from ...predicates import reasons
 from ...predicates.reasons import insufficient
 from ..plugins.nodeaffinity import NOT_MATCHING
@@ -13,14 +14,13 @@ from ..plugins.podtopologyspread import MISSING_LABEL
 TOO_MANY_PODS, UNTOLERATED = "Too many pods", "node(s) had untolerated taint {KEY: VALUE}"
 
 
-@attrs.frozen
-class Change:
-    """One point: what it is about, and how it is with predicates and priorities, and with the framework; None: there is no such thing."""
+class Change(Record):
+    """One point that the framework changed."""
 
     about: str
     what: str
-    older: str | None
-    newer: str | None
+    older: Annotated[str | None, says("With predicates and priorities; null: there is no such thing.")]
+    newer: Annotated[str | None, says("With plugins; null: there is no such thing.")]
 
 
 CHANGES = (

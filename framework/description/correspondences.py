@@ -6,13 +6,13 @@ The plugins are those of :mod:`.migrate.equivalents`. Upstream: pkg/scheduler/fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal
 
-import attrs
-
+from ...algorithmprovider.gates import resolved_gates
+from ...api.record import Record, says
 from ...core.release import Release
 from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
-from ..config.gates import resolved_gates
 from ..extensionpoints import POINTS
 from ..migrate.equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, GONE, SCORES
 from ..registry import DEFAULT_REGISTRY
@@ -62,27 +62,27 @@ BUILT_IN: Mapping[str, str] = {
 """Plugin without a predicate or priority before it -> what it does."""
 
 
-@attrs.frozen
-class Successor:
+class PluginPoints(Record):
+    """A plugin, and the extension points at which it takes the place of a rule."""
+
+    plugin: str
+    points: tuple[str, ...]
+
+
+class Successor(Record):
     """A predicate or priority, and what took its place."""
 
-    kind: str
-    """``predicate``, ``priority``, ``priority argument``, or ``built in``."""
-    rule: str | None
-    """None for what was built in, or is new."""
-    before: str | None
-    """Whether it runs by default, and with which weight."""
-    plugins: Mapping[str, tuple[str, ...]]
-    """Plugin -> the extension points at which it does that."""
-    after: str | None
-    """Whether these run by default, and with which weight."""
-    words: str
-    """What became different."""
+    kind: Literal["predicate", "priority", "priority argument", "built in"]
+    rule: Annotated[str | None, says("null: it was built in, or is new.")]
+    before: Annotated[str | None, says("How the rule comes to run.")]
+    plugins: tuple[PluginPoints, ...]
+    after: Annotated[str | None, says("How the plugins come to run.")]
+    words: Annotated[str, says("What became different.")]
 
 
 def weights(release: Release) -> dict[str, int]:
     """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own."""
-    context = Context(release, resolved_gates(None, release))
+    context = Context(release, resolved_gates(release))
     return {plugin.name: plugin.weight for plugin in default_plugins(LATEST, context)["multiPoint"].enabled}
 
 
@@ -103,17 +103,20 @@ def successors(older: Release, described: Mapping[str, Mapping[str, str]], newer
         yield _successor("priority argument", name, "named by a Policy", plugins, SCORE_POINTS, newer)
     for plugin, words in BUILT_IN.items():
         if plugin in weights(newer):
-            yield Successor("built in", None, None, {plugin: points_of(plugin)}, "default", words)
+            yield Successor("built in", None, None, (PluginPoints(plugin, points_of(plugin)),), "default", words)
 
 
-def _successor(kind: str, name: str, how: str, plugins: tuple[str, ...], points: tuple[str, ...], newer: Release) -> Successor:
+def _successor(
+    kind: Literal["predicate", "priority", "priority argument"], name: str, how: str, plugins: tuple[str, ...], points: tuple[str, ...],
+    newer: Release,
+) -> Successor:  # fmt: skip
     gone = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
     words = WORDS.get(name) or DIFFERENCES.get(name) or f"gone: {GONE[name].removeprefix('left out: ')}"
     if gone:
         words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
-    found = {plugin: points_of(plugin, points) for plugin in plugins if plugin not in gone}
+    found = tuple(PluginPoints(plugin, points_of(plugin, points)) for plugin in plugins if plugin not in gone)
     is_argument = name in STRATEGIES or name in ARGUMENTS
-    after = "by an argument of the plugin" if is_argument else _default(tuple(found), newer, scores=points == SCORE_POINTS)
+    after = "by an argument of the plugin" if is_argument else _default([one.plugin for one in found], newer, scores=points == SCORE_POINTS)
     return Successor(kind, name, how, found, after, words)
 
 

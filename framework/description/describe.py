@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import attrs
+from typing import Annotated, Any, Literal
 
 from ...algorithmprovider.description.cellwords import CELLS, value_in_words
 from ...algorithmprovider.description.describe import behaviour, describe, gate_in_words
 from ...algorithmprovider.releases import DEFAULT_RELEASE
+from ...api.record import DocumentRecord, Record, field, says
 from ...core.release import Release
 from ..config.decisive import DECIDING, DECISIVE, IDLE
 from ..registry import registry_of
@@ -18,9 +17,7 @@ from .changes import CHANGES, MESSAGES, Change
 from .correspondences import Successor, points_of, successors, weights
 
 Json = dict[str, Any]
-
-PREDICATES_AND_PRIORITIES, PLUGINS = "predicates and priorities", "plugins"
-"""What the releases of the two generations run."""
+Part = Literal["predicates", "priorities", "plugins", "gates", "behaviour"]
 
 OLDER_CELLS = frozenset({
     "default_percentage", "equivalence_cache", "snapshot_keeps_nodeless", "transient_reset_all", "error_joiner", "texts.predicate",
@@ -34,86 +31,125 @@ OLDER_CELLS = frozenset({
 """Cells that mean nothing in the framework."""
 
 
-@attrs.frozen
-class Summary:
+Generation = Literal["predicates and priorities", "plugins"]
+InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
+Value = Annotated[Any, says("Of a cell, as the tables of releases have it.")]
+
+
+class ReleaseSummary(Record):
     """A release in a line."""
 
     release: str
-    like: str
-    """The patch level that it is like."""
-    runs: str
-    is_default: bool
-    """Whether it is the one that is taken where none is named: without a profile, or with one."""
-
-    def record(self) -> Json:
-        """As plain data."""
-        return {"release": self.release, "like": self.like, "runs": self.runs, "default": self.is_default}
+    like: Annotated[str, says("The patch level that it is like.")]
+    runs: Generation
+    is_default: Annotated[bool, says("Taken where none is named: without a profile, or with one.")] = field(name="default")
 
 
-@attrs.frozen
-class Difference:
-    """One thing in which two releases of a kind differ; None where one of them does not have it."""
+class ReleaseList(DocumentRecord):
+    """All releases, oldest first."""
 
+    KIND = "ReleaseList"
+    releases: tuple[ReleaseSummary, ...]
+
+
+class DescribedCell(Record):
+    """A cell of the table of releases: one thing that they do differently."""
+
+    cell: str
     about: str
-    """``predicates``, ``priorities``, ``plugins``, ``gates`` or ``behaviour``."""
-    what: str
-    """The name of the rule, gate or cell."""
-    words: str | None
-    """What a cell says, or a gate of the framework decides; None for names."""
-    before: Any
-    after: Any
+    words: Annotated[str, says("What the cell says, or what its value is about.")]
+    value: Value
 
 
-@attrs.frozen
-class ReleaseDiff:
+class DescribedPlugin(Record):
+    """A plugin of a release."""
+
+    points: tuple[str, ...]
+    weight: Annotated[int | None, says("Null for a plugin that does not score.")]
+    is_default: bool = field(name="default")
+
+
+class ClassicRelease(DocumentRecord):
+    """A release with predicates and priorities."""
+
+    KIND = "Release"
+    release: str
+    like: str
+    runs: Literal["predicates and priorities"]
+    predicates: Annotated[InWords, says("Name -> in words, in running order.")]
+    priorities: InWords
+    gates: InWords
+    behaviour: tuple[DescribedCell, ...]
+
+
+class PluginRelease(DocumentRecord):
+    """A release with plugins."""
+
+    KIND = "Release"
+    release: str
+    like: str
+    runs: Literal["plugins"]
+    plugins: Annotated[Mapping[str, DescribedPlugin], says("In the order of the default profile.")]
+    gates: InWords
+    behaviour: tuple[DescribedCell, ...]
+
+
+class ReleaseDifference(Record):
+    """One thing in which two releases of a kind differ; null where one of them does not have it."""
+
+    about: Part
+    what: Annotated[str, says("The name of the rule, gate or cell.")]
+    words: Annotated[str | None, says("What a cell says, or a gate of the framework decides; null for names.")]
+    before: Value
+    after: Value
+    before_words: str | None
+    after_words: str | None
+
+    @classmethod
+    def of(cls, about: Part, what: str, words: str | None, before: Any, after: Any) -> ReleaseDifference:
+        """With both values in words."""
+        return cls(about, what, words, before, after, value_in_words(before), value_in_words(after))
+
+
+class ReleaseDiff(DocumentRecord):
     """Everything in which two releases differ."""
 
+    KIND = "ReleaseDiff"
     before: str
     after: str
-    differences: tuple[Difference, ...] = ()
-    successors: tuple[Successor, ...] = ()
-    """What took the place of each rule, between the two generations; this and the next are always from the older to the newer release."""
-    changes: tuple[Change, ...] = ()
-    messages: tuple[Change, ...] = ()
+    differences: Annotated[tuple[ReleaseDifference, ...], says("In names, gates and cells.")] = ()
+    successors: Annotated[
+        tuple[Successor, ...],
+        says(
+            "Between a release with predicates and priorities and one with plugins: what took the place of each rule. "
+            "This and the next are always from the older to the newer release."
+        ),
+    ] = ()
+    changes: Annotated[tuple[Change, ...], says("What is different besides single rules.")] = ()
+    messages: Annotated[tuple[Change, ...], says("Reasons that are worded differently.")] = ()
 
     @property
     def is_backwards(self) -> bool:
         """Whether the newer release of two generations was named first."""
         return bool(self.successors) and has_plugins(self.before)
 
-    def record(self) -> Json:
-        """As plain data, in the form of ``kubeclassic schema releases``."""
-        return {
-            "before": self.before,
-            "after": self.after,
-            "differences": [_difference_record(difference) for difference in self.differences],
-            "successors": [_successor_record(successor) for successor in self.successors],
-            "changes": [attrs.asdict(change) for change in self.changes],
-            "messages": [attrs.asdict(change) for change in self.messages],
-        }
 
-
-def _difference_record(difference: Difference) -> Json:
-    sides = {"before": difference.before, "after": difference.after}
-    return {**attrs.asdict(difference), **{f"{side}Words": value_in_words(value) for side, value in sides.items()}}
-
-
-def _successor_record(successor: Successor) -> Json:
-    plugins = [{"plugin": plugin, "points": list(points)} for plugin, points in successor.plugins.items()]
-    return {**attrs.asdict(successor, recurse=False), "plugins": plugins}
+ReleasesDocument = Annotated[
+    ReleaseList | ClassicRelease | PluginRelease | ReleaseDiff,
+    says("The list of releases, one release, or what two of them do differently."),
+]
 
 
 # --- one release ----------------------------------------------------------------------------------------------------
 
 
-def summaries() -> list[Summary]:
+def summaries() -> tuple[ReleaseSummary, ...]:
     """Every release, oldest first."""
     defaults = (DEFAULT_RELEASE, DEFAULT_FRAMEWORK)
-    return [Summary(name, ALL_PATCH_LEVELS[name], _runs(name), name in defaults) for name in ALL_RELEASES]
-
-
-def _runs(version: str) -> str:
-    return PLUGINS if has_plugins(version) else PREDICATES_AND_PRIORITIES
+    return tuple(
+        ReleaseSummary(name, ALL_PATCH_LEVELS[name], "plugins" if has_plugins(name) else "predicates and priorities", name in defaults)
+        for name in ALL_RELEASES
+    )
 
 
 def has_plugins(version: str) -> bool:
@@ -121,16 +157,20 @@ def has_plugins(version: str) -> bool:
     return version in FRAMEWORK_RELEASES
 
 
-def describe_any(name: str, *, all_gates: bool = False) -> Json:
-    """The release called *name* as plain data: rules or plugins in running order, gates, and every cell of behaviour.
+def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | PluginRelease:
+    """The release called *name*: rules or plugins in running order, gates, and every cell of behaviour.
 
     Gates are those that decisions may depend on, or *all_gates*. Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
     release = find_any_release(name)
     found = _described(release, all_gates)
-    cells = [{"cell": cell, "about": CELLS[cell][0], "words": CELLS[cell][1], "value": value} for cell, value in found["behaviour"].items()]
-    head = {"release": release.version, "like": ALL_PATCH_LEVELS[release.version], "runs": _runs(release.version)}
-    return {**head, **{part: found[part] for part in found if part != "release"}, "behaviour": cells}
+    cells = tuple(DescribedCell(cell, *CELLS[cell], value) for cell, value in found["behaviour"].items())
+    like = ALL_PATCH_LEVELS[release.version]
+    if "plugins" in found:
+        return PluginRelease(release.version, like, "plugins", found["plugins"], found["gates"], cells)
+    return ClassicRelease(
+        release.version, like, "predicates and priorities", found["predicates"], found["priorities"], found["gates"], cells
+    )
 
 
 def _described(release: Release, all_gates: bool) -> Json:
@@ -158,19 +198,19 @@ def gate_words(gate: str) -> str | None:
     return DECIDING.get(gate) or IDLE.get(gate) or missing
 
 
-def _plugins(release: Release) -> dict[str, Json]:
-    """Plugin -> its points, its weight (None: it does not score), and whether it is a default, in the order of the default profile."""
+def _plugins(release: Release) -> dict[str, DescribedPlugin]:
+    """Each plugin, in the order of the default profile."""
     known = weights(release)
     return {
-        name: {"points": list(points_of(name)), "weight": _weight(name, known.get(name, 0)), "default": name in known}
+        name: DescribedPlugin(points_of(name), _weight(name, known.get(name, 0)), name in known)
         for name in dict.fromkeys([*known, *registry_of(release)])
     }
 
 
-def plugin_in_words(plugin: Json) -> str:
+def plugin_in_words(plugin: DescribedPlugin) -> str:
     """When a plugin runs, in a few words."""
-    weight = f", weight {plugin['weight']}" if plugin["weight"] is not None else ""
-    return f"default{weight}" if plugin["default"] else "named by a profile"
+    weight = f", weight {plugin.weight}" if plugin.weight is not None else ""
+    return f"default{weight}" if plugin.is_default else "named by a profile"
 
 
 def _weight(plugin: str, weight: int) -> int | None:
@@ -187,7 +227,7 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     pair = releases[0].version, releases[1].version
     older = [release for release in releases if not has_plugins(release.version)]
     if len(older) != 1:
-        parts = ("predicates", "priorities", "gates", "behaviour") if older else ("plugins", "gates", "behaviour")
+        parts: tuple[Part, ...] = ("predicates", "priorities", "gates", "behaviour") if older else ("plugins", "gates", "behaviour")
         sides = [side if older else {**side, "plugins": _in_words(side["plugins"])} for side in (old, new)]
         return ReleaseDiff(*pair, tuple(_differences(parts, *sides)))
     cells = old["behaviour"].keys() & new["behaviour"].keys() - OLDER_CELLS
@@ -197,21 +237,19 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, CHANGES, MESSAGES)
 
 
-def _in_words(plugins: Mapping[str, Json]) -> dict[str, str]:
+def _in_words(plugins: Mapping[str, DescribedPlugin]) -> dict[str, str]:
     return {name: plugin_in_words(plugin) for name, plugin in plugins.items()}
 
 
-def _differences(parts: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
+def _differences(parts: tuple[Part, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[ReleaseDifference]:
     for about in parts:
         for what in dict.fromkeys((*old[about], *new[about])):
             before, after = old[about].get(what), new[about].get(what)
             if before != after:
-                yield Difference(about, what, _words(about, what), before, after)
+                yield ReleaseDifference.of(about, what, _words(about, what), before, after)
 
 
 def _words(about: str, what: str) -> str | None:
     if about == "behaviour":
         return CELLS[what][1]
     return gate_words(what) if about == "gates" else None
-
-

@@ -3,15 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from ..config.configuration import KIND
-from ..config.defaults import GROUP
+from ...api.record import UNSET, Record, UnsetType, plain, says
 from .equivalents import PRE_SCORERS, SCORERS, SELECTOR_SPREAD
+from .extenders import WrittenExtender
 
 ALWAYS = ("DefaultBinder", "SchedulingGates")
 DEVICES = "DynamicResources"
 Json = dict[str, Any]
+
+
+class WrittenPlugin(Record):
+    """A plugin that is enabled or disabled."""
+
+    name: Annotated[str, says("* is all plugins.")]
+    weight: Annotated[int | UnsetType, says("Of its scores.")] = UNSET
+
+
+class WrittenPoint(Record):
+    """The plugins of one extension point; multiPoint: of all that they have."""
+
+    disabled: tuple[WrittenPlugin, ...]
+    enabled: Annotated[tuple[WrittenPlugin, ...], says("In the order in which they run.")]
+
+
+class WrittenPoints(Record):
+    """The extension points that the profile names."""
+
+    multi_point: WrittenPoint
+    pre_score: WrittenPoint
+    score: WrittenPoint
+
+
+class WrittenArguments(Record):
+    """The arguments of a plugin."""
+
+    name: str
+    args: Annotated[Mapping[str, Any], says("As Kubernetes has them.")]
+
+
+class WrittenProfile(Record):
+    """A profile."""
+
+    scheduler_name: str
+    plugins: WrittenPoints
+    plugin_config: Annotated[tuple[WrittenArguments, ...] | UnsetType, says("The arguments of plugins that have some.")] = UNSET
+
+
+class WrittenConfiguration(Record, kw_only=True):
+    """A KubeSchedulerConfiguration with one profile. Its apiVersion is that of Kubernetes; fields without a value are left out."""
+
+    api_version: Literal["kubescheduler.config.k8s.io/v1"] = "kubescheduler.config.k8s.io/v1"
+    kind: Literal["KubeSchedulerConfiguration"] = "KubeSchedulerConfiguration"
+    percentage_of_nodes_to_score: int | UnsetType = UNSET
+    profiles: tuple[WrittenProfile, ...]
+    extenders: tuple[WrittenExtender, ...] | UnsetType = UNSET
 
 
 def document_of(
@@ -21,7 +68,7 @@ def document_of(
     filters: Sequence[str],
     weights: Mapping[str, int],
     args: Mapping[str, Json],
-    extenders: Sequence[Json],
+    extenders: Sequence[WrittenExtender],
     post_filters: Sequence[str],
 ) -> Json:
     """A KubeSchedulerConfiguration with one profile, in its JSON form.
@@ -29,37 +76,30 @@ def document_of(
     *filters*: plugins in order; *post_filters*: those that come after them; *weights*: plugin -> weight of its scores; *args*: plugin ->
     arguments; *percentage* 0 is left out.
     """
-    profile: Json = {"schedulerName": scheduler_name, "plugins": _plugins([*filters, *post_filters], weights)}
-    if args:
-        profile["pluginConfig"] = [{"name": name, "args": found} for name, found in sorted(args.items())]
-    found: Json = {"apiVersion": f"{GROUP}/v1", "kind": KIND}
-    if percentage:
-        found["percentageOfNodesToScore"] = percentage
-    found["profiles"] = [profile]
-    if extenders:
-        found["extenders"] = list(extenders)
+    arguments = tuple(WrittenArguments(name, found) for name, found in sorted(args.items()))
+    profile = WrittenProfile(scheduler_name, _points([*filters, *post_filters], weights), arguments or UNSET)
+    configuration = WrittenConfiguration(
+        percentage_of_nodes_to_score=percentage or UNSET, profiles=(profile,), extenders=tuple(extenders) or UNSET
+    )
+    found: Json = plain(configuration)
     return found
 
 
-def _plugins(filters: Sequence[str], weights: Mapping[str, int]) -> Json:
-    plain = {name: weight for name, weight in weights.items() if name != SELECTOR_SPREAD}
-    everywhere: list[Json] = [{"name": name} for name in ("PrioritySort", *filters, *ALWAYS)]
+def _points(filters: Sequence[str], weights: Mapping[str, int]) -> WrittenPoints:
+    scored = {name: weight for name, weight in weights.items() if name != SELECTOR_SPREAD}
+    everywhere = _plugins(["PrioritySort", *filters, *ALWAYS])
     unwanted = ["*"]
     if SELECTOR_SPREAD in weights:
         # Upstream: validation refuses this plugin at every single extension point, but does not look under multiPoint.
-        everywhere.append({"name": SELECTOR_SPREAD, "weight": weights[SELECTOR_SPREAD]})
-        unwanted = [name for name in filters if name in SCORERS and name not in plain]
-    return {
-        "multiPoint": _only(everywhere),
-        "preScore": _enabled((name for name in plain if name in PRE_SCORERS), [name for name in unwanted if name in ("*", *PRE_SCORERS)]),
-        "score": {"disabled": [{"name": name} for name in unwanted], "enabled": [{"name": n, "weight": w} for n, w in plain.items()]},
-    }
+        everywhere += (WrittenPlugin(SELECTOR_SPREAD, weights[SELECTOR_SPREAD]),)
+        unwanted = [name for name in filters if name in SCORERS and name not in scored]
+    before_scores = _plugins(name for name in unwanted if name in ("*", *PRE_SCORERS))
+    return WrittenPoints(
+        multi_point=WrittenPoint(_plugins(["*"]), everywhere),
+        pre_score=WrittenPoint(before_scores, _plugins(name for name in scored if name in PRE_SCORERS)),
+        score=WrittenPoint(_plugins(unwanted), tuple(WrittenPlugin(name, weight) for name, weight in scored.items())),
+    )
 
 
-def _enabled(names: Iterable[str], disabled: Sequence[str]) -> Json:
-    return {"disabled": [{"name": name} for name in disabled], "enabled": [{"name": name} for name in names]}
-
-
-def _only(plugins: Iterable[Json]) -> Json:
-    """These plugins and no others."""
-    return {"disabled": [{"name": "*"}], "enabled": list(plugins)}
+def _plugins(names: Iterable[str]) -> tuple[WrittenPlugin, ...]:
+    return tuple(map(WrittenPlugin, names))

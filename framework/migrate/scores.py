@@ -13,7 +13,7 @@ from ...priorities.requestedtocapacity import DEFAULT_SHAPE
 from . import deviations
 from .equivalents import DIFFERENCES, GONE, OLDER, SCORES, SELECTOR_SPREAD
 from .notes import Note
-from .strategies import CPU_AND_MEMORY, FALLING, RISING, Usage, fitted_resources, merged
+from .strategies import CPU_AND_MEMORY, FALLING, RISING, ResourceStrategy, fitted_resources, merged
 
 HOSTNAME = "kubernetes.io/hostname"
 BALANCED = "NodeResourcesBalancedAllocation"
@@ -38,7 +38,7 @@ class Scoring:
     args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     preferred: list[dict[str, Any]] = attrs.field(factory=list)
     """Preferred terms of addedAffinity."""
-    _usages: list[Usage] = attrs.field(factory=list)
+    _usages: list[ResourceStrategy] = attrs.field(factory=list)
     _labels: list[tuple[str, LabelPreference, int]] = attrs.field(factory=list)
     _spread: dict[str, int] = attrs.field(factory=dict)
     """Priority that prefers few peers, or label to spread over -> weight."""
@@ -70,7 +70,7 @@ class Scoring:
     def _take_usage(self, name: str, weight: int) -> None:
         if name == "RequestedToCapacityRatioPriority":
             self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", deviations.OLDER_RULES)
-        self._usages.append(Usage(name, weight, USAGES[name]))
+        self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
 
     def _take_custom(self, name: str, weight: int, argument: PriorityArgument) -> None:
         if argument.ratio is not None:
@@ -89,7 +89,7 @@ class Scoring:
         if changed:
             self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
         self.note(name, "utilization is rounded down instead of up, and a resource that a node does not have is left out")
-        self._usages.append(Usage(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
+        self._usages.append(ResourceStrategy(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
 
     def _take_label(self, name: str, weight: int, label: LabelPreference) -> None:
         if deviations.LABEL_PREFERENCE in self.without:

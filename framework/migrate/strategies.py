@@ -17,7 +17,7 @@ MAX_SCORE, MAX_RESOURCE_WEIGHT = 10, 100
 
 
 @attrs.frozen
-class Usage:
+class ResourceStrategy:
     """A priority that scores a node's use of resources: ``shape`` is a broken line from utilization, 0 to 100, to a score, 0 to 10."""
 
     name: str
@@ -47,12 +47,12 @@ class Strategy:
     """The names of priorities over other resources, which weigh less and are left out."""
 
 
-def merged(usages: Sequence[Usage], *, adds_up: bool = True) -> Strategy:
+def merged(usages: Sequence[ResourceStrategy], *, adds_up: bool = True) -> Strategy:
     """*usages*, at least one, as one strategy: lines over the same resources are added up, and the resources with the most weight remain.
 
     Without *adds_up* only the heaviest usage remains.
     """
-    groups: dict[object, list[Usage]] = {}
+    groups: dict[object, list[ResourceStrategy]] = {}
     for usage in usages:
         groups.setdefault(tuple(sorted(usage.resources.items())) if adds_up else usage.name, []).append(usage)
     kept = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
@@ -69,7 +69,7 @@ def merged(usages: Sequence[Usage], *, adds_up: bool = True) -> Strategy:
     return Strategy(_document(_straightened(shape), kept[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped)
 
 
-def _sum(usages: Sequence[Usage]) -> dict[int, Fraction]:
+def _sum(usages: Sequence[ResourceStrategy]) -> dict[int, Fraction]:
     points = sorted({0, 100, *(utilization for usage in usages for utilization, _ in usage.shape)})
     return {point: sum((usage.weight * usage.at(point) for usage in usages), Fraction(0)) for point in points}
 
@@ -77,7 +77,7 @@ def _sum(usages: Sequence[Usage]) -> dict[int, Fraction]:
 def _straightened(shape: tuple[Point, ...]) -> tuple[Point, ...]:
     """One of ``LINES`` if *shape* lies on it; else *shape*."""
     for plain in LINES:
-        line = Usage("", 1, plain)
+        line = ResourceStrategy("", 1, plain)
         if all(line.at(utilization) == score for utilization, score in shape):
             return plain
     return shape

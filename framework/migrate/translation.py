@@ -23,12 +23,11 @@ from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
-from ..config.gates import resolved_gates as resolved_target_gates
 from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import deviations
 from .document import DEVICES, document_of
 from .equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, OLDER, SELECTOR_SPREAD, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
-from .extenders import extender_documents
+from .extenders import WrittenExtender, written_extenders
 from .notes import Note
 from .refusals import refuse_as_upstream
 from .scores import Scoring
@@ -97,7 +96,7 @@ class _Draft:
     """The filter plugins, in order."""
     weights: dict[str, int] = attrs.field(factory=dict)
     args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
-    extenders: list[dict[str, Any]] = attrs.field(factory=list)
+    extenders: list[WrittenExtender] = attrs.field(factory=list)
     notes: list[Note] = attrs.field(factory=list)
 
     @property
@@ -224,7 +223,7 @@ class _Draft:
             self.note(name, text)
         self.weights = {name: found[name] for name in plugins}
         weights = [found.get(f"extender {i}", 0) for i in range(len(self.policy.extenders))]
-        self.extenders, faults = extender_documents(self.policy.extenders, weights)
+        self.extenders, faults = written_extenders(self.policy.extenders, weights)
         self.notes += faults
 
     # --- the rest ---------------------------------------------------------------------------------------------------
@@ -249,7 +248,7 @@ class _Draft:
 
     def _post_filters(self) -> list[str]:
         """The plugins that look after pods that fit nowhere."""
-        known = default_plugins(LATEST, Context(self.target, resolved_target_gates(None, self.target)))["multiPoint"].enabled
+        known = default_plugins(LATEST, Context(self.target, resolved_gates(self.target)))["multiPoint"].enabled
         devices = [DEVICES] if any(plugin.name == DEVICES for plugin in known) else []
         return [*devices, *(["DefaultPreemption"] if self.preempts else [])]
 

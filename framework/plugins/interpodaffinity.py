@@ -29,8 +29,8 @@ from ...core.pods.terms import (
 from ...core.release import FrameworkCells
 from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
 from ...predicates.interpodaffinity import (
-    Affinity,
     AntiAffinity,
+    RequiredAffinity,
     affinity_unmet,
     anti_affinity_violated,
     first_of,
@@ -60,7 +60,7 @@ FIELDS = {
 }
 """Role -> how a text about its terms calls it."""
 _FAULTS: StateKey[str] = StateKey("faults of terms")
-_OWN_TERMS: StateKey[tuple[Affinity, AntiAffinity]] = StateKey("InterPodAffinity")
+_OWN_TERMS: StateKey[tuple[RequiredAffinity, AntiAffinity]] = StateKey("InterPodAffinity")
 
 
 def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
@@ -218,11 +218,11 @@ class InterPodAffinity(Plugin):
         return ClusterEvent("Pod", pods, hint=affine_pod_changes), node
 
 
-def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:
+def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, AntiAffinity]:
     """The required terms of *pod*, namespaces by name."""
     found = cycle.notes.get(_OWN_TERMS)
     if found is None:
-        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, cycle), AntiAffinity.of(pod).by_name(cycle)
+        found = cycle.notes[_OWN_TERMS] = RequiredAffinity.of(pod).by_name(pod, cycle), AntiAffinity.of(pod).by_name(cycle)
     return found
 
 

@@ -55,7 +55,7 @@ def named_nodes(pod: Template) -> frozenset[str] | None:
     return frozenset[str]().union(*(names for names in named if names is not None))
 
 
-class NodeAffinity(Plugin):
+class NodeAffinityPlugin(Plugin):
     """Turn down nodes that the pod's nodeSelector, its required node affinity or the profile's does not match; prefer what both prefer.
 
     Upstream: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go.
@@ -102,7 +102,7 @@ class NodeAffinity(Plugin):
         affinity = pod.affinity.node_affinity
         # Upstream: an empty list of preferences is not the same as none.
         is_asked = self.score_concerns(pod) or (affinity is not None and affinity.has_empty_list)
-        return None if is_asked or NodeAffinity.name not in self.handle.cells.skips_scoring else SKIP
+        return None if is_asked or NodeAffinityPlugin.name not in self.handle.cells.skips_scoring else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""

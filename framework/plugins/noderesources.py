@@ -36,7 +36,7 @@ Combine = Callable[["Shares"], Scores]
 
 
 @attrs.frozen(eq=False)
-class Measured:
+class ScoredResources:
     """The R resources that a plugin scores by: their names, and ``weights``: int64[R, 1]."""
 
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Measured:
     has_scalars: bool
 
     @classmethod
-    def of(cls, resources: Sequence[ResourceSpec]) -> Measured:
+    def of(cls, resources: Sequence[ResourceSpec]) -> ScoredResources:
         """Those of the arguments."""
         names = tuple(resource.name for resource in resources)
         weights = np.array([[resource.weight] for resource in resources], np.int64)
@@ -63,14 +63,14 @@ class Shares:
     requested: Ints
     allocatable: Ints
     counted: Mask
-    measured: Measured
+    measured: ScoredResources
     counts_all: bool
     """Nothing is skipped, as with cpu and memory on most clusters; that takes half as long."""
     is_proper: bool
     """Each of ``allocatable`` is above 0 and not huge."""
 
     @classmethod
-    def of(cls, pod: Template, nodes: Batch, measured: Measured, asked: Asked, requested: Requested) -> Shares:
+    def of(cls, pod: Template, nodes: Batch, measured: ScoredResources, asked: Asked, requested: Requested) -> Shares:
         """The shares with *pod* on each node."""
         is_usual = measured.names == (CPU, MEMORY)
         allocatable, is_proper = capacity_of(nodes) if is_usual else (nodes.allocatables(measured.names), False)
@@ -160,7 +160,7 @@ class NodeResourcesFit(Plugin):
         super().__init__(args or NodeResourcesFitArgs(), handle)
         self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
         self._combine = _combination(self.args.scoring_strategy)
-        self._measured = Measured.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY)
+        self._measured = ScoredResources.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY)
 
     def filter_key(self, pod: Template) -> Hashable:
         return frozenset(pod.requests.items()), self._rejects("Filter", pod)
@@ -250,7 +250,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        self._measured = Measured.of((args and args.resources) or CPU_AND_MEMORY)
+        self._measured = ScoredResources.of((args and args.resources) or CPU_AND_MEMORY)
 
     def score_key(self, pod: Template) -> Hashable:
         return tuple(_asked(pod, name) for name in self._measured.names)

@@ -18,7 +18,7 @@ from ...core.release import Requests
 
 
 @attrs.define(eq=False, repr=False)
-class Admission:
+class NodeAdmission:
     """One node as the cache has it; call it with a pod."""
 
     node: Node
@@ -29,7 +29,7 @@ class Admission:
     _known: dict[Template, bool] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, engine: Engine, name: str) -> Admission | None:
+    def of(cls, engine: Engine, name: str) -> NodeAdmission | None:
         """The check for the node called *name*."""
         info = engine.cache.infos.get(name)
         if info is None or info.node is None:

@@ -17,7 +17,7 @@ from ...core.queue.clock import Clock
 from ...core.release import QueueingCells
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
-from .admission import Admission
+from .admission import NodeAdmission
 from .changes import node_changes
 from .events import ASSIGNED_POD_DELETE, NODE_ADD, NODE_DELETE, Action, ClusterEvent, object_event
 from .queue import FrameworkQueue
@@ -40,7 +40,7 @@ class FrameworkEvents(EventRouter):
 
     @property
     def _cells(self) -> QueueingCells:
-        return self.engine.algorithm.release.queueing
+        return self.engine.release.queueing
 
     def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
         action = ACTIONS.get(verb, Action.DELETE)
@@ -58,20 +58,20 @@ class FrameworkEvents(EventRouter):
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def _put_node(self, node: Node) -> None:
-        old = self.engine.cache.node(node.name)
+        old = self.engine.node(node.name)
         self.feed.put(node)
         for event in [NODE_ADD] if old is None else node_changes(old, node, self._cells):
             self._move_for_node(event, old, node)
 
     def _move_for_node(self, event: ClusterEvent, old: Node | None, node: Node) -> None:
         asks_hints = self.queue.gives_hints and self._cells.hints_replace_checks
-        self.queue.move_all(event, None if asks_hints else Admission.of(self.engine, node.name), old, node)
+        self.queue.move_all(event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node)
 
     def delete(self, item: KubeObject) -> None:
         if not isinstance(item, Node):
             super().delete(item)
             return
-        old = self.engine.cache.node(item.name)
+        old = self.engine.node(item.name)
         # Upstream: up to 1.31 a node that goes lets nobody be tried again.
         if old is not None and self._cells.node_delete:
             self.queue.move_all(NODE_DELETE, old=old)
@@ -80,7 +80,7 @@ class FrameworkEvents(EventRouter):
     # --- pods -------------------------------------------------------------------------------------------------------
 
     def _is_queued(self, pod: Pod | None) -> bool:
-        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.flow.profiles
+        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.profiles
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is None and old is not None:
@@ -99,7 +99,7 @@ class FrameworkEvents(EventRouter):
                 self._nomination_ended(old, new.status.nominated_node_name)
             return
         was_waiting = self.engine.flow.binding.removed(old)
-        if was_waiting or self.engine.cache.is_assumed(old):
+        if was_waiting or self.engine.is_assumed(old):
             # The volumes that it was to get are given back with its reservation.
             self.queue.delete(old)
         else:
@@ -120,7 +120,7 @@ class FrameworkEvents(EventRouter):
         self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod)
 
     def _is_echo(self, pod: Pod) -> bool:
-        return self.engine.cache.is_assumed(pod)
+        return self.engine.is_assumed(pod)
 
 
 def queue_for(
@@ -128,9 +128,9 @@ def queue_for(
     held_by: Callable[[Pod], str | None],
 ) -> FrameworkQueue:  # fmt: skip
     """The queue of *engine*, which keeps *nominations* and uses *clock*; *held_by*: the PreEnqueue plugin that holds a pod back."""
-    release, enabled = engine.algorithm.release, engine.algorithm.enabled
+    release, enabled = engine.release, engine.enabled
     gives_hints = enabled("SchedulerQueueingHints")
-    profiles = engine.flow.profiles
+    profiles = engine.profiles
     return FrameworkQueue(
         cells=release.queue, nominations=nominations, clock=clock, less=next(iter(profiles.values())).points.less[0].less,
         held_by=held_by, registrations=Registrations(profiles, release.queueing, gives_hints, bool(engine.extenders)),

@@ -18,7 +18,7 @@ OnAnswer = Callable[[str, int], None]
 
 
 @attrs.define(eq=False)
-class Throttled:
+class ThrottledTransport:
     """Lets *qps* requests a second through, and up to *burst* of them at once. Others wait for their turn."""
 
     inner: Transport
@@ -54,7 +54,7 @@ class Throttled:
 
 
 @attrs.define(eq=False)
-class Counted:
+class MeasuredTransport:
     """Tells of each answer."""
 
     inner: Transport

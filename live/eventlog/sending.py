@@ -26,7 +26,7 @@ PATCH = "application/strategic-merge-patch+json"
 
 
 @attrs.frozen
-class Answer:
+class SendOutcome:
     """What became of one try. Upstream: any answer ends the tries, even 500; only without one the event is sent again."""
 
     status: int
@@ -48,25 +48,25 @@ class Sender:
     """Gets one line for each event that is lost."""
     dice: random.Random = attrs.field(factory=random.Random)
 
-    async def create(self, path: str, event: Mapping[str, Any]) -> Answer:
+    async def create(self, path: str, event: Mapping[str, Any]) -> SendOutcome:
         """POST *event* to the folder *path*."""
         return await self._send("POST", path, go_json(event) + b"\n", "application/json")
 
-    async def patch(self, path: str, changes: Mapping[str, Any]) -> Answer:
+    async def patch(self, path: str, changes: Mapping[str, Any]) -> SendOutcome:
         """PATCH the event at *path*."""
         return await self._send("PATCH", path, go_json(changes), PATCH)
 
-    async def _send(self, method: str, path: str, body: bytes, kind: str) -> Answer:
+    async def _send(self, method: str, path: str, body: bytes, kind: str) -> SendOutcome:
         headers = {"Accept": "application/json, */*", "Content-Type": kind}
         try:
             response = await self._obeying(Request(method, path, "", body, headers))
         except TransportError as error:
             self.say(f"Unable to write event: '{error}' (may retry after sleeping)")
-            return Answer(0)
+            return SendOutcome(0)
         found = _object(response.body)
         if response.status >= 300 and not (method == "PATCH" and response.status == 404):
             self.say(f"Server rejected event: '{found.get('message', f'status {response.status}')}' (will not retry!)")
-        return Answer(response.status, found)
+        return SendOutcome(response.status, found)
 
     async def _obeying(self, request: Request) -> Response:
         """The answer, after the waits that the server asked for."""

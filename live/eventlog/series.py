@@ -14,7 +14,7 @@ from ..leases.record import in_micros
 from ..settings.cells import EventCells
 from .clock import Stamp, date
 from .reference import About, Reference, reference
-from .sending import MOST_TRIES, PAUSE, Answer, Sender
+from .sending import MOST_TRIES, PAUSE, Sender, SendOutcome
 
 FINISHED_AFTER = 360.0
 """Seconds after which an event that did not repeat is forgotten; as often one looks for those."""
@@ -53,7 +53,7 @@ class SeriesEvents:
     host: str
     stamp: Stamp
     _known: dict[object, SeriesEvent] = attrs.field(factory=dict, init=False)
-    _sending: set[asyncio.Task[Answer]] = attrs.field(factory=set, init=False)
+    _sending: set[asyncio.Task[SendOutcome]] = attrs.field(factory=set, init=False)
 
     @property
     def is_idle(self) -> bool:
@@ -108,7 +108,7 @@ class SeriesEvents:
             if event.count:
                 await self._try(event)
 
-    async def _send(self, event: SeriesEvent) -> Answer:
+    async def _send(self, event: SeriesEvent) -> SendOutcome:
         for i in range(MOST_TRIES):
             answer = await self._try(event)
             if answer.status and not self._is_raced(event, answer):
@@ -118,12 +118,12 @@ class SeriesEvents:
         self.sender.say(f"Unable to write event '{event.reason}' of {event.about.namespace}/{event.about.name} (retry limit exceeded!)")
         return answer
 
-    def _is_raced(self, event: SeriesEvent, answer: Answer) -> bool:
+    def _is_raced(self, event: SeriesEvent, answer: SendOutcome) -> bool:
         """Whether the event of a series was made by another task between the PATCH and the POST."""
         is_there = answer.status == 409 and answer.found.get("reason") == "AlreadyExists"
         return bool(event.count) and is_there and self.cells.creates_again
 
-    async def _try(self, event: SeriesEvent) -> Answer:
+    async def _try(self, event: SeriesEvent) -> SendOutcome:
         folder = f"/apis/{self.cells.group}/namespaces/{event.about.namespace or 'default'}/events"
         if event.count:
             answer = await self.sender.patch(f"{folder}/{event.name}", {"series": self._series(event)})

@@ -214,9 +214,7 @@ class DoubleLock:
         return [*self.first.references(), *self.second.references()]
 
 
-def make_lock(
-    kind: str, transport: Transport, namespace: str, name: str, *, identity: str, version: str, timeout: float
-) -> Lock:
+def make_lock(kind: str, transport: Transport, namespace: str, name: str, *, identity: str, version: str, timeout: float) -> Lock:
     """The lock that ``--leader-elect-resource-lock`` calls *kind*."""
     if kind in KINDS:
         return ObjectLock(transport, KINDS[kind], namespace, name, version, timeout)

@@ -15,7 +15,7 @@ import attrs
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ..client.api import Api
-from ..client.measured import Counted, Throttled
+from ..client.measured import MeasuredTransport, ThrottledTransport
 from ..client.transport import Transport
 from ..eventlog.recorder import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
@@ -28,7 +28,7 @@ from ..scheduler.flags import RunSettings
 from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.serving import serve_endpoints
-from ..scheduler.state import LiveState, Times
+from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
@@ -84,7 +84,7 @@ class Process:
     def __attrs_post_init__(self) -> None:
         self.metrics = SchedulerMetrics(self.settings.release)
         if self.settings.longest_parked is not None:
-            release = self.engine.algorithm.release
+            release = self.engine.release
             release = attrs.evolve(release, queue=attrs.evolve(release.queue, parked_at_most=self.settings.longest_parked))
             self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
 
@@ -92,7 +92,7 @@ class Process:
 
     async def run(self, end: asyncio.Event) -> None:
         """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
-        counted = Counted(self.link, lambda method, code: self.metrics.request(method, code, self.host))
+        counted = MeasuredTransport(self.link, lambda method, code: self.metrics.request(method, code, self.host))
         link = self._throttled(counted)
         async with AsyncExitStack() as stack:
             events = None if self.is_dry else await self._events(counted)
@@ -137,7 +137,7 @@ class Process:
     # --- parts ------------------------------------------------------------------------------------------------------
 
     def _throttled(self, link: Transport) -> Transport:
-        return Throttled(link, self.settings.client.qps, self.settings.client.burst)
+        return ThrottledTransport(link, self.settings.client.qps, self.settings.client.burst)
 
     async def _events(self, link: Transport) -> Events:
         return await connect_events(
@@ -145,12 +145,12 @@ class Process:
         )  # fmt: skip
 
     def _assemble(self, link: Transport, counted: Transport, events: Events | None) -> None:
-        release = self.engine.algorithm.release
+        release = self.engine.release
         self.engine.asks_later = not self.is_dry
         client = release.client
         api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(client)), release.version, client.device_api)
         recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
-        times = Times(asyncio.get_running_loop().time, self.wall)
+        times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         onlooker = Metering(self.metrics)
         state = LiveState(
             self.engine, api, recorder, times, self.scheduler_name, report=self.warn, onlooker=onlooker, leads=self._leads
@@ -159,7 +159,7 @@ class Process:
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.algorithm.gates, link, DryRun.of(self.scheduler, api), self.warn)
+        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.warn)
         if events is not None:
             self.elector = self._elector(counted, events)
 
@@ -190,7 +190,7 @@ class Process:
         return Endpoints(
             self.settings.release,
             self.metrics,
-            componentconfig(self.settings, self.engine.algorithm.release.default_percentage),
+            componentconfig(self.settings, self.engine.release.default_percentage),
             checks={} if elector is None else {"leaderElection": elector.fault},
             ready={"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"},
             profiling=self.settings.profiling,

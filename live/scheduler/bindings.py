@@ -158,7 +158,7 @@ class Bindings:
 
     @property
     def _has_plugins(self) -> bool:
-        return bool(self.state.engine.flow.profiles)
+        return bool(self.state.engine.profiles)
 
     # --- the request ------------------------------------------------------------------------------------------------
 

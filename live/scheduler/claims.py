@@ -25,7 +25,7 @@ class ClaimWork:
 
     @property
     def claims(self) -> ResourceClaims:
-        return self.state.engine.listings.resource_claims
+        return self.state.listings.resource_claims
 
     def taken(self) -> list[ClaimWrite]:
         """What is to be written, and is no longer noted."""
@@ -61,5 +61,5 @@ class ClaimWork:
             self.claims.put(undone.before)
 
     def _classes(self) -> dict[str, dict[str, Any]]:
-        found = self.state.engine.listings.device_classes
+        found = self.state.listings.device_classes
         return {one.name: dict(one.manifest or {}) for one in found}

@@ -29,7 +29,7 @@ Check = Callable[[], str]
 
 
 @attrs.frozen
-class Answer:
+class HttpReply:
     """A whole answer."""
 
     status: int
@@ -37,7 +37,7 @@ class Answer:
     kind: str = TEXT
 
 
-NOT_FOUND = Answer(404, "404 page not found\n")
+NOT_FOUND = HttpReply(404, "404 page not found\n")
 
 
 def _always_well() -> str:
@@ -58,26 +58,26 @@ class Endpoints:
     """What ``/readyz`` checks besides, such as that all objects have been listed."""
     profiling: bool = False
 
-    async def answer(self, method: str, target: str, peer: str = "") -> Answer:
+    async def answer(self, method: str, target: str, peer: str = "") -> HttpReply:
         """The answer to a request for *target*, path and query, from the address *peer*."""
         parts = urlsplit(target)
         path, query = parts.path, parse_qs(parts.query, keep_blank_values=True)
         if path == "/metrics" and method == "DELETE":
             self.metrics.reset()
-            return Answer(200, "metrics reset\n")
+            return HttpReply(200, "metrics reset\n")
         if method not in ("GET", "HEAD"):
-            return Answer(405, "Method Not Allowed\n")
+            return HttpReply(405, "Method Not Allowed\n")
         if path == "/metrics":
-            return Answer(200, self.metrics.text(), METRICS)
+            return HttpReply(200, self.metrics.text(), METRICS)
         if path == "/configz":
-            return Answer(200, json.dumps({"componentconfig": self.config}, separators=(",", ":")), JSON)
+            return HttpReply(200, json.dumps({"componentconfig": self.config}, separators=(",", ":")), JSON)
         if path.startswith("/debug/pprof/") and self.profiling:
             return await _profile(path, query, peer)
         return self._health(path, query)
 
     # --- health -----------------------------------------------------------------------------------------------------
 
-    def _health(self, path: str, query: Mapping[str, list[str]]) -> Answer:
+    def _health(self, path: str, query: Mapping[str, list[str]]) -> HttpReply:
         name, _, part = path[1:].partition("/")
         if name not in HEALTH:
             return NOT_FOUND
@@ -92,12 +92,12 @@ class Endpoints:
         return [("Cache-Control", "no-cache, private"), *found] if self.release.serving.caching_header else found
 
 
-def _single(check: Check) -> Answer:
+def _single(check: Check) -> HttpReply:
     reason = check()
-    return Answer(500, f"internal server error: {reason}\n") if reason else Answer(200, "ok")
+    return HttpReply(500, f"internal server error: {reason}\n") if reason else HttpReply(200, "ok")
 
 
-def _all(name: str, checks: Mapping[str, Check], query: Mapping[str, list[str]]) -> Answer:
+def _all(name: str, checks: Mapping[str, Check], query: Mapping[str, list[str]]) -> HttpReply:
     """All checks, but for those that the query excludes. Upstream: reasons are withheld, as anybody may ask."""
     excluded, lines, failed = set(query.get("exclude", ())), [], False
     for part, check in checks.items():
@@ -112,8 +112,8 @@ def _all(name: str, checks: Mapping[str, Check], query: Mapping[str, list[str]])
         quoted = ", ".join(json.dumps(part) for part in unknown)
         lines.append(f"warn: some health checks cannot be excluded: no matches for {quoted}\n")
     if failed:
-        return Answer(500, f"{''.join(lines)}{name} check failed\n")
-    return Answer(200, f"{''.join(lines)}{name} check passed\n" if "verbose" in query else "ok")
+        return HttpReply(500, f"{''.join(lines)}{name} check failed\n")
+    return HttpReply(200, f"{''.join(lines)}{name} check passed\n" if "verbose" in query else "ok")
 
 
 # --- profiling ------------------------------------------------------------------------------------------------------
@@ -121,17 +121,17 @@ def _all(name: str, checks: Mapping[str, Check], query: Mapping[str, list[str]])
 _INDEX = "/debug/pprof/profile?seconds=10  where the time goes\n/debug/pprof/goroutine  the tasks, and where each of them waits\n"
 
 
-async def _profile(path: str, query: Mapping[str, list[str]], peer: str) -> Answer:
+async def _profile(path: str, query: Mapping[str, list[str]], peer: str) -> HttpReply:
     if not is_loopback(peer):
-        return Answer(403, "profiling is for callers on this machine only\n")
+        return HttpReply(403, "profiling is for callers on this machine only\n")
     if path == "/debug/pprof/":
-        return Answer(200, _INDEX)
+        return HttpReply(200, _INDEX)
     if path == "/debug/pprof/goroutine":
-        return Answer(200, tasks_text())
+        return HttpReply(200, tasks_text())
     if path != "/debug/pprof/profile":
         return NOT_FOUND
     written = query.get("seconds", ["10"])[0]
     if not written.isdecimal() or not 0 < int(written) <= LONGEST_PROFILE:
-        return Answer(400, f'seconds: got "{written}", wanted a whole number from 1 to {LONGEST_PROFILE:g}\n')
+        return HttpReply(400, f'seconds: got "{written}", wanted a whole number from 1 to {LONGEST_PROFILE:g}\n')
     found = await profile_text(float(written))
-    return Answer(409, "another profile is being taken\n") if found is None else Answer(200, found)
+    return HttpReply(409, "another profile is being taken\n") if found is None else HttpReply(200, found)

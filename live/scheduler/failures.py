@@ -45,7 +45,7 @@ class Consequences(Protocol):
 
 def consequences_of(state: LiveState) -> Consequences:
     """Those of the generation of the engine."""
-    return FrameworkConsequences(state) if state.engine.flow.profiles else ClassicConsequences(state)
+    return FrameworkConsequences(state) if state.engine.profiles else ClassicConsequences(state)
 
 
 @attrs.define(eq=False)
@@ -60,7 +60,7 @@ class ClassicConsequences:
 
     async def not_placed(self, item: QueuedPod, decision: Decision) -> None:
         text = decision.error or ""
-        reason = self.state.engine.flow.failure_reason(decision)
+        reason = self.state.engine.failure_reason(decision)
         await self._record(item, NewCondition(reason=reason, message=text, probed=self._probed()), text)
         if decision.is_fit_error and decision.preemption is not None:
             await self.preemption.run(item.pod, decision.preemption)
@@ -132,14 +132,14 @@ class FrameworkConsequences:
 
     async def not_placed(self, item: QueuedPod, decision: Decision) -> None:
         text, nominated, plan = decision.error or "", decision.nominated, decision.preemption
-        item.plugins = self.state.engine.flow.blame(item.pod)
-        if plan is not None and plan.node is not None and self.state.engine.algorithm.enabled("SchedulerAsyncPreemption"):
+        item.plugins = self.state.engine.blame(item.pod)
+        if plan is not None and plan.node is not None and self.state.engine.enabled("SchedulerAsyncPreemption"):
             self.preemption.start(item.pod, plan)
         elif plan is not None and plan.node is not None:
             error = await self.preemption.run(item.pod, plan)
             if error is not None:
                 text, nominated = f"{text} preemption: {error}.", None
-        await self._record(item, text, self.state.engine.flow.failure_reason(decision), nominated)
+        await self._record(item, text, self.state.engine.failure_reason(decision), nominated)
 
     async def not_assumed(self, item: QueuedPod, host: str, failure: Failure) -> None:
         item.plugins = failure.plugins
@@ -158,7 +158,7 @@ class FrameworkConsequences:
         if nominated is not None:
             after = with_nomination(after, nominated)
         patch = self._patch(pod, status_patch(before, after, state.release.version))
-        if state.engine.algorithm.enabled("SchedulerAsyncAPICalls"):
+        if state.engine.enabled("SchedulerAsyncAPICalls"):
             # Upstream: the next cycle does not wait for the answer.
             state.spawn(patch)
         else:

@@ -151,7 +151,7 @@ class FrameworkPreemption:
             return None
         await self.state.leading()
         try:
-            if self.state.engine.algorithm.enabled("PodDisruptionConditions"):
+            if self.state.engine.enabled("PodDisruptionConditions"):
                 await self._mark(victim, preemptor)
             await self.state.api.delete_pod(victim)
         except ApiError as error:

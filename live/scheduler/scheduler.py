@@ -52,7 +52,7 @@ class LiveScheduler:
 
     def __attrs_post_init__(self) -> None:
         self.consequences = consequences_of(self.state)
-        has_claims = self.state.engine.flow.profiles and self.state.engine.algorithm.enabled("DynamicResourceAllocation")
+        has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
         self.bindings = Bindings(self.state, self.consequences, self.binders, self.claims)
 
@@ -139,7 +139,7 @@ class LiveScheduler:
             state.recorder.event(pod, "Warning", "FailedScheduling", "Scheduling", f"skip schedule deleting pod: {pod.key}")
             state.queue.done(pod)
             return
-        if state.engine.flow.profiles and state.engine.cache.is_assumed(pod):
+        if state.engine.profiles and state.engine.is_assumed(pod):
             state.queue.done(pod)
             return
         began = state.times.now()

@@ -10,7 +10,7 @@ from http import HTTPStatus
 import h11
 
 from ...exceptions import KubeclassicError
-from .endpoints import Answer, Endpoints
+from .endpoints import Endpoints, HttpReply
 from .flags import Listener
 
 PATIENCE = 10.0
@@ -113,7 +113,7 @@ class _Caller:
             else:
                 return None
 
-    async def _send(self, answer: Answer, with_body: bool = True) -> None:
+    async def _send(self, answer: HttpReply, with_body: bool = True) -> None:
         body = answer.body.encode()
         headers = [("Content-Type", answer.kind), ("Content-Length", str(len(body))), *self._endpoints.headers()]
         reason = HTTPStatus(answer.status).phrase.encode()
@@ -129,6 +129,6 @@ class _Caller:
         if self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return
         try:
-            await self._send(Answer(error.error_status_hint, f"{HTTPStatus(error.error_status_hint).phrase}\n"))
+            await self._send(HttpReply(error.error_status_hint, f"{HTTPStatus(error.error_status_hint).phrase}\n"))
         except (h11.LocalProtocolError, TimeoutError, OSError):
             return

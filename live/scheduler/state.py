@@ -13,6 +13,7 @@ import attrs
 
 from ...api.objects import KubeObject, Pod
 from ...core.bindingcycle import BindingCycle
+from ...core.cluster.listings import Listings
 from ...core.engine import Engine
 from ...core.queue.clock import Clock
 from ...core.queue.protocol import SchedulingQueue
@@ -33,7 +34,7 @@ def _always() -> bool:
 
 
 @attrs.frozen
-class Times:
+class LiveClocks:
     """Where time comes from: ``now`` in seconds that never go back, ``wall`` in seconds since 1970."""
 
     now: Callable[[], float]
@@ -51,7 +52,7 @@ class LiveState:
     engine: Engine
     api: ClusterApi
     recorder: Recorder
-    times: Times
+    times: LiveClocks
     scheduler_name: str = "default-scheduler"
     report: Callable[[str], None] = lambda text: None
     """Called with what went wrong and does not end the scheduler."""
@@ -72,12 +73,17 @@ class LiveState:
     def __attrs_post_init__(self) -> None:
         start = self.times.now()
         self.clock = Clock(now=start, origin=self.times.wall() - start)
-        self.queue = self.engine.flow.queue(self.clock)
-        self.router, self.binding = self.engine.flow.router(self.queue, self.scheduler_name), self.engine.flow.binding
+        flow = self.engine.flow
+        self.queue = flow.queue(self.clock)
+        self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
+
+    @property
+    def listings(self) -> Listings:
+        return self.engine.listings
 
     @property
     def release(self) -> Release:
-        return self.engine.algorithm.release
+        return self.engine.release
 
     # --- time -------------------------------------------------------------------------------------------------------
 

@@ -46,14 +46,14 @@ class VolumeWork:
         """Whether a claim of *pod*, which was just assumed, has no volume yet."""
         if not pod.spec.volumes or not self.state.binding.waits_for_claims(pod):
             return False
-        claims = self.state.engine.listings.claims
-        found = (claims.get(key) for key in self.state.engine.templates.entry(pod).template.claims)
+        claims = self.state.listings.claims
+        found = (claims.get(key) for key in self.state.engine.claims_of(pod))
         return not all(claim is not None and is_fully_bound(claim) for claim in found)
 
     async def bind(self, pod: Pod) -> None:
         """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten and NotBound."""
         try:
-            wanted = self.state.engine.binder.bind(pod)
+            wanted = self.state.engine.bind_volumes(pod)
         except VolumeError as error:
             raise NotWritten(str(error)) from error
         written = await self._write(wanted)
@@ -80,13 +80,13 @@ class VolumeWork:
 
     def _claim_of(self, item: KubeObject) -> PersistentVolumeClaim | None:
         reference = item.spec.claim_ref if isinstance(item, PersistentVolume) else None
-        return None if reference is None else self.state.engine.listings.claims.get(f"{reference.namespace}/{reference.name}")
+        return None if reference is None else self.state.listings.claims.get(f"{reference.namespace}/{reference.name}")
 
     # --- waiting ----------------------------------------------------------------------------------------------------
 
     def _are_bound(self, pod: Pod, written: Iterable[KubeObject]) -> bool:
         """Whether volumes and claims are bound, as far as the informers know; raises NotBound if they will not be."""
-        if pod.spec.node_name not in self.state.engine.table.row_of:
+        if self.state.engine.row_of(pod.spec.node_name) is None:
             raise NotBound(f'failed to get node "{pod.spec.node_name}": node "{pod.spec.node_name}" not found')
         known = self.state.pod(pod.key)
         if known is None or known.uid != pod.uid:
@@ -99,7 +99,7 @@ class VolumeWork:
         return self._is_provisioned(item, node_name)
 
     def _is_volume_bound(self, written: PersistentVolume, node_name: str) -> bool:
-        volume, claim = self.state.engine.listings.volumes.get(written.key), self._claim_of(written)
+        volume, claim = self.state.listings.volumes.get(written.key), self._claim_of(written)
         if volume is None or claim is None:
             missing = f'PersistentVolume "{written.key}"' if volume is None else "PersistentVolumeClaim"
             raise NotBound(f"failed to check binding: could not find v1.{missing}")
@@ -111,7 +111,7 @@ class VolumeWork:
         return is_fully_bound(claim)
 
     def _is_provisioned(self, written: KubeObject, node_name: str) -> bool:
-        claim = self.state.engine.listings.claims.get(written.key)
+        claim = self.state.listings.claims.get(written.key)
         if claim is None:
             raise NotBound(f'failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "{written.key}"')
         if _is_older(claim, written):
@@ -122,7 +122,7 @@ class VolumeWork:
         if selected != node_name:
             raise NotBound(self.state.release.live.wrong_node_text.format(claim=claim.name, got=selected, node=node_name))
         if claim.spec.volume_name:
-            volume = self.state.engine.listings.volumes.get(claim.spec.volume_name)
+            volume = self.state.listings.volumes.get(claim.spec.volume_name)
             if volume is None:
                 return False
             self._check_reach(volume, node_name)

@@ -16,8 +16,8 @@ from ...api.record import plain
 from ...exceptions import UnknownNameError
 from .answers import binding_result, to_json
 from .extender import ExtenderService
-from .guard import Guard
-from .limits import TOO_MANY, UNAVAILABLE, Gate, Limits
+from .guard import ConnectionGuard
+from .limits import TOO_MANY, UNAVAILABLE, RequestLimiter, ServerLimits
 from .metrics import Metrics
 from .page import explanation_page
 from .reading import BindingArgs, RequestError
@@ -36,30 +36,30 @@ class ExtenderApp:
     """The application. *config* is what ``/configz`` shows; *is_ready* says whether the cluster is complete."""
 
     service: ExtenderService
-    limits: Limits = attrs.field(factory=Limits)
+    limits: ServerLimits = attrs.field(factory=ServerLimits)
     config: Mapping[str, Any] = attrs.field(factory=dict)
     write_binding: WriteBinding | None = None
     """None: bindings are kept in the server's cluster alone."""
     is_ready: Callable[[], bool] = lambda: True
     worker: Worker = attrs.field(factory=Worker)
     metrics: Metrics = attrs.field(factory=Metrics)
-    gate: Gate = attrs.field(init=False)
+    gate: RequestLimiter = attrs.field(init=False)
     _router: Router = attrs.field(init=False)
-    _guard: Guard = attrs.field(init=False)
+    _guard: ConnectionGuard = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.gate = Gate(self.limits)
+        self.gate = RequestLimiter(self.limits)
         asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.service.verbs.items()]
         told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured, "/configz": self.configured}
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in {**told, "/explain": self.explain}.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
-        self._guard = Guard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes))
+        self._guard = ConnectionGuard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes))
         self._measure()
 
     def _measure(self) -> None:
         cluster, show = self.service.cluster, self.metrics.show
-        show("nodes", "Nodes in the cluster.", lambda: cluster.engine.cache.node_count)
+        show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
         show("questions_waiting", "Questions that wait for the engine, and the one that it answers.", lambda: self.worker.waiting)

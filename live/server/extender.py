@@ -88,13 +88,12 @@ class ExtenderService:
         return to_json(preemption_result(candidates, unknown))
 
     def _is_on(self, node: str, uid: str) -> bool:
-        info = self.cluster.engine.cache.infos.get(node)
-        return info is not None and any(entry.pod.uid == uid for entry in info.pods)
+        return any(pod.uid == uid for pod in self.cluster.engine.pods_on(node))
 
     def binding(self, body: bytes, *, checks: bool) -> Binding:
         """The binding that a request asks for. With *checks* the pod has to be known and without a node; else an API server judges."""
         args = binding_args(body)
-        if self.cluster.engine.cache.node(args.node) is None:
+        if self.cluster.engine.node(args.node) is None:
             got = f'"{args.node[:200]}", which the cluster does not have'
             raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
         if not checks:
@@ -118,7 +117,7 @@ class ExtenderService:
     def state(self) -> dict[str, Any]:
         """What the cluster holds, in numbers."""
         pods = self.cluster.pods
-        return {"nodes": self.cluster.engine.cache.node_count, "pods": len(pods), "waiting": sum(not pod.spec.node_name for pod in pods)}
+        return {"nodes": self.cluster.engine.node_count, "pods": len(pods), "waiting": sum(not pod.spec.node_name for pod in pods)}
 
 
 def _place(asked: NodesAsked) -> str:

@@ -94,7 +94,7 @@ class Following:
     async def _resources(self) -> Mapping[str, str]:
         """Kind -> the newest version that the API server has; without kinds that it has not."""
         found: dict[str, str] = {}
-        for kind in listed(self.release.client, self.cluster.engine.algorithm.gates):
+        for kind in listed(self.release.client, self.cluster.engine.gates):
             version = await self._version(kind)
             if version is None:
                 self.report(f"{kind}: the API server has none, so there are none")

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .answers import to_json
-from .limits import TOO_MANY, UNAUTHORIZED, UNAVAILABLE, Gate
+from .limits import TOO_MANY, UNAUTHORIZED, UNAVAILABLE, RequestLimiter
 from .metrics import Metrics
 from .reading import RequestError
 
@@ -26,11 +26,11 @@ PROBES = frozenset({"/healthz", "/livez", "/readyz"})
 
 
 @attrs.define(eq=False)
-class Guard:
+class ConnectionGuard:
     """Wraps an application. A connection ends with the answer to a request whose body has not arrived."""
 
     app: ASGIApp
-    gate: Gate
+    gate: RequestLimiter
     metrics: Metrics
     paths: Collection[str]
     """Those that there are; others are counted as one."""

@@ -32,7 +32,7 @@ class CannotDecide(KubeclassicError):
 
 
 @attrs.frozen(eq=False)
-class Judged:
+class NodeJudgements:
     """The answer for k nodes: ``fits`` and ``unresolvable`` are bool[k], ``texts`` says why, empty where it fits."""
 
     fits: Mask
@@ -40,7 +40,7 @@ class Judged:
     texts: list[str]
 
 
-def filter_nodes(engine: Engine, pod: Pod, rows: Rows) -> Judged:
+def filter_nodes(engine: Engine, pod: Pod, rows: Rows) -> NodeJudgements:
     """Which of *rows* fit, and why the others do not. Raises :class:`CannotDecide`."""
     with engine.unmoved(pod):
         _, details = _begun(engine, pod)
@@ -90,14 +90,14 @@ def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
     refused = engine.flow.refusal(pod)
     if refused is not None:
         raise CannotDecide(refused.error or "the pod may not be tried")
-    cycle = engine.flow.begin(pod)
+    cycle = engine.begin(pod)
     try:
         return cycle, engine.flow.filter(cycle)
     except CycleError as error:
         raise CannotDecide(str(error)) from None
 
 
-def _judged(engine: Engine, details: Details, rows: Rows) -> Judged:
+def _judged(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
     if details.search is None:
         return _all_refused(engine, details, rows)
     verdict = details.search.verdict
@@ -112,15 +112,15 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> Judged:
     away = np.flatnonzero(outside).tolist()
     for at in away:
         texts[at] = _text_of(details, int(rows[away[0]]))
-    return Judged(fits, unresolvable, texts)
+    return NodeJudgements(fits, unresolvable, texts)
 
 
-def _all_refused(engine: Engine, details: Details, rows: Rows) -> Judged:
+def _all_refused(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
     """A plugin refused the pod before any node was looked at."""
     refusal = details.refusal(engine.flow.listed()[0])
     is_final = refusal is not None and refusal.code != UNSCHEDULABLE
     text = "" if refusal is None else ", ".join(refusal.reasons)
-    return Judged(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [text] * len(rows))
+    return NodeJudgements(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [text] * len(rows))
 
 
 def _text_of(details: Details, row: int) -> str:

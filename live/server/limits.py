@@ -19,7 +19,7 @@ BODIES_AT_A_TIME = 4
 
 
 @attrs.frozen(kw_only=True)
-class Limits:
+class ServerLimits:
     """The limits of a server."""
 
     body_bytes: int = 100 * MEBIBYTE
@@ -33,10 +33,10 @@ class Limits:
 
 
 @attrs.define(eq=False)
-class Gate:
+class RequestLimiter:
     """Lets requests in, within the limits. Refusals are :class:`~.reading.RequestError`."""
 
-    limits: Limits
+    limits: ServerLimits
     inside: int = 0
     """Requests that have been let in and not answered yet."""
     _held: int = 0
@@ -64,9 +64,9 @@ class Gate:
             self.inside -= 1
 
     @contextmanager
-    def holding(self) -> Iterator[Held]:
+    def holding(self) -> Iterator[RequestBody]:
         """A context in which the body of a request is held."""
-        held = Held(self)
+        held = RequestBody(self)
         try:
             yield held
         finally:
@@ -80,10 +80,10 @@ class Gate:
 
 
 @attrs.define(eq=False)
-class Held:
+class RequestBody:
     """The body of one request while it arrives."""
 
-    gate: Gate
+    gate: RequestLimiter
     count: int = 0
     """Bytes so far."""
 

@@ -239,9 +239,8 @@ def _is_same(own: KubeObject | None, node: Node) -> bool:
 
 def _rows(engine: Engine, names: Sequence[str], where: str) -> Rows:
     """The rows of the nodes *names*, after the table was brought up to date. Raises :class:`RequestError` for an unknown one."""
-    engine.snapshot.refresh()
-    row_of, table = engine.table.row_of, engine.table
-    found = np.array([row_of.get(name, -1) for name in names], np.intp)
+    table = engine.fresh_table()
+    found = np.array([table.row_of.get(name, -1) for name in names], np.intp)
     is_known = found >= 0
     is_known[is_known] = table.has_node[found[is_known]]
     if table.deleted_rows:
@@ -249,5 +248,5 @@ def _rows(engine: Engine, names: Sequence[str], where: str) -> Rows:
     if not is_known.all():
         i = int((~is_known).argmax())
         got = f'"{names[i][:200]}", which the cluster does not have'
-        raise RequestError(f"{where}[{i}]", got, f"one of its {engine.cache.node_count} nodes", UNPROCESSABLE)
+        raise RequestError(f"{where}[{i}]", got, f"one of its {engine.node_count} nodes", UNPROCESSABLE)
     return found

@@ -14,8 +14,9 @@ from typing import Any
 import attrs
 
 from ...api.reading.fields import shown
+from ...api.record import UNSET
 from ...exceptions import KubeclassicError
-from .measured import middle
+from .measured import OtherScheduler, middle
 
 Json = dict[str, Any]
 
@@ -64,13 +65,12 @@ class Opponent:
             raise OpponentError(f"--against: {arguments[0]} ended with status {ended.returncode}, wanted 0")
         self.found.append(_line(ended.stdout, self.name))
 
-    def record(self, ours: Sequence[float]) -> Json:
+    def beside(self, ours: Sequence[float]) -> OtherScheduler:
         """The medians beside each other; *ours*: the rate of each of our runs."""
-        runs = [round(float(found[RATE]), 1) for found in self.found]
+        runs = tuple(round(float(found[RATE]), 1) for found in self.found)
         scheduled = self.found[-1].get("scheduled")
-        known = {"scheduled": scheduled} if isinstance(scheduled, int) else {}
         ratio = round(middle(ours) / middle(runs), 3)
-        return {"command": self.command, "runs": runs, RATE: round(middle(runs), 1), "ratio": ratio, **known}
+        return OtherScheduler(self.command, runs, round(middle(runs), 1), ratio, scheduled if isinstance(scheduled, int) else UNSET)
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
 from ...api.reading.documents import json_lines
 from ...api.reading.fields import shown
+from ...api.record import DocumentRecord, Record, Size, says
 from ...exceptions import ManifestError
 from .measured import middle
 
@@ -30,6 +31,29 @@ class Measured:
     """Pods a second: the median of the runs of a line, and of the lines."""
     calibration: float | None
     scheduled: int | None
+
+
+class ComparedCase(Record, rename=None):
+    """A case in both files."""
+
+    case: str
+    release_a: str
+    release_b: str
+    pods_per_s_a: Annotated[Size, says("The median of the runs in A.")]
+    pods_per_s_b: Annotated[Size, says("The median of the runs in B.")]
+    ratio: Annotated[Size, says("B by A, as measured: above 1 B is faster.")]
+    calibrated_ratio: Annotated[float | None, says("The ratio times calibration_b by calibration_a.")]
+    calibration_a: float | None
+    calibration_b: float | None
+
+
+class BenchComparison(DocumentRecord, rename=None):
+    """Two files of bench's lines beside each other."""
+
+    KIND = "BenchComparison"
+    cases: tuple[ComparedCase, ...]
+    only_a: Annotated[tuple[str, ...], says("Cases, with their releases, that only A has.")]
+    only_b: tuple[str, ...]
 
 
 @attrs.frozen
@@ -58,14 +82,13 @@ class Pair:
             return 0.0
         return max(self.a.calibration, self.b.calibration) / min(self.a.calibration, self.b.calibration) - 1
 
-    def record(self) -> Json:
-        """As plain data."""
-        return {
-            "case": self.a.case, "release_a": self.a.scheduler, "release_b": self.b.scheduler, "pods_per_s_a": round(self.a.rate, 1),
-            "pods_per_s_b": round(self.b.rate, 1), "ratio": round(self.ratio, 3),
-            "calibrated_ratio": None if self.calibrated is None else round(self.calibrated, 3),
-            "calibration_a": self.a.calibration, "calibration_b": self.b.calibration,
-        }  # fmt: skip
+    def record(self) -> ComparedCase:
+        """As data."""
+        calibrated = None if self.calibrated is None else round(self.calibrated, 3)
+        return ComparedCase(
+            self.a.case, self.a.scheduler, self.b.scheduler, round(self.a.rate, 1), round(self.b.rate, 1), round(self.ratio, 3), calibrated,
+            self.a.calibration, self.b.calibration,
+        )  # fmt: skip
 
 
 @attrs.frozen
@@ -92,9 +115,9 @@ class Comparison:
             if cases:
                 yield f"only in {name}: {', '.join(cases)}"
 
-    def record(self) -> Json:
-        """As plain data."""
-        return {"cases": [pair.record() for pair in self.pairs], "only_a": list(self.only_a), "only_b": list(self.only_b)}
+    def document(self) -> BenchComparison:
+        """As data."""
+        return BenchComparison(tuple(pair.record() for pair in self.pairs), tuple(self.only_a), tuple(self.only_b))
 
 
 def compared(a: Path, b: Path) -> Comparison:

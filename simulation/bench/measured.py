@@ -4,48 +4,88 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Annotated
 
 import attrs
 import numpy as np
 
+from ...api.record import UNSET, Count, Counts, DocumentRecord, Record, Share, Size, UnsetType, says
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
-
-Json = dict[str, Any]
 
 PERCENTS = (50, 90, 95, 99)
 WINDOW = 100
 """Decisions in a window, over which throughput is counted."""
 
 
-@attrs.frozen
-class QuickDecisions:
-    """How many decisions were read off scoreboards, and why the others were not."""
+class Throughput(Record):
+    """Decisions a second of wall time: the average, and percentiles over windows of as many decisions as window says."""
 
-    taken: int
-    detours: Mapping[str, int]
-    """Reason -> decisions, the most frequent reason first."""
+    window: Count
+    average: Size
+    p50: Size
+    p90: Size
+    p95: Size
+    p99: Size
 
-    @property
-    def decisions(self) -> int:
-        """All decisions."""
-        return self.taken + sum(self.detours.values())
 
-    def share(self, count: int) -> float:
-        """*count* as a share of all decisions, 0 to 1; 0 where there was none."""
-        return count / self.decisions if self.decisions else 0.0
+class QuickDecisions(Record):
+    """How many decisions were read off scoreboards."""
 
-    def record(self) -> Json:
-        """As plain data."""
-        return {"share": round(self.share(self.taken), 6), "decisions": self.decisions, "detours": dict(self.detours)}
+    share: Share
+    decisions: Count
+    detours: Annotated[Counts, says("Reason -> decisions that were not, the most frequent reason first.")]
+
+    @classmethod
+    def of(cls, taken: int, detours: Mapping[str, int]) -> QuickDecisions:
+        """The share of those that were *taken* from scoreboards."""
+        decisions = taken + sum(detours.values())
+        return cls(round(taken / decisions, 6) if decisions else 0.0, decisions, detours)
 
     def lines(self) -> Iterator[str]:
         """A line of text for the share, and one for each reason."""
-        yield f"read off scoreboards: {self.taken} of {self.decisions} decisions ({self.share(self.taken):.1%})"
-        yield from (f"  {reason}: {count} ({self.share(count):.1%})" for reason, count in self.detours.items())
+        taken = self.decisions - sum(self.detours.values())
+        yield f"read off scoreboards: {taken} of {self.decisions} decisions ({self.share:.1%})"
+        yield from (f"  {reason}: {count} ({count / self.decisions:.1%})" for reason, count in self.detours.items())
+
+
+class OtherScheduler(Record, rename=None):
+    """Another scheduler's runs, each after one of ours."""
+
+    command: str
+    runs: Annotated[tuple[Size, ...], says("pods_per_s of each run, in order.")]
+    pods_per_s: Annotated[float, says("The median of runs.", ge=0)]
+    ratio: Annotated[float, says("The median of our runs by theirs: above 1 ours is faster.", ge=0)]
+    scheduled: Annotated[int | UnsetType, says("Pods that got a node, if the other scheduler says it.")] = UNSET
+
+
+class BenchDocument(DocumentRecord, kw_only=True, rename=None):
+    """The best run of a case, as one line of JSON."""
+
+    KIND = "Bench"
+    case: Annotated[str, says("The name of the case, or the kind of generated cluster.")]
+    release: str
+    nodes: Count
+    pods: Annotated[Count, says("Pods that were scheduled or tried.")]
+    scheduled: Annotated[Count, says("Pods that got a node.")]
+    cycles: Annotated[Count, says("Scheduling cycles, retries after preemption included.")]
+    cpu_seconds: Annotated[Size, says("Processor time of the scheduling loop.")]
+    wall_seconds: Annotated[Size, says("Wall time of the scheduling loop.")]
+    pods_per_s: Annotated[Size, says("Pods a second of processor time.")]
+    p50_ms: Annotated[Size, says("The median of the wall time of a decision.")]
+    p90_ms: Annotated[Size, says("The 90th percentile of the wall time of a decision.")]
+    p95_ms: Annotated[Size, says("The 95th percentile of the wall time of a decision.")]
+    p99_ms: Annotated[Size, says("The 99th percentile of the wall time of a decision.")]
+    throughput: Throughput
+    load_seconds: Annotated[Size, says("To read, decode and feed the cluster.")]
+    quick: QuickDecisions
+    runs: Annotated[tuple[Size, ...], says("pods_per_s of each run, in order.")]
+    write_seconds: Annotated[Size, says("To write the placements.")]
+    peak_rss_mb: Annotated[float | None, says("The most memory that the process had; null: the system does not say.")]
+    calibration: Annotated[Size, says("Processor time of a fixed loop: a measure of the machine.")]
+    against: OtherScheduler | UnsetType = UNSET
 
 
 @attrs.frozen(kw_only=True)
@@ -59,29 +99,20 @@ class Timing:
     cpu_seconds: float
     wall_seconds: float
     load_seconds: float
-    setup_seconds: float
-    """For the decisions that a workload does not measure."""
     latencies: Sequence[float]
     """The wall time of a decision in milliseconds, at the percentiles of PERCENTS."""
-    throughput: Mapping[str, float]
-    """Decisions a second of wall time: ``average``, and over windows the percentiles ``p50`` and so on."""
+    throughput: Throughput
     quick: QuickDecisions
+
+    @property
+    def scheduled(self) -> int:
+        """Pods that got a node."""
+        return sum(host is not None for host in self.hosts.values())
 
     @property
     def rate(self) -> float:
         """Pods a second of processor time."""
         return len(self.hosts) / self.cpu_seconds if self.cpu_seconds else 0.0
-
-    def record(self) -> Json:
-        """As plain data."""
-        return {
-            "nodes": self.nodes, "pods": len(self.hosts), "scheduled": sum(host is not None for host in self.hosts.values()),
-            "cycles": self.cycles, "cpu_seconds": round(self.cpu_seconds, 4), "wall_seconds": round(self.wall_seconds, 4),
-            "pods_per_s": round(self.rate, 1),
-            **{f"p{percent}_ms": round(found, 4) for percent, found in zip(PERCENTS, self.latencies, strict=True)},
-            "throughput": {"window": WINDOW, **{name: round(found, 1) for name, found in self.throughput.items()}},
-            "load_seconds": round(self.load_seconds, 3), "setup_seconds": round(self.setup_seconds, 3), "quick": self.quick.record(),
-        }  # fmt: skip
 
 
 @attrs.define
@@ -96,9 +127,9 @@ class Stopwatch:
     _taken: int = 0
     _detours: Counter[str] = attrs.field(factory=Counter)
 
-    def follow(self, decisions: Iterable[Decision], engine: Engine, counted: Collection[str] | None) -> None:
-        """Time *decisions* of *engine*; *counted*: the pods whose hosts are kept, None: all."""
-        taken, detours = engine.flow.detours()
+    def follow(self, decisions: Iterable[Decision], engine: Engine) -> None:
+        """Time *decisions* of *engine*."""
+        taken, detours = engine.detours()
         found: list[Decision] = []
         moments = [time.perf_counter()]
         started = time.process_time()
@@ -109,18 +140,18 @@ class Stopwatch:
         self.wall_seconds += moments[-1] - moments[0]
         self.cycles += len(found)
         self._latencies += np.diff(moments).tolist()
-        self.hosts |= {decision.pod.key: decision.host for decision in found if counted is None or decision.pod.key in counted}
-        taken_now, detours_now = engine.flow.detours()
+        self.hosts |= {decision.pod.key: decision.host for decision in found}
+        taken_now, detours_now = engine.detours()
         self._taken += taken_now - taken
         self._detours += detours_now - detours
 
-    def timing(self, nodes: int, load_seconds: float, setup_seconds: float) -> Timing:
+    def timing(self, nodes: int, load_seconds: float) -> Timing:
         """What was measured."""
         return Timing(
             nodes=nodes, hosts=self.hosts, cycles=self.cycles, cpu_seconds=self.cpu_seconds, wall_seconds=self.wall_seconds,
-            load_seconds=load_seconds, setup_seconds=setup_seconds,
+            load_seconds=load_seconds,
             latencies=[1000 * found for found in percentiles(self._latencies)], throughput=throughput(self._latencies),
-            quick=QuickDecisions(self._taken, dict(self._detours.most_common())),
+            quick=QuickDecisions.of(self._taken, dict(self._detours.most_common())),
         )  # fmt: skip
 
 
@@ -133,18 +164,17 @@ def percentiles(values: Sequence[float]) -> list[float]:
     return [float(found) for found in np.percentile(values, PERCENTS)] if len(values) else [0.0] * len(PERCENTS)
 
 
-def throughput(latencies: Sequence[float]) -> dict[str, float]:
-    """Decisions a second: ``average``, and percentiles over windows of WINDOW decisions. The last window has the rest.
+def throughput(latencies: Sequence[float]) -> Throughput:
+    """Decisions a second: the average, and percentiles over windows of WINDOW decisions. The last window has the rest.
 
-    >>> throughput([0.001] * 150 + [0.01] * 100)["average"], throughput([])["p99"]
+    >>> throughput([0.001] * 150 + [0.01] * 100).average, throughput([]).p99
     (217.4, 0.0)
     """
     total = sum(latencies)
     full = max(round(len(latencies) / WINDOW), 1)
     bounds = [(at * WINDOW, (at + 1) * WINDOW if at + 1 < full else len(latencies)) for at in range(full)]
     rates = [(end - start) / seconds for start, end in bounds if (seconds := sum(latencies[start:end]))]
-    average = len(latencies) / total if total else 0.0
-    return {"average": round(average, 1)} | {f"p{percent}": found for percent, found in zip(PERCENTS, percentiles(rates), strict=True)}
+    return Throughput(WINDOW, round(len(latencies) / total if total else 0.0, 1), *(round(found, 1) for found in percentiles(rates)))
 
 
 def middle(rates: Sequence[float]) -> float:

@@ -168,7 +168,7 @@ class Counting:
         for pod in run.take_retries():
             run.cycle(pod, retry=True)
         self._note_evictions()
-        return sum(self.engine.cache.state(pod) is None for pod in pending)
+        return sum(self.engine.pod_state(pod) is None for pod in pending)
 
     # --- copies -----------------------------------------------------------------------------------------------------
 
@@ -239,7 +239,7 @@ class Counting:
         for key, (at, host) in self._hosts.items():
             if key not in without:
                 nodes[at][host] += 1
-        of = self.engine.templates.of
+        of = self.engine.template_of
         return tuple(
             Placed(template=template, nodes=dict(found.most_common()), requests=of(template.pod).requests)
             for template, found in zip(self.templates, nodes, strict=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Annotated
 
 import attrs
 
 from ...api.objects import Container, Map, Pod
 from ...api.objects.quantity import MAX_INT64, Quantity
+from ...api.reading.notices import ResultDocument
+from ...api.record import Count, Record, says
 from ...core.pods.requests import CPU
 from ...exceptions import KubeclassicError, QuantityError, did_you_mean
-from ..summary import UNITS
+from ..summary import UNITS, Unit
 from .counting import Counted
 from .question import Question
 from .templates import PodTemplate
@@ -29,20 +31,19 @@ class CurveError(KubeclassicError):
     """A curve that cannot be read or asked for; the text says what was got and what is wanted."""
 
 
-@attrs.frozen
-class Axis:
+class CurveAxis(Record):
     """A resource, and the sizes of it that are asked about."""
 
     resource: str
-    values: tuple[int, ...]
-    """Millicores, bytes or pieces, ascending."""
+    unit: Unit
+    values: Annotated[tuple[Count, ...], says("The sizes, ascending.")]
 
     @classmethod
-    def parse(cls, text: str) -> Axis:
+    def parse(cls, text: str) -> CurveAxis:
         """The axis of a text such as ``cpu=100m..4:20``; raises :class:`CurveError`.
 
-        >>> Axis.parse("cpu=1..4:4"), Axis.parse("memory=1Gi..4Gi:3:log").values[1] // 2**20
-        (Axis(resource='cpu', values=(1000, 2000, 3000, 4000)), 2048)
+        >>> CurveAxis.parse("cpu=1..4:4").values, CurveAxis.parse("memory=1Gi..4Gi:3:log").values[1] // 2**20
+        ((1000, 2000, 3000, 4000), 2048)
         """
         resource, _, sizes = text.partition("=")
         span, *more = sizes.split(":")
@@ -58,11 +59,7 @@ class Axis:
             raise CurveError(f'curve: got "{text}", wanted 1 to {MOST_POINTS:,} steps')
         if more[-1:] == ["log"] and low < 1:
             raise CurveError(f'curve: got "{text}", wanted sizes above 0 for log')
-        return cls(resource, tuple(_cut(low, high, int(steps), is_even="log" not in more)))
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"resource": self.resource, "unit": UNITS.get(self.resource, "pieces"), "values": list(self.values)}
+        return cls(resource, UNITS.get(resource, "pieces"), tuple(_cut(low, high, int(steps), is_even="log" not in more)))
 
 
 def _check_resource(name: str, text: str) -> None:
@@ -94,9 +91,9 @@ def _cut(low: int, high: int, steps: int, *, is_even: bool) -> list[int]:
     return sorted({round(number) for number in found[:-1]} | {high})
 
 
-def axes_of(texts: Sequence[str]) -> tuple[Axis, ...]:
+def axes_of(texts: Sequence[str]) -> tuple[CurveAxis, ...]:
     """The axes of texts, each of which may hold several with commas between them. Raises :class:`CurveError`."""
-    axes = tuple(Axis.parse(part) for text in texts for part in text.split(","))
+    axes = tuple(CurveAxis.parse(part) for text in texts for part in text.split(","))
     points = 1
     for axis in axes:
         points *= len(axis.values)
@@ -107,30 +104,37 @@ def axes_of(texts: Sequence[str]) -> tuple[Axis, ...]:
     return axes
 
 
-@attrs.frozen
-class Point:
+class CurvePoint(Record):
     """One size, and what fits of it."""
 
-    requests: dict[str, int]
-    fits: int
-    nodes: int
-    """How many nodes have copies."""
-    limited_by: str | None
-    """The resource that has run out on most nodes; None if none has."""
+    requests: Mapping[str, int]
+    fits: Count
+    nodes: Annotated[Count, says("How many nodes have copies.")]
+    limited_by: Annotated[str | None, says("The resource that has run out on most nodes.")]
     message: str
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"requests": self.requests, "fits": self.fits, "nodes": self.nodes, "limitedBy": self.limited_by, "message": self.message}
+
+class CapacityCurveDocument(ResultDocument, kw_only=True):
+    """How many copies fit of a pod of each of many sizes."""
+
+    KIND = "CapacityCurve"
+    release: str
+    axes: tuple[CurveAxis, ...]
+    points: Annotated[tuple[CurvePoint, ...], says("One for each combination of sizes; the last axis changes fastest.")]
+
+    @property
+    def ok(self) -> bool:
+        """Whether copies of any size fit."""
+        return any(point.fits for point in self.points)
 
 
-def points(axes: Sequence[Axis], ask: Callable[[Sequence[tuple[str, int]]], Counted]) -> Iterator[Point]:
+def points(axes: Sequence[CurveAxis], ask: Callable[[Sequence[tuple[str, int]]], Counted]) -> Iterator[CurvePoint]:
     """A point for each combination of sizes, the last axis fastest; *ask* counts for one size."""
     for values in product(*(axis.values for axis in axes)):
         size = [(axis.resource, value) for axis, value in zip(axes, values, strict=True)]
         counted = ask(size)
         shortages = counted.stop.shortages
-        yield Point(
+        yield CurvePoint(
             dict(size), counted.fits, len(counted.nodes), shortages[0].resource if shortages else None, counted.stop.message,
         )  # fmt: skip
 

@@ -30,8 +30,7 @@ class Room:
     @classmethod
     def of(cls, engine: Engine) -> Room:
         """The nodes as *engine* sees them now."""
-        engine.snapshot.refresh()
-        table = engine.table
+        table = engine.fresh_table()
         there = np.flatnonzero(table.has_node)
         names = tuple(table.names[row] for row in there.tolist())
         rows = [index for index in table.resources.values() if (table.allocatable[index, there] + table.requested[index, there]).any()]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Final, Literal
 
 import attrs
 import numpy as np
 
+from ...api.record import Count, Record, says
 from ...core.arrays.trail import NO_ROWS
 from ...core.arrays.types import Rows
 from ...core.decision.decision import Decision
@@ -14,7 +15,18 @@ from ...core.decision.ties import places_of_best
 from .contestants import Contestant
 from .rowmaps import Feasible, RowMap
 
-SAME, AMONG_BEST, DIFFERENT, HELD_BACK = "same", "among the best", "different", "held back"
+Verdict = Annotated[
+    Literal["among the best", "different", "held back"],
+    says(
+        "Another node that the first configuration scores as high as its own; held back by one of the two for its scheduling gates; "
+        "or anything else."
+    ),
+]
+"""Of a cycle in which two decide otherwise."""
+SAME: Final = "same"
+AMONG_BEST: Final = "among the best"
+DIFFERENT: Final = "different"
+HELD_BACK: Final = "held back"
 VERDICTS = (SAME, AMONG_BEST, DIFFERENT, HELD_BACK)
 """Of a cycle, as the first contestant sees it.
 
@@ -45,6 +57,21 @@ def best(decision: Decision) -> Rows:
     return found
 
 
+class AgreementCounts(Record):
+    """Counts of cycles that both had."""
+
+    cycles: Count
+    same: Count
+    among_best: Count
+    different: Count
+    held_back: Count
+    equal_for_both: Annotated[Count, says("Of those among the best: the second one, too, scores both nodes the same.")]
+    equal_for_second_alone: Annotated[Count, says("Of those that are different: only the second one scores both nodes the same.")]
+    same_feasible: Annotated[Count, says("The same nodes fit.")]
+    same_best: Annotated[Count, says("The same nodes are best.")]
+    best_within: Annotated[Count, says("All best nodes of the second are among the best of the first.")]
+
+
 @attrs.define(eq=False)
 class Agreement:
     """Counts over the cycles of *first* and *second*."""
@@ -64,7 +91,7 @@ class Agreement:
     best_within: int = 0
     """Cycles in which all best nodes of the second are best for the first too: whatever the tie-break, the first could have agreed."""
 
-    def add(self, one: Decision, other: Decision, feasible: Feasible) -> str:
+    def add(self, one: Decision, other: Decision, feasible: Feasible) -> Literal["same"] | Verdict:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
         ours, theirs = best(one), best(other)
         found = self._verdict(one, other, ours, theirs)
@@ -82,27 +109,28 @@ class Agreement:
         self.same_best += np.array_equal(is_best, rows.marked(theirs))
         self.best_within += bool(is_best[theirs].all()) and bool(len(ours)) == bool(len(theirs))
 
-    def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> str:
+    def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
         if one.is_gated != other.is_gated:
             return HELD_BACK
         return SAME if decided(one) == decided(other) else self._unlike(one, other, ours, theirs)
 
-    def _unlike(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> str:
-        found = AMONG_BEST if _holds(self.first, ours, other.host) else DIFFERENT
+    def _unlike(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
+        found: Verdict = AMONG_BEST if _holds(self.first, ours, other.host) else DIFFERENT
         if _holds(self.second, theirs, one.host):
             self.equal_for_both += found == AMONG_BEST
             self.equal_for_second += found == DIFFERENT
         return found
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        names = {"same": SAME, "amongBest": AMONG_BEST, "different": DIFFERENT, "heldBack": HELD_BACK}
-        counts = {name: self.counts[verdict] for name, verdict in names.items()}
-        split = {"equalForBoth": self.equal_for_both, "equalForSecondAlone": self.equal_for_second}
-        sets = {"sameFeasible": self.same_fitting, "sameBest": self.same_best, "bestWithin": self.best_within}
-        return {"cycles": sum(self.counts.values()), **counts, **split, **sets}
+    def record(self) -> AgreementCounts:
+        """As data."""
+        counts = self.counts
+        return AgreementCounts(
+            cycles=sum(counts.values()), same=counts[SAME], among_best=counts[AMONG_BEST], different=counts[DIFFERENT],
+            held_back=counts[HELD_BACK], equal_for_both=self.equal_for_both, equal_for_second_alone=self.equal_for_second,
+            same_feasible=self.same_fitting, same_best=self.same_best, best_within=self.best_within,
+        )  # fmt: skip
 
 
 def _holds(contestant: Contestant, rows: Rows, host: str | None) -> bool:
-    row = None if host is None else contestant.engine.table.row_of.get(host)
+    row = None if host is None else contestant.engine.row_of(host)
     return row is not None and bool((rows == row).any())

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Final, Literal
 
 import attrs
 
+from ...api.record import Record, says
 from ...core.decision.decision import Decision
 from ...core.rule import Priority
-from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, NodeView
+from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, JudgedNode
 from .ruleequivalents import subjects
 
-PREDICATE, SCORE, TIE, SAMPLING = "predicate", "score", "tie", "sampling"
-PREEMPTION, ERROR, GATED = "preemption", "error", "gated"
-KINDS: Mapping[str, str] = {
+CauseKind = Literal["predicate", "score", "tie", "sampling", "preemption", "error", "gated"]
+PREDICATE: Final = "predicate"
+SCORE: Final = "score"
+TIE: Final = "tie"
+SAMPLING: Final = "sampling"
+PREEMPTION: Final = "preemption"
+ERROR: Final = "error"
+GATED: Final = "gated"
+KINDS: Mapping[CauseKind, str] = {
     PREDICATE: "one turns a node down that the other takes",
     SCORE: "both nodes fit in both, but another one scores best",
     TIE: "both nodes have the same score in both, and the tie-break chose another one",
@@ -26,19 +33,14 @@ KINDS: Mapping[str, str] = {
 }
 
 
-@attrs.frozen
-class Cause:
-    """Why the two differ. ``rule``: the predicate or plugin on *side* that turns *node* down, or the rule whose scores decided."""
+class Cause(Record):
+    """Why the two differ."""
 
-    kind: str
-    rule: str | None = None
-    side: str | None = None
+    kind: CauseKind
+    rule: Annotated[str | None, says("The predicate or plugin that turns the node down, or the rule whose scores decided.")] = None
+    side: Annotated[str | None, says("The configuration that it concerns.")] = None
     node: str | None = None
     text: str = ""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return attrs.asdict(self)
 
 
 @attrs.define
@@ -67,7 +69,7 @@ class Judged:
 
     contestant: Contestant
     decision: Decision
-    views: Mapping[str, NodeView]
+    views: Mapping[str, JudgedNode]
 
     @property
     def host(self) -> str | None:
@@ -84,11 +86,11 @@ class Judged:
         scale, rules = self.contestant.scale, self.contestant.algorithm(self.decision.pod).priorities
         scored = tuple([rule for rule, _ in rules if rule.name in before and rule.name in after])
         for rule, subject in _subjects(scored, tuple(beside.views[one].scores)):
-            score, weight = after[rule]
+            given = after[rule]
             leaning = found.get(subject)
             if leaning is None:
                 leaning = found[subject] = Leaning()
-            leaning.add((score - before[rule].score) * weight, scale * abs(weight))
+            leaning.add((given.score - before[rule].score) * given.weight, scale * abs(given.weight))
         return found
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import attrs
 
-from ...api.garbage import no_garbage_collection
 from ...api.objects import Pod
-from ...api.record import plain
+from ...api.reading.notices import InputWarning
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
@@ -20,45 +18,24 @@ from ..nodesbyuse import nodes_by_use
 from ..scenario import Scenario
 from ..simulate import Simulation
 from ..summary import summarise
-from .agreement import SAME, Agreement, decided
+from .agreement import SAME, Agreement, Verdict, decided
 from .causes import SCORE, Cause, Judged, find_cause
 from .contestants import Contestant
 from .correlation import Correlation
-from .losses import losses
-from .modes import LOCKED, MODES
+from .document import (
+    CauseCount,
+    ComparedConfiguration,
+    ComparedDecision,
+    ComparedPod,
+    ComparisonDocument,
+    ConfigurationPair,
+    DifferenceCause,
+    DifferingCycle,
+    FirstDifference,
+)
+from .losses import Losses, losses
+from .modes import FREE, LOCKED, MODES
 from .rowmaps import RowMap
-
-
-@attrs.frozen
-class Difference:
-    """A cycle in which not all decide the same; *judged* by name has those that had this cycle."""
-
-    pod: str
-    cycle: int
-    """Which cycle, from 0."""
-    retry: bool
-    judged: Mapping[str, Judged]
-    causes: Mapping[str, Cause]
-    """For each that decides otherwise than the first."""
-    verdicts: Mapping[str, str]
-    """For the same ones: one of :data:`~kubeclassic.simulation.compare.agreement.VERDICTS` but ``SAME``."""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        decisions = {name: self._decision(one) for name, one in self.judged.items()}
-        causes = {name: cause.record() | {"verdict": self.verdicts[name]} for name, cause in self.causes.items()}
-        return {"pod": self.pod, "cycle": self.cycle, "retry": self.retry, "decisions": decisions, "causes": causes}
-
-    @staticmethod
-    def _decision(one: Judged) -> dict[str, Any]:
-        host, room, victims = decided(one.decision)
-        found = {"host": host, "error": one.decision.error, "roomOn": room, "victims": list(victims)}
-        return {**found, "gated": one.decision.is_gated, "nodes": [view.record() for view in one.views.values()]}
-
-    def drop_details(self) -> None:
-        """Let go of the arrays behind the decisions."""
-        for one in self.judged.values():
-            one.decision.details = no_details()
 
 
 @attrs.define(eq=False)
@@ -69,7 +46,7 @@ class Comparison:
     contestants: list[Contestant]
     texts: Mapping[str, str] = attrs.field(factory=dict)
     """How each configuration was asked for, by name."""
-    differences: list[Difference] = attrs.field(factory=list)
+    differences: list[DifferingCycle] = attrs.field(factory=list)
     correlations: dict[str, Correlation] = attrs.field(init=False)
     agreements: dict[str, Agreement] = attrs.field(init=False)
     rows: dict[str, RowMap] = attrs.field(init=False)
@@ -88,29 +65,25 @@ class Comparison:
         """Whether every decision is the same for all."""
         return not self.differences
 
-    def record(self, verdict: str | None = None) -> dict[str, Any]:
-        """As plain data; with *verdict* only those differences in which some contestant has it."""
-        chosen = [difference for difference in self.differences if verdict is None or verdict in difference.verdicts.values()]
-        with no_garbage_collection():
-            return {
-                "mode": self.mode,
-                "same": self.same,
-                "pods": len(self.contestants[0].simulation.outcomes),
-                "cycles": self.cycles,
-                "configurations": [self._configuration(contestant) for contestant in self.contestants],
-                "against": [self._against(contestant) for contestant in self.contestants[1:]],
-                "differences": [difference.record() for difference in chosen],
-            }
+    def document(self, warnings: tuple[InputWarning, ...] = (), *, verdict: Verdict | None = None) -> ComparisonDocument:
+        """Everything; with *verdict* only those differences in which some contestant has it."""
+        chosen = [found for found in self.differences if verdict is None or verdict in (one.verdict for one in found.causes.values())]
+        return ComparisonDocument(
+            warnings=warnings, mode="free" if self.mode == FREE else "locked", same=self.same,
+            pods=len(self.contestants[0].simulation.outcomes), cycles=self.cycles,
+            configurations=tuple(map(self._configuration, self.contestants)), against=tuple(map(self._against, self.contestants[1:])),
+            differences=tuple(chosen),
+        )  # fmt: skip
 
-    def _configuration(self, contestant: Contestant) -> dict[str, Any]:
-        shares = fragmentation(contestant.engine, contestant.simulation.scenario.pending)
-        version, text = contestant.engine.algorithm.release.version, self.texts.get(contestant.name, "")
-        hosts = {key: outcome.host for key, outcome in contestant.simulation.outcomes.items()}
-        found = {"name": contestant.name, "text": text, "release": version, "summary": plain(summarise(contestant.simulation))}
-        ends = {"fragmentation": shares, "nodesByUse": nodes_by_use(contestant.engine)}
-        return {**found, **ends, "hosts": hosts, "evicted": dict(contestant.simulation.evicted)}
+    def _configuration(self, contestant: Contestant) -> ComparedConfiguration:
+        simulation, engine = contestant.simulation, contestant.engine
+        return ComparedConfiguration(
+            contestant.name, self.texts.get(contestant.name, ""), engine.release.version, summarise(simulation),
+            fragmentation(engine, simulation.scenario.pending), nodes_by_use(engine),
+            {key: outcome.host for key, outcome in simulation.outcomes.items()}, dict(simulation.evicted),
+        )  # fmt: skip
 
-    def _against(self, contestant: Contestant) -> dict[str, Any]:
+    def _against(self, contestant: Contestant) -> ConfigurationPair:
         """The first contestant and another one: where each pod is at the end."""
         first, second = self.contestants[0].simulation.outcomes, contestant.simulation.outcomes
         pairs = {key: (first[key].host, second[key].host) for key in first if key in second}
@@ -119,51 +92,41 @@ class Comparison:
         unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1] and key not in held}
         lost = {key: hosts[0] for key, hosts in unlike.items() if hosts[0] is not None and hosts[1] is None}
         gained = {key: hosts[1] for key, hosts in unlike.items() if hosts[0] is None and hosts[1] is not None}
-        return {
-            "first": self.contestants[0].name,
-            "second": contestant.name,
-            "alike": len(pairs) - len(unlike) - len(held),
-            "elsewhere": [_moved(key, hosts) for key, hosts in unlike.items() if None not in hosts],
-            "firstAlone": [_moved(key, (host, None)) for key, host in lost.items()],
-            "secondAlone": [_moved(key, (None, host)) for key, host in gained.items()],
-            "heldBack": [_moved(key, hosts) for key, hosts in held.items()],
-            "lost": self._losses(lost, contestant, contestant),
-            "gained": self._losses(gained, self.contestants[0], contestant),
-            "firstDifference": self._first_difference(contestant.name),
-            "differingCycles": sum(contestant.name in difference.causes for difference in self.differences),
-            "agreement": self.agreements[contestant.name].record(),
-            "causes": self._causes(contestant.name),
-            "correlation": self.correlations[contestant.name].record(),
-        }
+        name = contestant.name
+        return ConfigurationPair(
+            first=self.contestants[0].name, second=name, alike=len(pairs) - len(unlike) - len(held),
+            elsewhere=tuple(ComparedPod(key, *hosts) for key, hosts in unlike.items() if None not in hosts),
+            first_alone=tuple(ComparedPod(key, host, None) for key, host in lost.items()),
+            second_alone=tuple(ComparedPod(key, None, host) for key, host in gained.items()),
+            held_back=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
+            lost=self._losses(lost, contestant, contestant), gained=self._losses(gained, self.contestants[0], contestant),
+            first_difference=self._first_difference(name), differing_cycles=sum(name in found.causes for found in self.differences),
+            agreement=self.agreements[name].record(), causes=self._causes(name), correlation=self.correlations[name].record(),
+        )  # fmt: skip
 
-    def _losses(self, hosts: Mapping[str, str], loser: Contestant, second: Contestant) -> dict[str, Any]:
+    def _losses(self, hosts: Mapping[str, str], loser: Contestant, second: Contestant) -> Losses:
         """Why *loser* has no node for the pods that are on *hosts* for the other one."""
         why = {
-            found.pod: (found.causes[second.name], found.judged[loser.name].decision.error or "")
+            found.pod: (found.causes[second.name], found.decisions[loser.name].error or "")
             for found in self.differences
             if second.name in found.causes
         }
-        return losses(hosts.items(), why, loser.name, loser.simulation.evicted).record()
+        return losses(hosts.items(), why, loser.name, loser.simulation.evicted)
 
-    def _first_difference(self, name: str) -> dict[str, Any] | None:
+    def _first_difference(self, name: str) -> FirstDifference | None:
         """The first cycle in which both decide on the same state and not the same; in mode free all later ones may follow from it."""
         found = next((difference for difference in self.differences if name in difference.causes), None)
         if found is None:
             return None
-        hosts = {side: found.judged[one].host for side, one in (("first", self.contestants[0].name), ("second", name))}
-        told = {"verdict": found.verdicts[name], "cause": found.causes[name].record()}
-        return {"pod": found.pod, "cycle": found.cycle, "retry": found.retry, **hosts, **told}
+        first, cause = found.decisions[self.contestants[0].name], found.causes[name]
+        why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
+        return FirstDifference(found.pod, found.cycle, found.retry, first.host, found.decisions[name].host, cause.verdict, why)
 
-    def _causes(self, name: str) -> list[dict[str, Any]]:
+    def _causes(self, name: str) -> tuple[CauseCount, ...]:
         """How often each cause came with each verdict, the most frequent first."""
-        pairs = [(d.verdicts[name], d.causes[name]) for d in self.differences if name in d.causes]
-        found = Counter((told, c.kind, c.rule, c.side if c.kind != SCORE else None) for told, c in pairs)
-        keys = ("verdict", "kind", "rule", "side")
-        return [dict(zip(keys, cause, strict=True)) | {"cycles": cycles} for cause, cycles in found.most_common()]
-
-
-def _moved(pod: str, hosts: tuple[str | None, str | None]) -> dict[str, Any]:
-    return {"pod": pod, "first": hosts[0], "second": hosts[1]}
+        causes = [found.causes[name] for found in self.differences if name in found.causes]
+        counts = Counter((one.verdict, one.kind, one.rule, one.side if one.kind != SCORE else None) for one in causes)
+        return tuple(CauseCount(*cause, cycles) for cause, cycles in counts.most_common())
 
 
 def compare(
@@ -195,7 +158,7 @@ def compare(
 
 def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
     for pod in scenario.pending:
-        if engine.flow.algorithm_of(pod) is None:
+        if engine.algorithm_of(pod) is None:
             raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
 
 
@@ -240,30 +203,35 @@ def _give_back(leader: Contestant, *others: Contestant) -> None:
 
 def _compare_with_first(comparison: Comparison, contestants: list[Contestant], decisions: Mapping[str, Decision], retry: bool) -> None:
     """Record how the decisions agree with the first one's, while their details still exist."""
-    first, verdicts = decisions[contestants[0].name], {}
+    first, verdicts = decisions[contestants[0].name], dict[str, Verdict]()
     for contestant in contestants[1:]:
         decision = decisions[contestant.name]
         feasible = comparison.rows[contestant.name].feasible(first, decision)
         if comparison.correlates:
             comparison.correlations[contestant.name].add(first, decision, feasible)
-        verdicts[contestant.name] = comparison.agreements[contestant.name].add(first, decision, feasible)
-    unlike = {name: told for name, told in verdicts.items() if told != SAME}
-    if unlike:
-        comparison.differences.append(_difference(comparison.cycles, contestants, decisions, unlike, retry))
+        verdict = comparison.agreements[contestant.name].add(first, decision, feasible)
+        if verdict != SAME:
+            verdicts[contestant.name] = verdict
+    if verdicts:
+        comparison.differences.append(_difference(comparison.cycles, contestants, decisions, verdicts, retry))
 
 
 def _difference(
-    cycle: int, contestants: list[Contestant], decisions: Mapping[str, Decision], verdicts: Mapping[str, str], retry: bool
-) -> Difference:
-    found = [decided(decision) for decision in decisions.values()]
-    nodes = dict.fromkeys(name for host, room, _ in found for name in (host, room) if name is not None)
-    judged = {contestant.name: _judged(contestant, decisions[contestant.name], list(nodes)) for contestant in contestants}
+    cycle: int, contestants: list[Contestant], decisions: Mapping[str, Decision], verdicts: Mapping[str, Verdict], retry: bool
+) -> DifferingCycle:
+    outcomes = {name: decided(decision) for name, decision in decisions.items()}
+    nodes = list(dict.fromkeys(name for host, room, _ in outcomes.values() for name in (host, room) if name is not None))
+    judged = {one.name: Judged(one, found := decisions[one.name], {node: one.view(found, node) for node in nodes}) for one in contestants}
     first = judged[contestants[0].name]
-    causes = {name: find_cause(first, judged[name]) for name in verdicts}
-    made = Difference(first.decision.pod.key, cycle, retry, judged, causes, verdicts)
-    made.drop_details()
-    return made
+    causes = {name: _cause(find_cause(first, judged[name]), verdict) for name, verdict in verdicts.items()}
+    told = {
+        name: ComparedDecision(host, one.decision.error, room, victims, one.decision.is_gated, tuple(one.views.values()))
+        for (name, one), (host, room, victims) in zip(judged.items(), outcomes.values(), strict=True)
+    }
+    for decision in decisions.values():
+        decision.details = no_details()
+    return DifferingCycle(first.decision.pod.key, cycle, retry, told, causes)
 
 
-def _judged(contestant: Contestant, decision: Decision, nodes: list[str]) -> Judged:
-    return Judged(contestant, decision, {name: contestant.view(decision, name) for name in nodes})
+def _cause(cause: Cause, verdict: Verdict) -> DifferenceCause:
+    return DifferenceCause(cause.kind, cause.rule, cause.side, cause.node, cause.text, verdict=verdict)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Final, Literal
 
 import attrs
 
 from ...api.objects import Pod
+from ...api.record import Record, field, says
 from ...core.decision.decision import Decision, Details
 from ...core.decision.score import Ranking
 from ...core.engine import Engine
@@ -15,41 +17,32 @@ from ...core.rule import Algorithm, Priority
 from ...core.run import Run
 from ..simulate import Simulation
 
-FITS, TURNED_DOWN, NOT_VISITED, UNKNOWN = "fits", "turned down", "not visited", "not asked"
+FITS: Final = "fits"
+TURNED_DOWN: Final = "turned down"
+NOT_VISITED: Final = "not visited"
+"""The search ended before."""
+UNKNOWN: Final = "not asked"
+"""The cycle ended before."""
 EXTENDER = "Extender"
 
 
-class Weighed(NamedTuple):
-    """A rule's score for a node, and the rule's weight."""
+class WeighedScore(Record):
+    """A rule's score for a node."""
 
     score: int
     weight: int
-
-    @property
-    def total(self) -> int:
-        """Its part of the node's total."""
-        return self.score * self.weight
+    total: Annotated[int, says("Score times weight.")]
 
 
-@attrs.frozen
-class NodeView:
-    """A node as one scheduler sees it in one cycle."""
+class JudgedNode(Record):
+    """A node as one configuration sees it."""
 
     node: str
-    state: str
-    """``fits``, ``turned down``, ``not visited`` if the search ended before, ``not asked`` if the cycle did."""
-    rules: tuple[str, ...] = ()
-    """Those that turned it down."""
+    state: Literal["fits", "turned down", "not visited", "not asked"]
+    rules: Annotated[tuple[str, ...], says("Those that turn it down.")] = ()
     reasons: tuple[str, ...] = ()
-    scores: dict[str, Weighed] = attrs.field(factory=dict)
-    """By rule; empty if nothing was scored."""
+    scores: Annotated[Mapping[str, WeighedScore], says("By rule.")] = field(default_factory=dict)
     total: int | None = None
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        scores = {name: {"score": score, "weight": weight, "total": score * weight} for name, (score, weight) in self.scores.items()}
-        judgement = {"state": self.state, "rules": list(self.rules), "reasons": list(self.reasons)}
-        return {"node": self.node, **judgement, "scores": scores, "total": self.total}
 
 
 @attrs.define(eq=False)
@@ -72,11 +65,11 @@ class Contestant:
     @property
     def scale(self) -> int:
         """The highest score that a rule gives a node."""
-        return self.engine.flow.max_score
+        return self.engine.max_score
 
     def algorithm(self, pod: Pod) -> Algorithm:
         """The rules for *pod*; with profiles, those of its profile."""
-        return self.engine.flow.algorithm_of(pod) or self.engine.algorithm
+        return self.engine.algorithm_of(pod) or self.engine.algorithm
 
     def weights(self, pod: Pod) -> dict[str, int]:
         """Scoring rule -> weight."""
@@ -95,16 +88,16 @@ class Contestant:
         self.simulation.note(decision if same_room else attrs.evolve(decision, preemption=led.preemption))
         return decision
 
-    def view(self, decision: Decision, node: str) -> NodeView:
+    def view(self, decision: Decision, node: str) -> JudgedNode:
         """How the cycle of *decision* judged *node*; call it before the next cycle."""
         return node_view(self.engine, decision, node)
 
 
-def node_view(engine: Engine, decision: Decision, node: str) -> NodeView:
+def node_view(engine: Engine, decision: Decision, node: str) -> JudgedNode:
     """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of *engine*."""
-    details, row = decision.details, engine.table.row_of.get(node)
+    details, row = decision.details, engine.row_of(node)
     if details is None or row is None:
-        return NodeView(node, UNKNOWN)
+        return JudgedNode(node, UNKNOWN)
     here = details.feasible_rows == row
     at = int(here.argmax()) if len(here) else 0
     if len(here) and here[at]:
@@ -112,17 +105,19 @@ def node_view(engine: Engine, decision: Decision, node: str) -> NodeView:
     return _unfit(details, node, row)
 
 
-def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: int) -> NodeView:
+def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: int) -> JudgedNode:
     """The view of the node that stands *at* this place of the feasible ones."""
     if ranking is None:
-        return NodeView(node, FITS)
+        return JudgedNode(node, FITS)
     found = ranking.by_priority
-    weights = _weights(tuple((engine.flow.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
+    weights = _weights(tuple((engine.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
     scores = dict(zip(found, map(_weighed, [line.item(at) for line in found.values()], weights), strict=True))
-    return NodeView(node, FITS, scores=scores, total=ranking.totals.item(at))
+    return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
 
 
-_weighed = lru_cache(1 << 12)(Weighed)
+@lru_cache(1 << 12)
+def _weighed(score: int, weight: int) -> WeighedScore:
+    return WeighedScore(score, weight, score * weight)
 
 
 @lru_cache(1 << 6)
@@ -132,11 +127,11 @@ def _weights(priorities: tuple[tuple[Priority, int], ...], names: tuple[str, ...
     return tuple(weights[name] for name in names)
 
 
-def _unfit(details: Details, node: str, row: int) -> NodeView:
+def _unfit(details: Details, node: str, row: int) -> JudgedNode:
     if not details.has_visited(row) and node not in details.extender_reasons:
-        return NodeView(node, UNKNOWN if details.search is None else NOT_VISITED)
+        return JudgedNode(node, UNKNOWN if details.search is None else NOT_VISITED)
     refusal = details.refusal(row)
     if refusal is None or not refusal.reasons:
-        return NodeView(node, TURNED_DOWN)
+        return JudgedNode(node, TURNED_DOWN)
     rules = refusal.rules or ((EXTENDER,) if node in details.extender_reasons else ())
-    return NodeView(node, TURNED_DOWN, rules, refusal.reasons)
+    return JudgedNode(node, TURNED_DOWN, rules, refusal.reasons)

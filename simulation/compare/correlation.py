@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 import numpy as np
 
 from ...api.objects import Pod
+from ...api.record import Count, Meta, Record, says
 from ...core.arrays.types import Floats, Rows
 from ...core.cycle import EVEN
 from ...core.decision.decision import Decision
@@ -23,6 +24,18 @@ Weights = Sequence[tuple[Priority, int]]
 """Scoring rules, each with its weight."""
 Weighing = list[tuple[str, float]]
 """The rules of one side on one subject, each with its weight."""
+
+
+class ScoreCorrelation(Record):
+    """How the scores of one rule go together, over the nodes that both scored."""
+
+    rule: str
+    first: Annotated[tuple[str, ...], says("The rules of the first one that it stands for.")]
+    second: tuple[str, ...]
+    cycles: Count
+    points: Count
+    correlation: Annotated[Annotated[float, Meta(ge=-1.000001, le=1.000001)] | None, says("null: one of the two gives all nodes the same.")]
+    deviations: Annotated[tuple[float, float], says("Of the first and the second, shares of the highest score of a rule with weight 1.")]
 
 
 @attrs.define
@@ -141,21 +154,19 @@ class Correlation:
             found = self._pairings[key] = Pairing(weighed, names, sides)
         return found
 
-    def record(self) -> list[dict[str, Any]]:
-        """A line for each rule, the total last; deviations as shares of the highest score of a rule with weight 1."""
+    def record(self) -> tuple[ScoreCorrelation, ...]:
+        """A line for each rule, the total last."""
         by_rule = dict[str, Moments]()
         for pairing in self._pairings.values():
             pairing.moments(by_rule)
         names = sorted(by_rule, key=lambda name: (name == TOTAL, name))
-        return [self._line(name, by_rule[name]) for name in names]
+        return tuple(self._line(name, by_rule[name]) for name in names)
 
-    def _line(self, name: str, moments: Moments) -> dict[str, Any]:
-        found = moments.correlation
-        counts = {"cycles": moments.cycles, "points": moments.points}
-        ours, theirs = (list(rules) for rules in moments.rules)
-        shares = [round(one / contestant.scale, 6) for one, contestant in zip(moments.deviations, (self.first, self.second), strict=True)]
-        told = {"correlation": None if found is None else round(found, 6), "deviations": shares}
-        return {"rule": name, "first": ours, "second": theirs, **counts, **told}
+    def _line(self, name: str, moments: Moments) -> ScoreCorrelation:
+        found, (first, second), (ours, theirs) = moments.correlation, moments.deviations, moments.rules
+        deviations = round(first / self.first.scale, 6), round(second / self.second.scale, 6)
+        told = None if found is None else round(found, 6)
+        return ScoreCorrelation(name, tuple(ours), tuple(theirs), moments.cycles, moments.points, told, deviations)
 
 
 def _by_subject(weighed: Weights, ranking: Ranking, beside: Ranking) -> dict[str, Weighing]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated
 
-import attrs
-
+from ...api.record import Record, says
 from .causes import ERROR, GATED, PREDICATE, SAMPLING, Cause
 
 EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
@@ -32,38 +31,30 @@ _COUNTED = re.compile(r"(?:^|, )(?P<nodes>\d+) (?P<reason>.*?)(?=, \d+ |$)")
 _BODY = re.compile(r"nodes are available: (?P<reasons>.*?)\.?(?: preemption: .*)?$", re.DOTALL)
 
 
-@attrs.frozen
-class Loss:
-    """A pod that finds a node under one scheduler, and none under the other."""
+class Loss(Record):
+    """A pod that finds a node under one configuration, and none under the other."""
 
     pod: str
-    node: str
-    """Where the one puts it."""
+    node: Annotated[str, says("Where the one puts it.")]
+    reason: Annotated[
+        str,
+        says("What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like, or a rule."),
+    ]
+    text: Annotated[str, says("What the other one says.")]
+
+
+class LossReason(Record):
+    """How many pods have no node for one reason."""
+
     reason: str
-    """In a word or two what keeps the other one from doing the same: ``cpu``, ``spread constraint``, ``taints``."""
-    text: str
-    """What the other one says."""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return attrs.asdict(self)
+    pods: Annotated[int, says("How many pods.", ge=1)]
 
 
-@attrs.frozen
-class Losses:
-    """All such pods, in the order in which they were given."""
+class Losses(Record):
+    """Pods that find a node under one configuration, and none under the other."""
 
     pods: tuple[Loss, ...]
-
-    @property
-    def reasons(self) -> list[tuple[str, int]]:
-        """Reason and number of pods, the most frequent first."""
-        return Counter(loss.reason for loss in self.pods).most_common()
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        reasons = [{"reason": reason, "pods": pods} for reason, pods in self.reasons]
-        return {"pods": [loss.record() for loss in self.pods], "reasons": reasons}
+    reasons: Annotated[tuple[LossReason, ...], says("How many pods for which reason, the most frequent first.")]
 
 
 Told = tuple[Cause, str]
@@ -75,7 +66,8 @@ def losses(moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str
 
     *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and for whom.
     """
-    return Losses(tuple(_loss(pod, node, why.get(pod), loser, evicted.get(pod)) for pod, node in moved))
+    pods = tuple(_loss(pod, node, why.get(pod), loser, evicted.get(pod)) for pod, node in moved)
+    return Losses(pods, tuple(LossReason(*counted) for counted in Counter(loss.reason for loss in pods).most_common()))
 
 
 def _loss(pod: str, node: str, why: Told | None, loser: str, evicted_for: str | None) -> Loss:

@@ -39,7 +39,7 @@ class RowMap:
 
     def feasible(self, one: Decision, other: Decision) -> Feasible:
         """The nodes that fit in one cycle, while the details of both decisions still exist."""
-        are_regular = self.first.engine.flow.order.is_regular and self.second.engine.flow.order.is_regular
+        are_regular = self.first.engine.visits_each_once and self.second.engine.visits_each_once
         return Feasible(self, one.details.feasible_rows, self.of_first(other.details.feasible_rows), are_regular)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import attrs
 
+from ...api.record import plain
 from ...exceptions import PolicyError
 from ...framework.migrate.deviations import Deviation
 from ...framework.migrate.notes import Note
 from ...framework.migrate.translation import Migration
 from ..scenario import Scenario
+from .agreement import AgreementCounts
 from .migration import PROFILE, Check
 
 Translating = Callable[[frozenset[str]], Migration]
@@ -24,7 +26,7 @@ class Trial:
     """One deviation, undone."""
 
     deviation: Deviation
-    counts: dict[str, int] | None
+    counts: AgreementCounts | None
     """How the decisions of the Policy and of upstream's translation agree, as in :class:`~.agreement.Agreement`; None if it was refused."""
     refused: str = ""
     """Why upstream's translation is refused."""
@@ -32,7 +34,7 @@ class Trial:
     def record(self) -> dict[str, Any]:
         """As plain data."""
         told = {"name": self.deviation.name, "ours": self.deviation.ours, "upstream": self.deviation.upstream}
-        return {**told, "agreement": self.counts, "refused": self.refused}
+        return {**told, "agreement": None if self.counts is None else plain(self.counts), "refused": self.refused}
 
 
 def trials(

@@ -63,7 +63,7 @@ def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobo
     most = max(len(names) - max(wish.keep, len(refused)), 0)
     search = Search(settled, flags, most, bound.at_most, on_node)
     proof = search.best([order(trial, candidates) for order in ORDERS])
-    total = Bound(len(names), bound.must_stay + len(refused), bound.weights)
+    total = Bound.of(len(names), bound.must_stay + len(refused), bound.resources)
     return Found(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
 
 
@@ -132,8 +132,7 @@ class Search:
 
 def _use(trial: Trial, names: Sequence[str]) -> tuple[Floats, Floats]:
     """What the pods of each node request, and what it has: float64[N, R], each in shares of what all nodes have."""
-    table = trial.engine.table
-    trial.engine.snapshot.refresh()
+    table = trial.engine.fresh_table()
     rows = np.array([table.row_of[name] for name in names], np.intp)
     has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
     requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from types import MappingProxyType
+from typing import Annotated
 
-import attrs
 import numpy as np
 
 from ...api.objects import Container, Map, ObjectMeta, Pod, PodSpec, Toleration
 from ...api.objects.quantity import Quantity
+from ...api.record import Count, Record, field, says
 from ...core.arrays.types import Floats
 from .rules import DrainFlags, is_made_again
 from .trial import Trial
@@ -27,31 +28,27 @@ NEARLY = 1 - 1e-9
 """Shares are sums of floats."""
 
 
-@attrs.frozen
-class Bound:
-    """At least *must_stay* of *candidates* nodes stay; *weights* say for which resources."""
+class Bound(Record):
+    """Of a search: how many nodes can go at most."""
 
-    candidates: int
-    must_stay: int
-    weights: Mapping[str, float] = attrs.field(factory=dict)
+    candidates: Annotated[Count, says("The nodes that the search may choose from.")]
+    at_most: Count
+    must_stay: Count
+    resources: Annotated[Mapping[str, float], says("Resources that ask for that many nodes, with their weights.")] = field(
+        default_factory=dict
+    )
 
-    @property
-    def at_most(self) -> int:
-        """How many can go at most."""
-        return self.candidates - self.must_stay
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "candidates": self.candidates, "atMost": self.at_most, "mustStay": self.must_stay, "resources": dict(self.weights),
-        }  # fmt: skip
+    @classmethod
+    def of(cls, candidates: int, must_stay: int, resources: Mapping[str, float] = MappingProxyType({})) -> Bound:
+        """That of *candidates* nodes *must_stay* stay for *resources*."""
+        return cls(candidates, candidates - must_stay, must_stay, dict(resources))
 
 
 def bound_of(trial: Trial, candidates: Sequence[str], flags: DrainFlags, keep: int = 0) -> Bound:
     """How many of *candidates* can go at most, of the cluster that *trial* begins with; *keep* of them have to stay anyway."""
     resources = counted_resources(trial)
     room, need = _room_and_need(trial, flags, resources)
-    rows = {name: number for number, name in enumerate(trial.engine.cache.infos)}
+    rows = {name: number for number, name in enumerate(trial.engine.pods_by_node())}
     chosen = [rows[name] for name in candidates]
     others = np.setdiff1d(np.arange(len(rows)), chosen)
     need = need - room[others].sum(axis=0)
@@ -61,9 +58,9 @@ def bound_of(trial: Trial, candidates: Sequence[str], flags: DrainFlags, keep: i
     tried = ((_least(shares @ mixture), mixture) for mixture in _mixtures(len(names)))
     least, weights = max(tried, key=lambda found: found[0], default=(0, need))
     if least <= keep:
-        return Bound(len(chosen), min(keep, len(chosen)))
+        return Bound.of(len(chosen), min(keep, len(chosen)))
     told = {name: round(float(weight), 1) for name, weight in zip(names, weights, strict=True) if weight}
-    return Bound(len(chosen), min(least, len(chosen)), told)
+    return Bound.of(len(chosen), min(least, len(chosen)), told)
 
 
 def _least(shares: Floats) -> int:
@@ -85,8 +82,7 @@ def _mixtures(count: int) -> Iterator[Floats]:
 
 def counted_resources(trial: Trial) -> list[str]:
     """The resources of which no node takes more than it has. The scheduler is asked: a Policy or a profile may leave out some, or all."""
-    table = trial.engine.table
-    trial.engine.snapshot.refresh()
+    table = trial.engine.fresh_table()
     there = np.flatnonzero(table.has_node)
     most = {name: int(table.allocatable[row, there].max(initial=0)) for name, row in table.resources.items()}
     found = [name for name, amount in most.items() if amount and _is_counted(trial, name, amount)]

@@ -6,15 +6,26 @@ Upstream: the eviction subresource in pkg/registry/core/pod/storage/eviction.go,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Annotated
 
 import attrs
 
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector
 from ...api.objects import Pod, PodDisruptionBudget
+from ...api.record import Count, Record, says
 
 MOST_DIGITS = 12
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+
+class BudgetUse(Record):
+    """A PodDisruptionBudget of pods that leave."""
+
+    budget: str
+    allowed: Annotated[Count, says("Disruptions that it allows before the drain.")]
+    evictions: Count
+    lowest: Annotated[int, says("The fewest that it still allowed; below 0 if pods were preempted.")]
+    left: Annotated[int, says("Those that it allows in the end.")]
 
 
 @attrs.define(eq=False)
@@ -40,10 +51,6 @@ class Allowance:
         if not self.allowed:
             return f"PodDisruptionBudget {self.key} allows no disruption"
         return f"PodDisruptionBudget {self.key} allows {self.allowed} at a time, and none any more: pods of it left and are not made again"
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"budget": self.key, "allowed": self.allowed, "evictions": self.evictions, "lowest": self.lowest, "left": self.left}
 
 
 def allowed_by_spec(budget: PodDisruptionBudget, expected: int, healthy: int) -> int:
@@ -73,7 +80,7 @@ class Budgets:
     """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready gives it back."""
 
     _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = attrs.field(factory=dict)
-    _found: dict[Any, tuple[Allowance, ...]] = attrs.field(factory=dict)
+    _found: dict[object, tuple[Allowance, ...]] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool) -> Budgets:
@@ -126,7 +133,7 @@ class Budgets:
         for found in self.over(pod):
             found.left += count
 
-    def records(self) -> list[dict[str, Any]]:
+    def used(self) -> tuple[BudgetUse, ...]:
         """Those that the drain asked."""
         everyone = (allowance for found in self._by_namespace.values() for _, allowance in found)
-        return [allowance.record() for allowance in everyone if allowance.evictions]
+        return tuple(BudgetUse(one.key, one.allowed, one.evictions, one.lowest, one.left) for one in everyone if one.evictions)

@@ -4,83 +4,94 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated
 
 import attrs
+from msgspec import structs
 
-from ...api.objects import Pod
+from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.record import Count, Record, field, says
 from .auto import Wish, find
 from .bound import Bound
-from .proof import OnNode, Proof, nobody_asks, prove
+from .budgets import BudgetUse
+from .proof import OnNode, Proof, StayingPod, nobody_asks, prove
 from .rules import DrainFlags
 from .settled import Settled
 from .trial import Eviction
+
+
+class DrainMove(Record):
+    """An eviction in whose place another pod finds a node."""
+
+    pod: str
+    origin: str = field(name="from")
+    to: str
+
+
+class DrainEviction(Record):
+    """A pod that leaves a node."""
+
+    round: Annotated[int, says("Those of one round leave at the same time.", ge=1)]
+    pod: str
+    node: str
+    by: Annotated[str | None, says("The pod that preempts it; null: the drain evicts it.")]
+    replacement: Annotated[str | None, says("The pod that is made in its place; null: it is gone for good.")]
+    to: Annotated[str | None, says("The node of that pod.")]
+
+
+class DrainSummary(Record):
+    """A drain in numbers."""
+
+    nodes: Annotated[Count, says("Of the cluster.")]
+    asked: Annotated[Count, says("Nodes that were asked about, or that a search could choose.")]
+    can: Count
+    evictions: Count
+    moved: Count
+    rounds: Count
+    placed_before: Annotated[Count, says("Waiting pods that found a node before the drain.")]
+    waiting: Annotated[Count, says("Pods that found none even then.")]
+
+
+class DrainDocument(ResultDocument, kw_only=True):
+    """Which nodes can go together, which cannot and why, and who moves where."""
+
+    KIND = "Drain"
+    release: Annotated[str, says("The release that places the pods.")]
+    can: Annotated[tuple[str, ...], says("The nodes that can go, all together, in the order in which they are emptied.")]
+    cannot: Annotated[
+        Mapping[str, str],
+        says("The other nodes that were asked about, or that a search could choose, and why each has to stay."),
+    ]
+    moves: Annotated[tuple[DrainMove, ...], says("The evictions in whose place another pod finds a node.")]
+    evictions: Annotated[tuple[DrainEviction, ...], says("All pods that leave a node, in order.")]
+    staying: Annotated[tuple[StayingPod, ...], says("Pods that a drain leaves on nodes that can go.")]
+    budgets: Annotated[tuple[BudgetUse, ...], says("The PodDisruptionBudgets of pods that leave.")]
+    bound: Annotated[Bound | None, says("Of a search: how many nodes can go at most.")]
+    summary: DrainSummary
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer is yes: all that were named can go, or a search found any."""
+        return bool(self.can) and (self.bound is not None or not self.cannot)
 
 
 @attrs.frozen(eq=False)
 class Plan:
     """Which of the nodes that were asked about can go, all of them together, and what happens then."""
 
-    release: str
+    answer: DrainDocument
     asked: tuple[str, ...]
     """The nodes that were named; of a search all that it could choose from."""
-    can: tuple[str, ...]
-    """In the order in which they are emptied."""
-    cannot: Mapping[str, str]
-    """Node -> why."""
     evictions: tuple[Eviction, ...]
-    """In order; those of one round at the same time."""
-    staying: tuple[tuple[Pod, str, str], ...]
-    """Pods that a drain leaves on nodes that can go: pod, node, why."""
-    budgets: tuple[Mapping[str, Any], ...]
-    """The disruption budgets that were asked."""
-    rounds: int
-    placed: int
-    """Waiting pods that were placed before the drain."""
-    waiting: int
-    """Pods that find no node even before the drain."""
-    nodes: int
-    """How many nodes the cluster has."""
-    bound: Bound | None = None
-    """Of a search: how many can go at most."""
-
-    @property
-    def all_can(self) -> bool:
-        """Whether the answer is yes: all that were named can go, or a search found any."""
-        return bool(self.can) and (self.bound is not None or not self.cannot)
-
-    @property
-    def moves(self) -> list[dict[str, str]]:
-        """The evicted pods whose place another pod takes: pod, from, to."""
-        return [{"pod": one.pod.key, "from": one.node, "to": one.to} for one in self.evictions if one.to is not None]
+    """In order, with the pods themselves."""
 
     def evictions_by_node(self) -> Counter[str]:
         """Node -> how many pods the drain evicts from it."""
         return Counter(one.node for one in self.evictions if one.by is None)
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "release": self.release,
-            "can": list(self.can),
-            "cannot": dict(self.cannot),
-            "moves": self.moves,
-            "evictions": [_eviction_record(one) for one in self.evictions],
-            "staying": [{"pod": pod.key, "node": node, "why": why} for pod, node, why in self.staying],
-            "budgets": [dict(budget) for budget in self.budgets],
-            "bound": None if self.bound is None else self.bound.record(),
-            "summary": {
-                "nodes": self.nodes, "asked": len(self.asked), "can": len(self.can), "evictions": len(self.evictions),
-                "moved": len(self.moves), "rounds": self.rounds, "placedBefore": self.placed, "waiting": self.waiting,
-            },
-        }  # fmt: skip
-
-
-def _eviction_record(eviction: Eviction) -> dict[str, Any]:
-    return {
-        "round": eviction.round, "pod": eviction.pod.key, "node": eviction.node, "by": eviction.by,
-        "replacement": eviction.replacement, "to": eviction.to,
-    }  # fmt: skip
+    def document(self, warnings: tuple[InputWarning, ...] = ()) -> DrainDocument:
+        """Everything."""
+        return structs.replace(self.answer, warnings=warnings)
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -100,10 +111,16 @@ def search_for(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode 
 
 
 def _plan(settled: Settled, asked: tuple[str, ...], proof: Proof, bound: Bound | None = None) -> Plan:
-    trial = proof.trial
-    return Plan(
-        release=trial.engine.algorithm.release.version, asked=asked, can=proof.can,
-        cannot={name: proof.cannot[name] for name in asked if name in proof.cannot},
-        evictions=tuple(trial.evictions), staying=proof.staying, budgets=tuple(trial.budgets.records()), rounds=trial.rounds,
-        placed=settled.placed, waiting=len(settled.waiting), nodes=len(settled.nodes), bound=bound,
+    trial, left = proof.trial, tuple(proof.trial.evictions)
+    moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
+    summary = DrainSummary(
+        nodes=len(settled.nodes), asked=len(asked), can=len(proof.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
+        placed_before=settled.placed, waiting=len(settled.waiting),
     )  # fmt: skip
+    answer = DrainDocument(
+        release=trial.engine.release.version, can=proof.can,
+        cannot={name: proof.cannot[name] for name in asked if name in proof.cannot}, moves=moves,
+        evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to) for one in left),
+        staying=proof.staying, budgets=trial.budgets.used(), bound=bound, summary=summary,
+    )  # fmt: skip
+    return Plan(answer, asked, left)

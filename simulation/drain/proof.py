@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 
-from ...api.objects import Pod
+from ...api.record import Record
 from .rules import DrainFlags
 from .settled import Settled
 from .trial import Stuck, Trial
@@ -18,6 +18,14 @@ def nobody_asks(node: str) -> None:
     """Progress for nobody."""
 
 
+class StayingPod(Record):
+    """A pod that a drain leaves on a node that can go."""
+
+    pod: str
+    node: str
+    why: str
+
+
 @attrs.frozen(eq=False)
 class Proof:
     """The pass in which every node could go, and what failed in the passes before it."""
@@ -27,8 +35,7 @@ class Proof:
     """Node -> why."""
     trial: Trial
     """The cluster after it."""
-    staying: tuple[tuple[Pod, str, str], ...]
-    """Pods that a drain passes over: pod, node, why."""
+    staying: tuple[StayingPod, ...]
 
 
 def prove(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> Proof:
@@ -42,7 +49,7 @@ def prove(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: On
         failed = empty_all(trial, wanted, flags, on_node)
         cannot |= refused | failed
         if not failed:
-            staying = tuple((pod, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
+            staying = tuple(StayingPod(pod.key, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
             return Proof(tuple(wanted), cannot, trial, staying)
         wanted = [name for name in wanted if name not in failed]
 

@@ -50,7 +50,7 @@ class Settled:
         pods = [*self.waiting, *(item for item in self.objects if isinstance(item, Pod))]
         replacements = Replacements.beside(pods, self.scheduler_names)
         replacements.recreates_bare = recreates_bare
-        release = run.engine.algorithm.release
+        release = run.engine.release
         budgets = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
         empty_selects_all = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
         return Trial(
@@ -83,4 +83,4 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
 
 def _bound(engine: Engine) -> Iterable[Pod]:
     """The pods on all nodes, node by node."""
-    return [entry.pod for info in engine.cache.infos.values() for entry in info.pods]
+    return [pod for pods in engine.pods_by_node().values() for pod in pods]

@@ -25,7 +25,7 @@ class Standing:
     @classmethod
     def of(cls, engine: Engine) -> Standing:
         """The nodes as *engine* has them now."""
-        pods = {name: tuple(entry.pod.key for entry in info.pods) for name, info in engine.cache.infos.items()}
+        pods = {name: tuple(pod.key for pod in on) for name, on in engine.pods_by_node().items()}
         return cls(Room.of(engine), pods)
 
 

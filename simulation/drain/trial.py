@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import attrs
 
@@ -68,11 +67,8 @@ class Trial:
     def savepoint(self) -> Iterator[Savepoint]:
         """A context at whose end all is as before, unless it is kept."""
         with self.run.savepoint() as point:
-            self._note(self._restore, len(self.evictions), self.rounds)
+            self.engine.on_undo(self._restore, len(self.evictions), self.rounds)
             yield point
-
-    def _note(self, undo: Callable[..., object], *args: Any) -> None:
-        self.engine.journal.note(undo, *args)
 
     def _restore(self, evictions: int, rounds: int) -> None:
         del self.evictions[evictions:]
@@ -82,12 +78,11 @@ class Trial:
 
     def pods_on(self, node: str) -> list[Pod]:
         """The pods on a node, in the order in which the API lists them."""
-        info = self.engine.cache.infos.get(node)
-        return sorted((entry.pod for entry in info.pods), key=lambda pod: pod.key.split("/")) if info is not None else []
+        return sorted(self.engine.pods_on(node), key=lambda pod: pod.key.split("/"))
 
     def cordon(self, name: str) -> None:
         """Let no more pods come to a node, until :meth:`uncordon`."""
-        node = self.engine.cache.node(name)
+        node = self.engine.node(name)
         assert node is not None
         self.cordoned[name] = node
         self.run.put(cordoned(node))
@@ -129,7 +124,7 @@ class Trial:
 
     def _disrupted(self, pod: Pod) -> None:
         self.budgets.take(pod)
-        self._note(self.budgets.take, pod, -1)
+        self.engine.on_undo(self.budgets.take, pod, -1)
 
     def _replaced(self, eviction: Eviction) -> list[tuple[Pod, Eviction]]:
         """Note *eviction*, and what the pod's owner makes in its place, if it does."""
@@ -146,7 +141,7 @@ class Trial:
                 raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which nobody makes again")
             return []
         eviction.replacement = made.key
-        self._note(self.replacements.take_back, made)
+        self.engine.on_undo(self.replacements.take_back, made)
         made, claims = with_claims(made, self.engine) if made.spec.resource_claims else (made, [])
         for claim in claims:
             self.run.put(claim)
@@ -184,7 +179,7 @@ class Trial:
             raise Stuck(f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned")
         eviction.to = host
         self.budgets.give(pod)
-        self._note(self.budgets.give, pod, -1)
+        self.engine.on_undo(self.budgets.give, pod, -1)
 
     def _preempted(self, pod: Pod, plan: Preemption) -> list[tuple[Pod, Eviction]]:
         assert plan.node is not None

@@ -22,9 +22,9 @@ DELAYED = "WaitForFirstConsumer"
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
     """The volumes and claims of a pod that has just found its node, as the volume controller and provisioners leave them."""
-    state = engine.cache.state(pod)
+    state = engine.pod_state(pod)
     try:
-        written = engine.binder.bind(pod if state is None else state.pod)
+        written = engine.bind_volumes(pod if state is None else state.pod)
     except VolumeError:
         return  # all its claims had volumes before
     listings = engine.listings
@@ -35,7 +35,7 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
         elif isinstance(item, PersistentVolumeClaim):
             name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(claim_class(item))
             if kind is not None:
-                yield from bound_to_each_other(item, new_volume(item, kind, engine.cache.node(name), listings.csi_nodes.get(name)))
+                yield from bound_to_each_other(item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name)))
 
 
 def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
@@ -62,9 +62,10 @@ def own_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
 
 def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
     """The claims that are made for a new *pod*, with their volumes where these do not wait for the pod's node."""
-    for claim in admit(_own(pod, engine), engine.listings.classes).objects:
+    classes = engine.listings.classes
+    for claim in admit(_own(pod, engine), classes).objects:
         assert isinstance(claim, PersistentVolumeClaim)
-        kind = engine.listings.classes.get(claim_class(claim))
+        kind = classes.get(claim_class(claim))
         if kind is None or kind.volume_binding_mode == DELAYED:
             yield claim
         else:
@@ -72,6 +73,6 @@ def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
 
 
 def _own(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
-    if not engine.algorithm.release.volumes.ephemeral_claims:
+    if not engine.release.volumes.ephemeral_claims:
         return []
     return [claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]

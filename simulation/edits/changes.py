@@ -21,7 +21,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @attrs.frozen
-class Change:
+class FieldChange:
     """One change: at *path*, by *operator*, with the text *value*."""
 
     path: Path

@@ -13,7 +13,7 @@ from ...api.kindnames import kind_words
 from ...api.meaning.labels import Matcher, SelectorError
 from ...api.meaning.selectortext import parse_selector
 from ...exceptions import UnknownNameError, did_you_mean, one_line
-from .changes import Change
+from .changes import FieldChange
 from .paths import EditError, Json
 from .resources import check_resource
 from .shorthand import path_for
@@ -31,7 +31,7 @@ class Edit:
     names: str | None
     """A pattern of ``namespace/name`` or ``name``; None: *labels* choose."""
     labels: Matcher
-    changes: tuple[Change, ...]
+    changes: tuple[FieldChange, ...]
 
     @classmethod
     def parse(cls, text: str) -> Edit:
@@ -56,8 +56,8 @@ class Edit:
             raise EditError(f"got {len(words)} {'word' if len(words) == 1 else 'words'}, wanted {WANTED}")
         kind, chosen = _kind(words[0]), words[1]
         is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
-        written = (Change.split(word) for word in words[2:])
-        changes = tuple(check_resource(Change(path_for(kind, field), operator, value)) for field, operator, value in written)
+        written = (FieldChange.split(word) for word in words[2:])
+        changes = tuple(check_resource(FieldChange(path_for(kind, field), operator, value)) for field, operator, value in written)
         return cls(text, kind, None if is_labels else chosen, _matcher(chosen if is_labels else ""), changes)
 
     @property

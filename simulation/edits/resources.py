@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...exceptions import did_you_mean
-from .changes import REMOVE, Change
+from .changes import REMOVE, FieldChange
 from .paths import EditError
 
 AMOUNTS = ("requests", "limits", "allocatable", "capacity")
@@ -11,7 +11,7 @@ NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
 HUGE_PAGES = "hugepages-"
 
 
-def check_resource(change: Change) -> Change:
+def check_resource(change: FieldChange) -> FieldChange:
     """*change*, if the resource that it is about can be one: a native one or one with a domain. Raises :class:`~.paths.EditError`."""
     for before, step in zip(change.path, change.path[1:], strict=False):
         if before.name in AMOUNTS and not before.is_item and change.operator != REMOVE:

@@ -22,7 +22,7 @@ def ask(
     """
     question = subject.question(scheduler_names)
     if question.passed_over is not None:
-        release = simulation.engine.algorithm.release.version
+        release = simulation.engine.release.version
         found = Explanation(Decision(subject.pod), (), was_scored=False, release=release)
     elif question.placed_on is not None:
         found = explain_placed(simulation, subject.pod, node=node)

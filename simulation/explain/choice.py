@@ -49,12 +49,12 @@ def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport],
     return Choice(
         best=best,
         ties=tuple(name for name in visiting if name in tied),
-        tie_break=in_words(engine.algorithm.release, engine.pick_host),
+        tie_break=in_words(engine.release, engine.pick_host),
         against=None if other is None else other.name,
         decided=ahead[0].rule if ahead and ahead[0].ahead > 0 else None,
         leads=ahead,
         constant=constant_scores(scored),
-        max_score=engine.flow.max_score,
+        max_score=engine.max_score,
     )
 
 

@@ -68,19 +68,19 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
 
     With *node* the explanation has all about that node. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
     """
-    engine.snapshot.refresh()
+    engine.fresh_table()
     if node is not None:
         _check_node(engine, node)
     with engine.unmoved(pod):
         decision = engine.schedule(pod)
-    release = engine.algorithm.release.version
+    release = engine.release.version
     if not decision.has_details:
         return Explanation(decision, (), was_scored=False, release=release)
     return _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
 
 
 def _check_node(engine: Engine, name: str) -> None:
-    names = {engine.table.names[row] for row in engine.flow.listed()}
+    names = set(engine.node_names())
     if name not in names:
         raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, sorted(names))}')
 
@@ -97,7 +97,7 @@ class _Explaining:
         others = self.judged.unscored([row for row in self._order() if row not in scored])
         with_totals = [report for report in scored.values() if report.total is not None]
         explanation = Explanation(
-            self.decision, (*scored.values(), *others), ranking is not None, self.engine.algorithm.release.version,
+            self.decision, (*scored.values(), *others), ranking is not None, self.engine.release.version,
             choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
             eviction=eviction_for(self.cycle, self.decision, others), **self._rules(),
         )  # fmt: skip
@@ -105,7 +105,7 @@ class _Explaining:
 
     def _rules(self) -> dict[str, Any]:
         """The filtering rules in running order, and whether all of them are asked."""
-        algorithm, search = self.engine.flow.algorithm_of(self.decision.pod), self.details.search
+        algorithm, search = self.engine.algorithm_of(self.decision.pod), self.details.search
         if algorithm is None or search is None:
             return {}
         concerned = {predicate.name for predicate in search.verdict.plain.predicates}
@@ -113,7 +113,7 @@ class _Explaining:
 
     def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
         """What stands against each device on *row*."""
-        profile = self.engine.flow.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+        profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
         return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
 
@@ -150,7 +150,7 @@ class _Explaining:
         return tuple(reason for reason in report.reasons if reason not in told)
 
     def _verdicts(self, row: int, report: NodeReport) -> tuple[RuleVerdict, ...]:
-        judged, algorithm = self.judged.judged(row), self.engine.flow.algorithm_of(self.decision.pod)
+        judged, algorithm = self.judged.judged(row), self.engine.algorithm_of(self.decision.pod)
         if judged is None or algorithm is None:
             return ()
         against = {objection.rule: objection for objection in self.judged.objections(row)}

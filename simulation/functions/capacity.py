@@ -34,6 +34,11 @@ class CapacityResult(Result):
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
+    def ok(self) -> bool:
+        """Whether as many fit as were asked for; without such a number, whether any fits: what the command's exit status says."""
+        return self.answer.is_yes
+
+    @property
     def fits(self) -> int:
         """How many copies fit, of all templates together."""
         return self.answer.counted.fits

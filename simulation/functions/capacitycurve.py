@@ -8,8 +8,9 @@ from typing import Any
 import attrs
 
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import wrong_type
-from ..capacity.curve import Axis, CurveError, Point, axes_of, points, sized
+from ..capacity.curve import CapacityCurveDocument, CurveAxis, CurveError, CurvePoint, axes_of, points, sized
 from ..capacity.question import asked
 from .capacity import GivenTemplates, checked_exclude, checked_limits, loaded_templates
 from .given import GivenCluster, GivenScheduler, recipe_of, scenario_of, warnings_of
@@ -23,23 +24,36 @@ ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {
 class CapacityCurveResult(Result):
     """How many copies fit of each size."""
 
-    release: str
-    axes: tuple[Axis, ...]
-    points: tuple[Point, ...]
-    """One a combination of sizes; the last axis changes fastest."""
+    document: CapacityCurveDocument
+    """Everything."""
     warnings: tuple[NoticeGroup, ...] = ()
 
+    @property
+    def ok(self) -> bool:
+        """Whether copies of any size fit: what the command's exit status says."""
+        return self.document.ok
+
+    @property
+    def axes(self) -> tuple[CurveAxis, ...]:
+        """The resources, each with its sizes."""
+        return self.document.axes
+
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """One a combination of sizes; the last axis changes fastest."""
+        return self.document.points
+
     def record(self) -> dict[str, Any]:
-        axes, found = [axis.record() for axis in self.axes], [point.record() for point in self.points]
-        return self._warned({"release": self.release, "axes": axes, "points": found})
+        found: dict[str, Any] = plain(self.document)
+        return found
 
     def tables(self) -> Mapping[str, Table]:
         rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limited by": point.limited_by} for point in self.points]
         return {"points": Table.of(rows, [axis.resource for axis in self.axes])}
 
     def facts(self) -> Mapping[str, object]:
-        most = max((point.fits for point in self.points), default=0)
-        return {"release": self.release, "axes": " x ".join(axis.resource for axis in self.axes), "points": len(self.points), "most": most}
+        most, axes = max((point.fits for point in self.points), default=0), " x ".join(axis.resource for axis in self.axes)
+        return {"release": self.document.release, "axes": axes, "points": len(self.points), "most": most}
 
     def verdict(self) -> str:
         fits = [point.fits for point in self.points]
@@ -78,4 +92,5 @@ def capacity_curve(
     )  # fmt: skip
     found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())
     warnings = warnings_of(scenario, scheduler, recipe.engine(scenario.config_maps), pods=question.pods)
-    return CapacityCurveResult(recipe.version, axes, tuple(found), warnings)
+    told = tuple(group.record() for group in warnings)
+    return CapacityCurveResult(CapacityCurveDocument(warnings=told, release=recipe.version, axes=axes, points=tuple(found)), warnings)

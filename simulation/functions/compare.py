@@ -10,11 +10,14 @@ import attrs
 
 from ...api.notebooks import Share
 from ...api.reading.notices import Notice, NoticeGroup, grouped
+from ...api.record import plain
 from ...exceptions import UnknownNameError
 from ...framework.options import FIELDS, GivenOptions, declared_of
 from ...framework.recipe import Recipe
+from ..compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ..compare.compare import Comparison
 from ..compare.compare import compare as compare_all
+from ..compare.document import ComparisonDocument, DifferingCycle
 from ..compare.newerlabels import with_newer_labels, zones_warning
 from .given import GivenCluster, GivenScheduler, check_order, options_given, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
@@ -22,44 +25,37 @@ from .results import Result, Row, Table
 NAMES = "abcdefgh"
 
 
-AGREEMENT = (
-    ("same", "the same", "same"),
-    ("amongBest", "among the best", "near"),
-    ("different", "different", "bad"),
-    ("heldBack", "held back", "held"),
-)
-"""Key of the record, what people read, and what it means."""
-
-
 @attrs.frozen(eq=False, repr=False)
 class CompareResult(Result):
     """Which pods get another node under another configuration, and why."""
 
-    _record: dict[str, Any]
+    document: ComparisonDocument
+    """Everything."""
     warnings: tuple[NoticeGroup, ...] = ()
 
     @classmethod
     def of(cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = ()) -> CompareResult:
         """The result of *comparison*, whose schedulers are not needed any more."""
-        return cls(comparison.record(), warnings)
+        return cls(comparison.document(tuple(group.record() for group in warnings)), warnings)
 
     @property
-    def same(self) -> bool:
+    def ok(self) -> bool:
         """Whether every decision is the same: what the command's exit status says."""
-        return bool(self._record["same"])
+        return self.document.same
 
     @property
-    def differences(self) -> list[dict[str, Any]]:
+    def differences(self) -> tuple[DifferingCycle, ...]:
         """Each cycle in which not all decide the same, with the first rule that differs."""
-        return list(self._record["differences"])
+        return self.document.differences
 
     @property
     def hosts(self) -> dict[str, dict[str, str | None]]:
         """Configuration -> pod -> its node; None where it has none."""
-        return {found["name"]: dict(found["hosts"]) for found in self._record["configurations"]}
+        return {found.name: dict(found.hosts) for found in self.document.configurations}
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self._record)
+        found: dict[str, Any] = plain(self.document)
+        return found
 
     def tables(self) -> Mapping[str, Table]:
         hosts = self.hosts
@@ -68,24 +64,24 @@ class CompareResult(Result):
         return {"pods": Table(("pod", *hosts), rows)}
 
     def facts(self) -> Mapping[str, object]:
-        record = self._record
+        found = self.document
         return {
-            "configurations": len(record["configurations"]), "mode": record["mode"], "cycles": record["cycles"],
-            "differences": len(record["differences"]),
+            "configurations": len(found.configurations), "mode": found.mode, "cycles": found.cycles, "differences": len(found.differences),
         }  # fmt: skip
 
     def verdict(self) -> str:
-        cycles, differ = self._record["cycles"], len(self.differences)
+        cycles, differ = self.document.cycles, len(self.differences)
         if not differ:
             return f"All {cycles:,} decisions are the same."
         told = [f"{share.count:,} {'is' if share.count == 1 else 'are'} {share.name}" for share in self.shares() if share.count]
         return f"Of {cycles:,} decisions {', '.join(told)}." if told else f"{differ:,} of {cycles:,} decisions are not the same everywhere."
 
     def shares(self) -> Sequence[Share]:
-        if len(self._record["against"]) != 1:
+        if len(self.document.against) != 1:
             return ()
-        counts = self._record["against"][0]["agreement"]
-        return [Share(name, counts[key], meaning) for key, name, meaning in AGREEMENT if counts[key] or key == "same"]
+        counts = self.document.against[0].agreement
+        others = ((counts.among_best, AMONG_BEST, "near"), (counts.different, DIFFERENT, "bad"), (counts.held_back, HELD_BACK, "held"))
+        return [Share("the same", counts.same, "same"), *(Share(name, count, meaning) for count, name, meaning in others if count)]
 
 
 def compare(

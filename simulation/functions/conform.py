@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+import signal
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from ...api.record import plain
 from ...exceptions import ManifestError, UnknownNameError
-from ..conform import WITHOUT, Family, FamilyReport, Manner, check_family, find_families
+from ..conform import USUAL, WITHOUT, ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
 from .given import paths_of
 from .results import Result, Table
 
@@ -24,9 +27,18 @@ class ConformResult(Result):
     reports: tuple[FamilyReport, ...]
 
     @property
-    def identical(self) -> bool:
+    def document(self) -> ConformanceDocument:
+        """The counts, of all families and of each."""
+        families = tuple(report.counts for report in self.reports)
+        return ConformanceDocument(
+            cases=sum(counts.cases for counts in families), identical=sum(counts.identical for counts in families),
+            left_out=sum(counts.left_out for counts in families), families=families,
+        )  # fmt: skip
+
+    @property
+    def ok(self) -> bool:
         """Whether every case that was run is identical: what the command's exit status says."""
-        return all(report.cases == report.identical + report.left_out for report in self.reports)
+        return not self.different
 
     @property
     def different(self) -> dict[str, list[str]]:
@@ -34,24 +46,19 @@ class ConformResult(Result):
         return {name: lines for report in self.reports for name, lines in report.different.items()}
 
     def record(self) -> dict[str, Any]:
-        return {
-            "cases": sum(report.cases for report in self.reports),
-            "identical": sum(report.identical for report in self.reports),
-            "leftOut": sum(report.left_out for report in self.reports),
-            "families": [report.record() for report in self.reports],
-        }
+        found: dict[str, Any] = plain(self.document)
+        return found
 
     def tables(self) -> Mapping[str, Table]:
         columns = ("release", "family", "cases", "cycles", "steps", "identical", "leftOut")
-        return {"families": Table(columns, [report.record() for report in self.reports])}
+        return {"families": Table(columns, self.record()["families"])}
 
     def facts(self) -> Mapping[str, object]:
-        record = self.record()
-        return {"families": len(self.reports), "cases": record["cases"], "identical": record["identical"], "different": len(self.different)}
+        found = self.document
+        return {"families": len(self.reports), "cases": found.cases, "identical": found.identical, "different": len(self.different)}
 
     def verdict(self) -> str:
-        record = self.record()
-        return f"{record['identical']:,} of {record['cases']:,} cases are identical."
+        return f"{self.document.identical:,} of {self.document.cases:,} cases are identical."
 
 
 def conform(
@@ -71,15 +78,45 @@ def conform(
     for name in without:
         if name not in WITHOUT:
             raise UnknownNameError(f'without: got "{name}", wanted {", ".join(WITHOUT)}')
-    found = [family for family in find_families([Path(path) for path in paths_of("paths", paths)]) if _wanted(family, families)]
+    return checked(chosen_families([Path(path) for path in paths_of("paths", paths)], families), without, Manner(details=details), jobs)
+
+
+def chosen_families(paths: Sequence[Path], names: Collection[str] | None) -> list[Family]:
+    """The families in *paths* that have one of *names*. Raises :class:`~kubeclassic.exceptions.ManifestError` if there is none."""
+    found = [family for family in find_families(paths) if names is None or family.name in names]
     if not found:
-        raise ManifestError(f"families: got none of {', '.join(families or ())} in {', '.join(paths_of('paths', paths))}")
-    check = partial(check_family, without=tuple(without), manner=Manner(details=details))
+        raise ManifestError(f"no family {', '.join(names or ())} in {', '.join(map(str, paths))}")
+    return found
+
+
+def _unfollowed(steps: Iterable[FamilyReport], total: int) -> Iterable[FamilyReport]:
+    return steps
+
+
+def checked(
+    families: Sequence[Family],
+    without: Collection[str] = (),
+    manner: Manner = USUAL,
+    jobs: int = 1,
+    following: Callable[[Iterable[FamilyReport], int], Iterable[FamilyReport]] = _unfollowed,
+) -> ConformResult:
+    """Run the cases of *families*, *jobs* of them at once; *following* counts those that are done."""
+    check = partial(check_family, without=tuple(without), manner=manner)
     if jobs == 1:
-        return ConformResult(tuple(map(check, found)))
-    with ProcessPoolExecutor(jobs) as pool:
-        return ConformResult(tuple(pool.map(check, found)))
+        return ConformResult(tuple(following(map(check, families), len(families))))
+    with ProcessPoolExecutor(jobs, initializer=_end_quietly) as pool:
+        try:
+            return ConformResult(tuple(following(pool.map(check, families), len(families))))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # first: a pool that finds its workers gone complains of what is cancelled
+            for process in active_children():
+                process.terminate()
+            raise
 
 
-def _wanted(family: Family, names: Collection[str] | None) -> bool:
-    return names is None or family.name in names
+def _end_quietly() -> None:
+    """Let a worker leave Ctrl-C to the main process, which then ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)

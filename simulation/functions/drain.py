@@ -10,8 +10,9 @@ import attrs
 
 from ...api.notebooks import Share
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import check_type
-from ..drain.plan import Plan
+from ..drain.plan import DrainMove, Plan
 from ..drain.question import Question, matcher
 from ..drain.rules import DrainFlags
 from ..drain.settled import engines_like, settle
@@ -27,43 +28,44 @@ class DrainResult(Result):
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
+    def ok(self) -> bool:
+        """Whether all nodes that were named can go, or a search found any: what the command's exit status says."""
+        return self.plan.answer.ok
+
+    @property
     def can(self) -> list[str]:
         """The nodes that can go, all of them together, in the order in which they are emptied."""
-        return list(self.plan.can)
+        return list(self.plan.answer.can)
 
     @property
     def cannot(self) -> dict[str, str]:
         """Node that cannot go -> why."""
-        return dict(self.plan.cannot)
+        return dict(self.plan.answer.cannot)
 
     @property
-    def moves(self) -> list[dict[str, str]]:
-        """Who moves: pod, from, to."""
-        return self.plan.moves
+    def moves(self) -> tuple[DrainMove, ...]:
+        """Who moves, from where, and to which node."""
+        return self.plan.answer.moves
 
     @property
     def at_most(self) -> int | None:
         """Of a search: how many nodes can go at most."""
-        return None if self.plan.bound is None else self.plan.bound.at_most
-
-    @property
-    def all_can(self) -> bool:
-        """Whether the answer is yes: what the command's exit status says."""
-        return self.plan.all_can
+        bound = self.plan.answer.bound
+        return None if bound is None else bound.at_most
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.plan.record())
+        return self._plain(self.plan.document)
 
     def tables(self) -> Mapping[str, Table]:
-        plan = self.plan
-        nodes: list[Row] = [{"node": name, "can": name in plan.can, "why": plan.cannot.get(name)} for name in plan.asked]
+        answer = self.plan.answer
+        nodes: list[Row] = [{"node": name, "can": name in answer.can, "why": answer.cannot.get(name)} for name in self.plan.asked]
         columns = ("round", "pod", "node", "by", "replacement", "to")
-        return {"nodes": Table(("node", "can", "why"), nodes), "evictions": Table(columns, plan.record()["evictions"])}
+        return {"nodes": Table(("node", "can", "why"), nodes), "evictions": Table(columns, plain(answer.evictions))}
 
     def facts(self) -> Mapping[str, object]:
         return {
-            "release": self.plan.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
-            "moves": len(self.moves), "rounds": self.plan.rounds,
+            "release": self.plan.answer.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
+            "moves": len(self.moves), "rounds": self.plan.answer.summary.rounds,
         }  # fmt: skip
 
     def verdict(self) -> str:

@@ -69,9 +69,7 @@ def scenario_of(
     return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
 
 
-def warnings_of(
-    scenario: Scenario, scheduler: GivenScheduler, *engines: Engine, pods: Sequence[Pod] = ()
-) -> tuple[NoticeGroup, ...]:
+def warnings_of(scenario: Scenario, scheduler: GivenScheduler, *engines: Engine, pods: Sequence[Pod] = ()) -> tuple[NoticeGroup, ...]:
     """What is odd in *scenario*, and what *engines*, made of *scheduler*, do not read of it and of *pods*, which are to come."""
     algorithms = [engine.algorithm for engine in engines]
     by_default = () if options_given(scheduler).release else algorithms

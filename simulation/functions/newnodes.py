@@ -14,9 +14,10 @@ from ...api.load import Loaded, load, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
+from ...api.record import plain
 from ...exceptions import ManifestError, wrong_type
 from ..capacity.question import asked
-from ..newnodes.answer import Answer, plain
+from ..newnodes.answer import Answer, number_of
 from ..newnodes.asking import fewest_nodes
 from ..newnodes.daemonpods import DaemonPods
 from ..newnodes.kinds import LIKE, NewNodeError, kinds_of, read_cost
@@ -33,24 +34,24 @@ class NewNodesResult(Result):
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
-    def placed(self) -> bool:
+    def ok(self) -> bool:
         """Whether each pod finds a node with the new ones: what the command's exit status says."""
         return self.answer.is_yes
 
     @property
     def added(self) -> dict[str, int]:
         """Kind -> how many of it to add; kinds that are not needed are left out. Empty if no number is enough."""
-        return {row["node"]: row["count"] for row in self.answer.added()}
+        return {row.node: row.count for row in self.answer.added()}
 
     @property
     def cost(self) -> Decimal | None:
         """What they cost in all; each node 1 if no costs were given. None if no number is enough."""
-        return self.answer.cost if self.placed else None
+        return self.answer.cost if self.ok else None
 
     @property
     def is_proven(self) -> bool:
         """Whether every mix that costs less was simulated, or has too little of something."""
-        return self.placed and self.answer.found.is_proven
+        return self.ok and self.answer.found.is_proven
 
     @property
     def with_one_fewer(self) -> str | None:
@@ -63,24 +64,23 @@ class NewNodesResult(Result):
         return dict(self.answer.without_place)
 
     def record(self) -> dict[str, Any]:
-        return self._warned(self.answer.record())
+        return self._plain(self.answer.document)
 
     def tables(self) -> Mapping[str, Table]:
         nodes = [
-            {"name": row["name"], "node": row["node"], "pods": row["pods"]}
-            | {f"{name} requested": used for name, used in row["requested"].items()}
-            for row in self.answer.nodes()
-        ]  # fmt: skip
-        added = Table(("node", "count", "cost", "costOfOne"), self.answer.added())
+            {"name": node.name, "node": node.node, "pods": node.pods} | {f"{name} requested": used for name, used in node.requested.items()}
+            for node in self.answer.nodes()
+        ]
+        added = Table(("node", "count", "cost", "costOfOne"), plain(self.answer.added()))
         return {"added": added, "nodes": Table.of(nodes, ("name", "node", "pods"))}
 
     def facts(self) -> Mapping[str, object]:
         told = " and ".join(f"{count} {name}" for name, count in self.added.items()) or "nothing"
-        cost = None if self.cost is None else plain(self.cost)
-        return {"release": self.answer.release, "added": told, "cost": cost, "placed": self.placed, "proven": self.is_proven or None}
+        cost = None if self.cost is None else number_of(self.cost)
+        return {"release": self.answer.release, "added": told, "cost": cost, "placed": self.ok, "proven": self.is_proven or None}
 
     def verdict(self) -> str:
-        if not self.placed:
+        if not self.ok:
             return "No number of these nodes is enough."
         return f"With {self.facts()['added']} added, each pod finds a node." if self.added else "Each pod finds a node without a new one."
 
@@ -117,7 +117,10 @@ def add_nodes(
     """
     recipe = recipe_of(scheduler, preemption=preemption)
     scenario = scenario_of(
-        cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        cluster,
+        scheduler_names=recipe.scheduler_names,
+        defaults=defaults,
+        edits=edits,
         priorities=recipe.keeps_priorities,
     )
     if pod is None and (pods is not None or ratio is not None or pending_first):

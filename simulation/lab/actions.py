@@ -10,19 +10,19 @@ import attrs
 from ..edits.apply import Edits
 from ..edits.paths import EditError
 from ..scenario import Scenario
-from .configuration import Configuration
+from .configuration import LabConfiguration
 from .material import MOST_COPIES, Changes, Copies, check_node, cordon, drain
 from .moves import switched, weighed, whole, with_release, with_setting, with_source
 from .source import LabError, Source, read_source
-from .state import State
+from .state import LabState
 
-FindScenario = Callable[[State], Scenario]
-Done = tuple[Configuration, Changes, str]
+FindScenario = Callable[[LabState], Scenario]
+Done = tuple[LabConfiguration, Changes, str]
 MOST_EDIT = 2000
 
 
 @attrs.frozen
-class Asked:
+class ActionValues:
     """One action; each reader refuses values of another kind with :class:`~.source.LabError`."""
 
     values: Mapping[str, Any]
@@ -71,7 +71,7 @@ class Asked:
         return value
 
 
-def changed(asked: Asked, state: State, start: State, sources: list[Source], scenario: FindScenario) -> Done:
+def changed(asked: ActionValues, state: LabState, start: LabState, sources: list[Source], scenario: FindScenario) -> Done:
     """What *asked* makes of *state*: configuration, changes, and what was done in words. A source that is loaded joins *sources*.
 
     Raises :class:`~.source.LabError`.
@@ -91,14 +91,14 @@ def changed(asked: Asked, state: State, start: State, sources: list[Source], sce
 # --- of the configuration -------------------------------------------------------------------------------------------
 
 
-def _release(asked: Asked, found: Configuration, sources: list[Source]) -> tuple[Configuration, str]:
+def _release(asked: ActionValues, found: LabConfiguration, sources: list[Source]) -> tuple[LabConfiguration, str]:
     wanted = asked.text("value")
     latest = next((source for source in sources if source.runs_on(wanted)), None)
     kept = None if found.source.runs_on(wanted) else latest
     return with_release(found, wanted, kept), f"release {wanted}"
 
 
-def _source(asked: Asked, found: Configuration, sources: list[Source]) -> tuple[Configuration, str]:
+def _source(asked: ActionValues, found: LabConfiguration, sources: list[Source]) -> tuple[LabConfiguration, str]:
     key = asked.text("key")
     source = next((one for one in sources if one.key == key), None)
     if source is None:
@@ -106,30 +106,30 @@ def _source(asked: Asked, found: Configuration, sources: list[Source]) -> tuple[
     return with_source(found, source), f"rules of {source.name}"
 
 
-def _load(asked: Asked, found: Configuration, sources: list[Source]) -> tuple[Configuration, str]:
+def _load(asked: ActionValues, found: LabConfiguration, sources: list[Source]) -> tuple[LabConfiguration, str]:
     source = read_source(asked.text("text"), asked.text("name"))
     sources[:] = [source, *(one for one in sources if one.key != source.key)]
     return with_source(found, source), f"rules of {source.name}"
 
 
-def _switch(asked: Asked, found: Configuration, sources: list[Source]) -> tuple[Configuration, str]:
+def _switch(asked: ActionValues, found: LabConfiguration, sources: list[Source]) -> tuple[LabConfiguration, str]:
     rule, on = asked.text("rule"), asked.flag("on")
     return switched(found, rule, on), f"{rule} {'on' if on else 'off'}"
 
 
-def _weight(asked: Asked, found: Configuration, sources: list[Source]) -> tuple[Configuration, str]:
+def _weight(asked: ActionValues, found: LabConfiguration, sources: list[Source]) -> tuple[LabConfiguration, str]:
     rule = asked.text("rule")
     made = weighed(found, rule, asked.values.get("weight"))
     return made, f"weight of {rule} to {asked.values.get('weight')}"
 
 
-def _set(asked: Asked, found: Configuration, sources: list[Source]) -> tuple[Configuration, str]:
+def _set(asked: ActionValues, found: LabConfiguration, sources: list[Source]) -> tuple[LabConfiguration, str]:
     name, value = asked.text("name"), asked.values.get("value")
     made = with_setting(found, name, value)
     return made, f"{name} to {'the default' if value is None else str(value).lower() if isinstance(value, bool) else value}"
 
 
-RULES: Mapping[str, Callable[[Asked, Configuration, list[Source]], tuple[Configuration, str]]] = {
+RULES: Mapping[str, Callable[[ActionValues, LabConfiguration, list[Source]], tuple[LabConfiguration, str]]] = {
     "release": _release, "source": _source, "load": _load, "switch": _switch, "weight": _weight, "set": _set,
 }  # fmt: skip
 
@@ -137,7 +137,7 @@ RULES: Mapping[str, Callable[[Asked, Configuration, list[Source]], tuple[Configu
 # --- of the cluster -------------------------------------------------------------------------------------------------
 
 
-def _edit(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, str]:
+def _edit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
     text = " ".join(asked.text("text").split()) if "\n" in asked.text("text") else asked.text("text").strip()
     if len(text) > MOST_EDIT:
         raise LabError(f"edit: got {len(text)} characters, wanted {MOST_EDIT} at most", "edit")
@@ -148,13 +148,13 @@ def _edit(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, 
     return state.changes.edited(text), text
 
 
-def _unedit(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, str]:
+def _unedit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
     edits = state.changes.edits
     at = asked.number("at", 0, len(edits) - 1)
     return attrs.evolve(state.changes, edits=(*edits[:at], *edits[at + 1 :])), f"without: {edits[at]}"
 
 
-def _copy(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, str]:
+def _copy(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
     like, count = asked.text("node"), asked.number("count", 1, MOST_COPIES)
     copies = [one for one in state.changes.copies if one.like != like]
     before = sum(one.count for one in state.changes.copies if one.like == like)
@@ -164,30 +164,30 @@ def _copy(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, 
     return made, f"{count} {'node' if count == 1 else 'nodes'} like {like}"
 
 
-def _uncopy(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, str]:
+def _uncopy(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
     like = asked.text("node")
     return attrs.evolve(state.changes, copies=tuple(one for one in state.changes.copies if one.like != like)), f"no nodes like {like}"
 
 
-def _cordon(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, str]:
+def _cordon(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
     node = check_node(asked.text("node"), scenario(state), "node")
     return state.changes.without(cordon(node.name)).edited(cordon(node.name)), f"{node.name} cordoned"
 
 
-def _uncordon(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, str]:
+def _uncordon(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
     node = check_node(asked.text("node"), scenario(state), "node")
     kept = state.changes.without(cordon(node.name))
     was_given = kept == state.changes
     return kept.edited(f"node {node.name} unschedulable-") if was_given else kept, f"{node.name} takes pods again"
 
 
-def _drain(asked: Asked, state: State, scenario: FindScenario) -> tuple[Changes, str]:
+def _drain(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
     there = scenario(state)
     node = check_node(asked.text("node"), there, "node")
     texts = drain(node.name, there)
     return state.changes.without(*texts).edited(*texts), f"{node.name} drained"
 
 
-CLUSTER: Mapping[str, Callable[[Asked, State, FindScenario], tuple[Changes, str]]] = {
+CLUSTER: Mapping[str, Callable[[ActionValues, LabState, FindScenario], tuple[Changes, str]]] = {
     "edit": _edit, "unedit": _unedit, "copy": _copy, "uncopy": _uncopy, "cordon": _cordon, "uncordon": _uncordon, "drain": _drain,
 }  # fmt: skip

@@ -20,7 +20,7 @@ MOST_TOLD = 2000
 
 
 @attrs.define(eq=False)
-class Texts:
+class NumberedTexts:
     """Texts by number, each once."""
 
     texts: list[str] = attrs.field(factory=lambda: [""])
@@ -36,19 +36,19 @@ class Texts:
 
 
 @attrs.frozen(eq=False)
-class Answer:
+class LabRun:
     """A finished run. ``hosts``: int64[pods], index of the node or -1; ``whys``: int64[pods], number of the text that says why not."""
 
     plot: Plot
     hosts: Ints
     whys: Ints
     summary: dict[str, Any]
-    texts: Texts
+    texts: NumberedTexts
     notices: tuple[Notice, ...] = ()
     """What is odd in the cluster, and what of it the release does not read."""
 
     @classmethod
-    def of(cls, simulation: Simulation, plot: Plot, texts: Texts) -> Answer:
+    def of(cls, simulation: Simulation, plot: Plot, texts: NumberedTexts) -> LabRun:
         """The answer of a finished *simulation*."""
         hosts, whys = np.array(plot.bound, np.int64), np.zeros(len(plot.bound), np.int64)
         for key, outcome in simulation.outcomes.items():
@@ -65,7 +65,7 @@ class Answer:
         at = int(self.hosts[self.plot.pod_at[pod]])
         return None if at == NOWHERE else self.plot.nodes[at]
 
-    def record(self, before: Answer | None) -> dict[str, Any]:
+    def record(self, before: LabRun | None) -> dict[str, Any]:
         """As plain data: [pod, node, why] by index of what differs from *before*, or of everything; with the texts that they name."""
         is_whole = before is None or before.plot is not self.plot
         if before is None or is_whole:
@@ -78,7 +78,7 @@ class Answer:
 
 
 @attrs.frozen
-class Difference:
+class RunDifference:
     """How an answer differs from an earlier one, pod by pod: (pod, node before, node after, why it has none)."""
 
     moved: tuple[tuple[str, str, str], ...]
@@ -90,7 +90,7 @@ class Difference:
     gone: tuple[str, ...] = ()
 
     @classmethod
-    def between(cls, before: Answer, after: Answer) -> Difference:
+    def between(cls, before: LabRun, after: LabRun) -> RunDifference:
         """From *before* to *after*."""
         if before.plot is after.plot:
             changed = np.flatnonzero(before.hosts != after.hosts).tolist()
@@ -101,7 +101,9 @@ class Difference:
         return cls._of(before, after, pairs, tuple(k for k in here if k not in there), tuple(k for k in there if k not in here))
 
     @classmethod
-    def _of(cls, before: Answer, after: Answer, pairs: list[tuple[int, int]], come: tuple[str, ...], gone: tuple[str, ...]) -> Difference:
+    def _of(
+        cls, before: LabRun, after: LabRun, pairs: list[tuple[int, int]], come: tuple[str, ...], gone: tuple[str, ...]
+    ) -> RunDifference:
         moved, lost, found = [], [], []
         for then, now in pairs:
             was, here = int(before.hosts[then]), int(after.hosts[now])

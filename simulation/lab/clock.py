@@ -19,7 +19,7 @@ from ..replay.replay import Replay
 from ..scenario import Files, Scenario
 from .plot import Plot
 from .source import LabError
-from .state import PRIORITY_GATE, State, Workbench
+from .state import PRIORITY_GATE, LabState, Workbench
 from .why import explained
 
 MOST_EVENTS = 100_000
@@ -31,7 +31,7 @@ NOT_SHOWN = ("Summary",)
 class Film:
     """A replay that was written down. ``events``: [time, event, pod, node, text, attempts], in order."""
 
-    state: State
+    state: LabState
     inputs: Inputs
     recipe: Recipe
     events: tuple[tuple[Any, ...], ...]
@@ -67,7 +67,7 @@ class _Taking:
     def look(self) -> None:
         """See what new nodes offer, which is known after the step that tells of them."""
         for name in self.unknown:
-            node = self.replay.engine.cache.node(name)
+            node = self.replay.engine.node(name)
             had = {} if node is None else of_node(node.status.allocatable)
             self.nodes[name] = tuple(had.get(resource, 0) for resource in (*self.plot.resources, PODS))
         self.unknown.clear()
@@ -79,7 +79,7 @@ class _Taking:
             return
         if key and key not in self.plot.pod_at and key not in self.pods:
             pod = self.replay.cluster.pod(key)
-            requests = {} if pod is None else self.replay.engine.templates.of(pod).requests
+            requests = {} if pod is None else self.replay.engine.template_of(pod).requests
             self.pods[key] = tuple(requests.get(name, 0) for name in self.plot.resources)
         if event == "NodeAdded" and node not in self.plot.node_at:
             self.nodes.setdefault(node, ())
@@ -88,7 +88,7 @@ class _Taking:
         self.events.append((record["time"], event, key, node, more, record.get("attempts", 0)))
 
 
-def film(bench: Workbench, state: State, paths: Sequence[str] = ()) -> Film:
+def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
     """Replay *state*; *paths*: more events, as ``kubeclassic replay`` takes them.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read.

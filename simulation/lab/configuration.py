@@ -20,7 +20,7 @@ from .source import PROVIDER, Json, Source, default_source, policy_of
 
 
 @attrs.frozen(kw_only=True)
-class Configuration:
+class LabConfiguration:
     """One configuration. *start* is what the lab was started with, and has all that is not moved here."""
 
     start: Recipe = attrs.field(eq=False)
@@ -40,7 +40,7 @@ class Configuration:
     order: str = "input"
 
     @classmethod
-    def of(cls, start: Recipe, source: Source | None = None, order: str = "input") -> Configuration:
+    def of(cls, start: Recipe, source: Source | None = None, order: str = "input") -> LabConfiguration:
         """What the lab begins with."""
         tie_break = start.tie_break if isinstance(start.tie_break, str) else "release"
         return cls(

@@ -30,7 +30,7 @@ MOST_RUNS = 200
 
 
 @attrs.define(eq=False)
-class GroundedSimulation(Simulation):
+class WarmSimulation(Simulation):
     """A simulation by a scheduler that knows nodes and placed pods already, if *knows* says so."""
 
     knows: bool = False
@@ -52,7 +52,7 @@ class GroundedSimulation(Simulation):
 
 
 @attrs.define(eq=False)
-class Ground:
+class WarmEngines:
     """One scenario, and for each release and its gates a scheduler that knows it."""
 
     scenario: Scenario
@@ -80,31 +80,31 @@ class Ground:
         here, there = self.scenario.objects, scenario.objects
         return len(here) == len(there) and all(ours is theirs or ours == theirs for ours, theirs in zip(here, there, strict=True))
 
-    def beside(self, scenario: Scenario) -> Ground:
+    def beside(self, scenario: Scenario) -> WarmEngines:
         """The ground of a *scenario* that this one :meth:`knows`; both use the same schedulers."""
         return attrs.evolve(self, scenario=scenario, plot=None, engines=self._engines)
 
     @contextmanager
-    def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[GroundedSimulation]:
+    def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[WarmSimulation]:
         """A new simulation for the block; afterwards all that it did is undone or forgotten.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
         """
         engine = _engine(recipe, self.scenario, None)
-        key = engine.algorithm.release.version, frozenset(name for name, on in engine.algorithm.gates.items() if on)
+        key = engine.release.version, frozenset(name for name, on in engine.gates.items() if on)
         before, runs = self._engines.pop(key, (None, 0))
         if before is not None:
             engine = _engine(recipe, self.scenario, before)
-        made = GroundedSimulation(self.scenario, engine, order, details, knows=before is not None)
+        made = WarmSimulation(self.scenario, engine, order, details, knows=before is not None)
         yield made
         if runs < MOST_RUNS and self._is_undone(made):
             self._engines[key] = engine, runs + 1
 
-    def _is_undone(self, simulation: GroundedSimulation) -> bool:
+    def _is_undone(self, simulation: WarmSimulation) -> bool:
         """Take back what *simulation* placed; False where that would not be all that it did."""
         engine, cache = simulation.engine, simulation.engine.cache
         placed = [state.pod.bound_to(state.node_name) for pod in simulation.pods() if (state := cache.state(pod)) is not None]
-        holds = any(profile.points.permit for profile in engine.flow.profiles.values())
+        holds = any(profile.points.permit for profile in engine.profiles.values())
         if holds or simulation.has_evicted:
             return False
         _, states, assumed = cache.counts
@@ -113,9 +113,8 @@ class Ground:
         for pod in reversed(placed):
             cache.forget(pod)
         cache.order.taken = 0
-        engine.snapshot.refresh()
-        engine.table.transient[:] = 0
-        return all(_keeps_ports(cache, pod) for pod in placed if engine.templates.of(pod).ports)
+        engine.fresh_table().transient[:] = 0
+        return all(_keeps_ports(cache, pod) for pod in placed if engine.template_of(pod).ports)
 
 
 def _engine(recipe: Recipe, scenario: Scenario, before: Engine | None) -> Engine:

@@ -12,7 +12,7 @@ from ...api.objects import Map
 from ...exceptions import did_you_mean
 from ...framework.releases import ALL_RELEASES
 from ..order import ORDERS
-from .configuration import Configuration
+from .configuration import LabConfiguration
 from .rules import filters_of, scorers_of
 from .source import LabError, Source, default_source
 
@@ -20,10 +20,10 @@ MOST_WEIGHT = 1_000_000
 CHOICES: Mapping[str, tuple[str, ...]] = {"order": ORDERS, "tieBreak": tuple(TIE_BREAKS)}
 FIELDS = {"order": "order", "tieBreak": "tie_break", "seed": "seed", "preemption": "preemption", "percentage": "percentage",
           "hardPodAffinityWeight": "hard_weight"}  # fmt: skip
-"""Name of a setting -> the field of :class:`~.configuration.Configuration`."""
+"""Name of a setting -> the field of :class:`~.configuration.LabConfiguration`."""
 
 
-def with_release(configuration: Configuration, release: str, source: Source | None = None) -> Configuration:
+def with_release(configuration: LabConfiguration, release: str, source: Source | None = None) -> LabConfiguration:
     """The same on another release. What that release does not have falls away. Raises :class:`~.source.LabError`."""
     if ALL_RELEASES.get(release) is None:
         raise LabError(f'release: got "{release}", wanted one of {", ".join(ALL_RELEASES)}', "release")
@@ -31,7 +31,7 @@ def with_release(configuration: Configuration, release: str, source: Source | No
     return _known(attrs.evolve(configuration, release=release, source=kept))
 
 
-def with_source(configuration: Configuration, source: Source) -> Configuration:
+def with_source(configuration: LabConfiguration, source: Source) -> LabConfiguration:
     """The rules of *source*, as it has them. Raises :class:`~.source.LabError`."""
     if not source.runs_on(configuration.release):
         wanted = "a profile" if configuration.runs_profiles else "a Policy or a provider"
@@ -39,7 +39,7 @@ def with_source(configuration: Configuration, source: Source) -> Configuration:
     return attrs.evolve(configuration, source=source, switches=Map(), weights=Map())
 
 
-def switched(configuration: Configuration, name: str, on: bool) -> Configuration:
+def switched(configuration: LabConfiguration, name: str, on: bool) -> LabConfiguration:
     """With a predicate, or a plugin that filters, on or off. Raises :class:`~.source.LabError`."""
     rules = {rule.name: rule for rule in filters_of(configuration)}
     if name not in rules:
@@ -50,7 +50,7 @@ def switched(configuration: Configuration, name: str, on: bool) -> Configuration
     return attrs.evolve(configuration, switches=Map(moved if on == rules[name].is_default else {**moved, name: on}))
 
 
-def weighed(configuration: Configuration, name: str, weight: object) -> Configuration:
+def weighed(configuration: LabConfiguration, name: str, weight: object) -> LabConfiguration:
     """With another weight of a priority, or of a plugin that scores; 0 is off. Raises :class:`~.source.LabError`."""
     rules = {rule.name: rule for rule in scorers_of(configuration)}
     if name not in rules:
@@ -60,7 +60,7 @@ def weighed(configuration: Configuration, name: str, weight: object) -> Configur
     return attrs.evolve(configuration, weights=Map(moved if number == rules[name].default else {**moved, name: number}))
 
 
-def with_setting(configuration: Configuration, name: str, value: object) -> Configuration:
+def with_setting(configuration: LabConfiguration, name: str, value: object) -> LabConfiguration:
     """With another value of one of :data:`FIELDS`; None: what the source or the release says. Raises :class:`~.source.LabError`."""
     if name not in FIELDS:
         raise LabError(f'setting: got "{name}", wanted one of {", ".join(FIELDS)}', name)
@@ -84,12 +84,12 @@ def whole(value: object, least: int, most: int, field: str) -> int:
     return value
 
 
-def _evolved(configuration: Configuration, name: str, value: object) -> Configuration:
+def _evolved(configuration: LabConfiguration, name: str, value: object) -> LabConfiguration:
     changes: dict[str, Any] = {FIELDS[name]: value}
     return attrs.evolve(configuration, **changes)
 
 
-def _known(configuration: Configuration) -> Configuration:
+def _known(configuration: LabConfiguration) -> LabConfiguration:
     """Without what was moved of rules that the release does not have, or has so already."""
     plain = attrs.evolve(configuration, switches=Map(), weights=Map())
     filters, scorers = {rule.name: rule for rule in filters_of(plain)}, {rule.name: rule for rule in scorers_of(plain)}

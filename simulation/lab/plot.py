@@ -60,9 +60,7 @@ class Plot:
             "labels": labels,
             "waiting": len(self.scenario.pending),
             "nodes": [_node_record(node, labels, self.resources) for node in self.scenario.nodes],
-            "pods": [
-                [pod.key, self.requests[at], pod.priority, self.bound[at]] for at, pod in enumerate(everyone) if isinstance(pod, Pod)
-            ],
+            "pods": [[pod.key, self.requests[at], pod.priority, self.bound[at]] for at, pod in enumerate(everyone) if isinstance(pod, Pod)],
         }
 
 
@@ -75,8 +73,8 @@ def _resources(scenario: Scenario) -> tuple[str, ...]:
 
 
 def _template(pod: Pod, engine: Engine) -> Template:
-    state = engine.cache.state(pod) if pod.spec.node_name else None
-    return engine.templates.of(pod) if state is None else state.entry.template
+    state = engine.pod_state(pod) if pod.spec.node_name else None
+    return engine.template_of(pod) if state is None else state.entry.template
 
 
 def _amounts(requests: Mapping[str, int], resources: tuple[str, ...]) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from ...api.objects import Map
 from ...core.rule import Algorithm
 from ...framework.recipe import Recipe
 from ...framework.releases import ALL_RELEASES
-from .configuration import Configuration
+from .configuration import LabConfiguration
 from .source import Source
 
 
@@ -51,12 +51,12 @@ class ScoreRule:
         return attrs.asdict(self)
 
 
-def filters_of(configuration: Configuration) -> list[FilterRule]:
+def filters_of(configuration: LabConfiguration) -> list[FilterRule]:
     """The predicates, or the plugins that filter, in running order."""
     return list(_filters(_Asked.of(configuration), configuration.switches))
 
 
-def scorers_of(configuration: Configuration) -> list[ScoreRule]:
+def scorers_of(configuration: LabConfiguration) -> list[ScoreRule]:
     """The priorities, or the plugins that score: those of the source first."""
     known = _known(_Asked.of(configuration))
     moved = configuration.weights
@@ -85,10 +85,10 @@ class _Known:
 class _Asked:
     """A configuration as its source has it."""
 
-    plain: Configuration
+    plain: LabConfiguration
 
     @classmethod
-    def of(cls, configuration: Configuration) -> _Asked:
+    def of(cls, configuration: LabConfiguration) -> _Asked:
         return cls(attrs.evolve(configuration, switches=Map(), weights=Map(), hard_weight=None, percentage=None))
 
     @property

@@ -13,10 +13,10 @@ import yaml
 from ...api.objects import KubeObject
 from ...api.wire.ownfields import current_manifest
 from ..scenario import Scenario
-from .configuration import Configuration
+from .configuration import LabConfiguration
 from .material import Material
 from .source import PROVIDER, Json
-from .state import State
+from .state import LabState
 
 POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"
 GROUPS = {
@@ -43,7 +43,7 @@ class Given:
     """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
 
 
-def rules_file(configuration: Configuration) -> tuple[str, str]:
+def rules_file(configuration: LabConfiguration) -> tuple[str, str]:
     """Name and text of the Policy or profile that a configuration is."""
     document = with_percentage(configuration, configuration.saved())
     if configuration.runs_profiles:
@@ -51,7 +51,7 @@ def rules_file(configuration: Configuration) -> tuple[str, str]:
     return POLICY_FILE, json.dumps(document, indent=2) + "\n"
 
 
-def with_percentage(configuration: Configuration, document: Json) -> Json:
+def with_percentage(configuration: LabConfiguration, document: Json) -> Json:
     """*document*, a profile's with the percentage, which a Policy cannot have."""
     if not configuration.runs_profiles or configuration.percentage is None:
         return document
@@ -94,7 +94,7 @@ def _plain(value: Any) -> Any:
 # --- the commands ---------------------------------------------------------------------------------------------------
 
 
-def commands(state: State, material: Material, given: Given) -> str:
+def commands(state: LabState, material: Material, given: Given) -> str:
     """Commands for a terminal that give exactly the placement of *state*: the files that it needs, then ``kubeclassic simulate``."""
     configuration, files = state.configuration, list[tuple[str, str]]()
     nodes = material.new_nodes(state.changes)
@@ -110,7 +110,7 @@ def commands(state: State, material: Material, given: Given) -> str:
     return f"{written}{shlex.join([*words, *given.words])}\n"
 
 
-def _rules(configuration: Configuration, files: list[tuple[str, str]]) -> Sequence[str]:
+def _rules(configuration: LabConfiguration, files: list[tuple[str, str]]) -> Sequence[str]:
     """The options that say which rules run; what they name is added to *files*."""
     source, words = configuration.source, ["--release", configuration.release]
     is_plain = not configuration.is_moved and (configuration.hard_weight is None or not configuration.runs_profiles)
@@ -126,7 +126,7 @@ def _rules(configuration: Configuration, files: list[tuple[str, str]]) -> Sequen
     return [*words, flag, name]
 
 
-def _settings(configuration: Configuration) -> Sequence[str]:
+def _settings(configuration: LabConfiguration) -> Sequence[str]:
     found = configuration
     gates = ",".join(f"{name}={str(on).lower()}" for name, on in sorted(found.gates.items()))
     hard = None if found.runs_profiles else found.hard_weight

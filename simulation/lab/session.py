@@ -10,14 +10,14 @@ import attrs
 from ...api.reading.notices import unread_sentences, warning_records
 from ...exceptions import KubeclassicError
 from ...framework.releases import ALL_RELEASES
-from .actions import Asked, changed
-from .answer import Answer, Difference
-from .configuration import Configuration
+from .actions import ActionValues, changed
+from .answer import LabRun, RunDifference
+from .configuration import LabConfiguration
 from .material import Changes, Material, counted
 from .moves import CHOICES
 from .rules import filters_of, scorers_of
 from .source import LabError, Source, providers
-from .state import State, Workbench
+from .state import LabState, Workbench
 
 MOST_STATES = 500
 PINS = ("A", "B")
@@ -31,10 +31,10 @@ class Session:
 
     material: Material
     sources: list[Source]
-    history: list[State]
+    history: list[LabState]
     at: int = 0
     """The index of the current state."""
-    pins: dict[str, State] = attrs.field(factory=dict)
+    pins: dict[str, LabState] = attrs.field(factory=dict)
     bench: Workbench = attrs.field(init=False)
     _numbers: int = 1
 
@@ -42,15 +42,15 @@ class Session:
         self.bench = Workbench(self.material)
 
     @classmethod
-    def begin(cls, material: Material, start: Configuration, edits: Sequence[str] = ()) -> Session:
+    def begin(cls, material: Material, start: LabConfiguration, edits: Sequence[str] = ()) -> Session:
         """A session that begins with *start* and these edits. Raises what the first answer raises."""
         known = [source for source in providers() if source.key != start.source.key]
-        session = cls(material, [start.source, *known], [State(0, start, Changes(tuple(edits)))])
+        session = cls(material, [start.source, *known], [LabState(0, start, Changes(tuple(edits)))])
         session.bench.answer(session.state)
         return session
 
     @property
-    def state(self) -> State:
+    def state(self) -> LabState:
         """The current state."""
         return self.history[self.at]
 
@@ -61,7 +61,7 @@ class Session:
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError`; a :class:`~.source.LabError` says which field it is about.
         """
-        action = Asked(asked)
+        action = ActionValues(asked)
         name = action.name
         if name in ("undo", "redo", "goto"):
             self._go(action)
@@ -72,7 +72,7 @@ class Session:
         else:
             self._step(action)
 
-    def _go(self, action: Asked) -> None:
+    def _go(self, action: ActionValues) -> None:
         wanted = {"undo": self.at - 1, "redo": self.at + 1}.get(action.name)
         wanted = action.number("at") if wanted is None else wanted
         if not 0 <= wanted < len(self.history):
@@ -80,10 +80,10 @@ class Session:
             raise LabError(nothing.get(action.name, f"at: got {wanted}, wanted a step of the history"), action.name)
         self.at = wanted
 
-    def _step(self, action: Asked) -> None:
+    def _step(self, action: ActionValues) -> None:
         sources = list(self.sources)
         configuration, changes, did = changed(action, self.state, self.history[0], sources, self.bench.scenario)
-        new = State(self._numbers, configuration, changes, did)
+        new = LabState(self._numbers, configuration, changes, did)
         if (configuration, changes) == (self.state.configuration, self.state.changes):
             return
         try:
@@ -104,26 +104,26 @@ class Session:
     # --- what is seen -----------------------------------------------------------------------------------------------
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> LabRun:
         """What the current state comes to."""
         return self.bench.answer(self.state)
 
-    def other(self, against: str) -> State | None:
+    def other(self, against: str) -> LabState | None:
         """The state that *against* means; None if there is none."""
         if against == "step":
             return self.history[self.at - 1] if self.at else None
         return self.history[0] if against == "start" else self.pins.get(against)
 
-    def known(self, number: object) -> State | None:
+    def known(self, number: object) -> LabState | None:
         """The state of that number; None if it is not kept."""
         return next((state for state in (*self.history, *self.pins.values()) if state.number == number), None)
 
-    def difference(self, against: str, seen: State | None = None) -> Difference | None:
+    def difference(self, against: str, seen: LabState | None = None) -> RunDifference | None:
         """How the current answer differs from another; None if there is none to compare with. *seen* stands for the step before."""
         if against not in AGAINST:
             raise LabError(f"against: got {against!r}, wanted one of {', '.join(AGAINST)}", "against")
         other = seen if against == "step" and seen is not None else self.other(against)
-        return None if other is None else Difference.between(self.bench.answer(other), self.answer)
+        return None if other is None else RunDifference.between(self.bench.answer(other), self.answer)
 
     def record(self) -> dict[str, Any]:
         """The current state as plain data: all that a page has controls for."""
@@ -144,7 +144,7 @@ class Session:
             "unread": unread_sentences(self.answer.notices),
         }
 
-    def pin_record(self, pinned: State) -> dict[str, Any]:
+    def pin_record(self, pinned: LabState) -> dict[str, Any]:
         """A pinned state: its configuration and its numbers."""
         answer = self.bench.answer(pinned)
         return {
@@ -153,7 +153,7 @@ class Session:
         }  # fmt: skip
 
 
-def configuration_record(found: Configuration) -> dict[str, Any]:
+def configuration_record(found: LabConfiguration) -> dict[str, Any]:
     """A configuration as plain data, with what was moved."""
     return {
         "release": found.release, "profiles": found.runs_profiles, "source": found.source.record(),

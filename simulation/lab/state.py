@@ -8,9 +8,9 @@ import attrs
 
 from ...framework.recipe import Recipe
 from ..scenario import Scenario
-from .answer import Answer, Texts
-from .configuration import Configuration
-from .ground import Ground
+from .answer import LabRun, NumberedTexts
+from .configuration import LabConfiguration
+from .ground import WarmEngines
 from .material import Changes, Material
 from .plot import Plot
 
@@ -19,11 +19,11 @@ PRIORITY_GATE = "PodPriority"
 
 
 @attrs.frozen(eq=False)
-class State:
+class LabState:
     """A configuration and the changes of the cluster. *did* says how it came to be."""
 
     number: int
-    configuration: Configuration
+    configuration: LabConfiguration
     changes: Changes
     did: str = "the start"
 
@@ -33,12 +33,12 @@ class Workbench:
     """Computes answers, and keeps the latest ones and what the next ones can begin with."""
 
     material: Material
-    texts: Texts = attrs.field(factory=Texts)
-    _grounds: OrderedDict[object, Ground] = attrs.field(factory=OrderedDict)
-    _answers: OrderedDict[int, Answer] = attrs.field(factory=OrderedDict)
+    texts: NumberedTexts = attrs.field(factory=NumberedTexts)
+    _grounds: OrderedDict[object, WarmEngines] = attrs.field(factory=OrderedDict)
+    _answers: OrderedDict[int, LabRun] = attrs.field(factory=OrderedDict)
     _made: int = 0
 
-    def answer(self, state: State) -> Answer:
+    def answer(self, state: LabState) -> LabRun:
         """What *state* comes to.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release or an edit does not allow.
@@ -51,7 +51,7 @@ class Workbench:
         self._answers.move_to_end(state.number)
         return found
 
-    def _computed(self, state: State) -> Answer:
+    def _computed(self, state: LabState) -> LabRun:
         recipe = state.configuration.recipe()
         ground = self.ground(state, recipe)
         with ground.simulation(recipe, state.configuration.order) as simulation:
@@ -60,9 +60,9 @@ class Workbench:
             if ground.plot is None:
                 self._made += 1
                 ground.plot = Plot.of(self._made, ground.scenario, simulation.engine)
-            return attrs.evolve(Answer.of(simulation, ground.plot, self.texts), notices=ground.notices(simulation.engine.algorithm))
+            return attrs.evolve(LabRun.of(simulation, ground.plot, self.texts), notices=ground.notices(simulation.engine.algorithm))
 
-    def ground(self, state: State, recipe: Recipe) -> Ground:
+    def ground(self, state: LabState, recipe: Recipe) -> WarmEngines:
         """What runs on the scenario of *state* begin with."""
         priorities = recipe.profiles is not None or recipe.config.gates.get(PRIORITY_GATE, True)
         key = state.changes, recipe.scheduler_names, priorities
@@ -70,12 +70,12 @@ class Workbench:
         if found is None:
             scenario = self.material.scenario(*key)
             alike = next((ground for ground in self._grounds.values() if ground.knows(scenario)), None)
-            found = self._grounds[key] = Ground(scenario) if alike is None else alike.beside(scenario)
+            found = self._grounds[key] = WarmEngines(scenario) if alike is None else alike.beside(scenario)
             if len(self._grounds) > KEPT_GROUNDS:
                 self._grounds.popitem(last=False)
         self._grounds.move_to_end(key)
         return found
 
-    def scenario(self, state: State) -> Scenario:
+    def scenario(self, state: LabState) -> Scenario:
         """The scenario of *state*."""
         return self.ground(state, state.configuration.recipe()).scenario

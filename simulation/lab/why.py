@@ -15,12 +15,12 @@ from ..explain.values import NodeReport
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .source import LabError
-from .state import State, Workbench
+from .state import LabState, Workbench
 
 MOST_ROWS = 200
 
 
-def why(bench: Workbench, state: State, key: str, node: str | None = None) -> dict[str, Any]:
+def why(bench: Workbench, state: LabState, key: str, node: str | None = None) -> dict[str, Any]:
     """Why the pod *key* goes where it goes in *state*, and all about *node*, as plain data with sentences.
 
     A pod that waits is asked about when the pods before it have been tried; one with a node as if it had none. Raises
@@ -52,7 +52,7 @@ def _found(scenario: Scenario, key: str) -> Pod:
 
 def explained(found: Explanation, engine: Engine, node: str | None) -> dict[str, Any]:
     """An explanation by *engine* as plain data for a page; with *node* also about that one."""
-    algorithm = engine.flow.algorithm_of(found.decision.pod) or engine.algorithm
+    algorithm = engine.algorithm_of(found.decision.pod) or engine.algorithm
     return {
         "pod": found.decision.pod.key,
         "host": found.decision.host,

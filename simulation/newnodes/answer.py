@@ -2,19 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Annotated
 
 import attrs
 
+from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.record import Count, Counts, Meta, Record, says
 from .kinds import NodeKind
 from .search import Found
-from .trials import Trial
+from .trials import NewNode, Trial
 
-Row = dict[str, Any]
 MOST_TOLD = 10
 """Of pods without a node so many are told."""
+
+
+Mix = Annotated[Counts, says("Kind -> new nodes of it.")]
+
+
+class AddedNodes(Record):
+    """The new nodes of one kind."""
+
+    node: Annotated[str, says("The name of the template, or of the node that is copied.")]
+    count: Annotated[int, says("How many.", ge=1)]
+    cost: Annotated[float, says("Of all nodes of the row; each counts 1 if no costs were given.")]
+    cost_of_one: float
+
+
+class FewerNodes(Record):
+    """A simulation with one node less."""
+
+    mix: Mix
+    without_node: Annotated[Count, says("How many pods find no node.")]
+    message: str
+
+
+class PodWithoutNode(Record):
+    """A pod that finds no node."""
+
+    pod: str
+    message: str
+
+
+class PodsWithoutNode(Record):
+    """The pods that find no node with what was tried last."""
+
+    count: Count
+    never: Annotated[bool, says("They can never be placed, whatever number of these nodes is added.")]
+    pods: Annotated[tuple[PodWithoutNode, ...], Meta(max_length=MOST_TOLD)]
+
+
+class NewNodesDocument(ResultDocument, kw_only=True):
+    """Which new nodes are needed so that pods find a node, what became of the pods, and what was proven."""
+
+    KIND = "NewNodes"
+    release: str
+    added: Annotated[tuple[AddedNodes, ...], says("The nodes to add, a row a kind; empty if none is needed, and if no number is enough.")]
+    placed: Annotated[bool, says("Whether each pod finds a node with them.")]
+    with_one_fewer: Annotated[str | None, says("What happens with one node less of each kind that is added; null if none is added.")]
+    cost: Annotated[float | None, says("Of all new nodes; null if no number is enough.")]
+    lower_bound: Annotated[float | None, says("No mix that costs less does: each was simulated, or has too little room.")]
+    cheapest: Annotated[bool, says("That holds for every mix that costs less than this one, or as much with fewer nodes.")]
+    none_from: Annotated[
+        int | None, says("Of one kind: from this number of nodes up to one less than the answer, each was simulated, and none does.")
+    ]
+    pods: Annotated[Count, says("How many pods want a node.")]
+    nodes: Annotated[tuple[NewNode, ...], says("The new nodes.")]
+    one_fewer: Annotated[tuple[FewerNodes, ...], says("The simulations behind withOneFewer.")]
+    without_node: PodsWithoutNode
+    tried: Annotated[Mix, says("The mix of the answer; if no number is enough, the one that leaves the fewest pods.")]
+    daemons: Annotated[Mapping[str, tuple[str, ...]], says("Kind -> the DaemonSets of which a new node of it has a pod.")]
+    evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
+    most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
+    simulated: Annotated[Count, says("How many mixes were simulated.")]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -69,44 +130,31 @@ class Answer:
         told = [f"{count:,} {kind.name}" for kind, count in self._counts(trial) if count]
         return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told) or "no new node"
 
-    def added(self) -> list[Row]:
-        """A row a kind that is needed; ``cost``: of all its nodes."""
-        return [
-            {"node": kind.name, "count": count, "cost": plain(kind.cost * count), "costOfOne": plain(kind.cost)}
-            for kind, count in self._counts(self.found.best) if count and self.is_yes
-        ]  # fmt: skip
+    def added(self) -> tuple[AddedNodes, ...]:
+        """A row a kind that is needed."""
+        counts = self._counts(self.found.best) if self.is_yes else ()
+        return tuple(AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count)
 
-    def nodes(self) -> list[Row]:
-        """A row a new node: the pods on it, without those of DaemonSets, and of each resource what is requested."""
-        return [
-            {
-                "name": node.name, "node": node.kind, "pods": node.pods, "requested": dict(node.requested),
-                "allocatable": dict(node.allocatable),
-            }
-            for node in (self.found.best.nodes if self.is_yes else ())
-        ]  # fmt: skip
+    def nodes(self) -> tuple[NewNode, ...]:
+        """The new nodes: the pods on each, without those of DaemonSets, and of each resource what is requested."""
+        return self.found.best.nodes if self.is_yes else ()
 
-    def record(self) -> Row:
+    def document(self, warnings: tuple[InputWarning, ...] = ()) -> NewNodesDocument:
         """Everything."""
         found, told = self.found, self.without_place
-        return {
-            "release": self.release, "added": self.added(), "placed": self.is_yes, "withOneFewer": self.with_one_fewer,
-            "cost": plain(self.cost) if self.is_yes else None, "lowerBound": plain(self.bound) if self.is_yes else None,
-            "cheapest": found.is_proven and self.is_yes, "noneFrom": found.none_from, "pods": found.best.wanted, "nodes": self.nodes(),
-            "oneFewer": [
-                {
-                    "mix": {kind.name: count for kind, count in self._counts(trial)}, "withoutNode": len(trial.missing),
-                    "message": left(trial),
-                }
-                for trial in found.fewer
-            ],
-            "withoutNode": {
-                "count": len(told), "never": bool(found.never), "pods": [{"pod": key, "message": why} for key, why in told[:MOST_TOLD]],
-            },
-            "tried": {kind.name: count for kind, count in self._counts(found.best)},
-            "daemons": {kind.name: [pod.key for pod in kind.daemons] for kind in self.kinds},
-            "evicted": dict(found.best.evicted), "mostNodes": self.most_nodes, "simulated": found.simulated,
-        }  # fmt: skip
+        pods = tuple(PodWithoutNode(key, why) for key, why in told[:MOST_TOLD])
+        return NewNodesDocument(
+            warnings=warnings, release=self.release, added=self.added(), placed=self.is_yes, with_one_fewer=self.with_one_fewer,
+            cost=number_of(self.cost) if self.is_yes else None, lower_bound=number_of(self.bound) if self.is_yes else None,
+            cheapest=found.is_proven and self.is_yes, none_from=found.none_from, pods=found.best.wanted, nodes=self.nodes(),
+            one_fewer=tuple(FewerNodes(self._mix(trial), len(trial.missing), left(trial)) for trial in found.fewer),
+            without_node=PodsWithoutNode(len(told), bool(found.never), pods), tried=self._mix(found.best),
+            daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in self.kinds}, evicted=dict(found.best.evicted),
+            most_nodes=self.most_nodes, simulated=found.simulated,
+        )  # fmt: skip
+
+    def _mix(self, trial: Trial) -> dict[str, int]:
+        return {kind.name: count for kind, count in self._counts(trial)}
 
     def _counts(self, trial: Trial) -> list[tuple[NodeKind, int]]:
         return list(zip(self.kinds, trial.mix, strict=True))
@@ -121,10 +169,10 @@ def left(trial: Trial) -> str:
     return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod.key}: {first.message}"
 
 
-def plain(number: Decimal) -> int | float:
+def number_of(number: Decimal) -> int | float:
     """*number* as JSON has it: whole where it is.
 
-    >>> plain(Decimal("2.50")), plain(Decimal("3.0"))
+    >>> number_of(Decimal("2.50")), number_of(Decimal("3.0"))
     (2.5, 3)
     """
     return int(number) if number == int(number) else float(number)

@@ -61,15 +61,15 @@ class Shapes:
         grouped: dict[object, list[Pod]] = {}
         if not pods or not self._alone:
             return []
-        templates = self._alone[0].engine.templates
+        engine = self._alone[0].engine
         for pod in pods:
-            grouped.setdefault(templates.of(pod), []).append(pod)
+            grouped.setdefault(engine.template_of(pod), []).append(pod)
         found = [self._shape(members) for members in grouped.values()]
         self.counted = self._checked(found)
         return found
 
     def _shape(self, pods: Sequence[Pod]) -> Shape:
-        template = self._alone[0].engine.templates.of(pods[0])
+        template = self._alone[0].engine.template_of(pods[0])
         requests = {**template.requests, PODS: 1}
         answers = [_ask(run, kind, pods) for run, kind in zip(self._alone, self.trials.kinds, strict=True)]
         return Shape(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import attrs
 
 from ...api.objects import KubeObject, Pod
+from ...api.record import Amounts, Count, Record, says
 from ...core.arrays.types import Ints
 from ...core.engine import Engine
 from ..capacity.question import Question
@@ -33,16 +34,14 @@ class Missing:
     message: str
 
 
-@attrs.frozen(kw_only=True)
-class NewNode:
+class NewNode(Record):
     """A new node after the simulation."""
 
     name: str
-    kind: str
-    pods: int
-    """Those that wanted a node; what DaemonSets run does not count."""
-    requested: Mapping[str, int]
-    allocatable: Mapping[str, int]
+    node: Annotated[str, says("Its kind.")]
+    pods: Annotated[Count, says("Pods that wanted a node; what DaemonSets run does not count.")]
+    requested: Annotated[Amounts, says("By all pods on it.")]
+    allocatable: Amounts
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -122,7 +121,7 @@ class Trials:
         waiting = self.question.scenario.pending if self.question.pending_first else ()
         missing = [
             Missing(pod=pod, message=f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else NO_NODE)
-            for pod in waiting if engine.cache.state(pod) is None
+            for pod in waiting if engine.pod_state(pod) is None
         ]  # fmt: skip
         lacking = self._lacking([placed.fits for placed in counted.placed])
         missing += [Missing(pod=pod, message=NOT_TRIED if number else counted.stop.message) for number, pod in enumerate(lacking)]
@@ -155,7 +154,7 @@ def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[New
         for name in kind.names(count):
             requested, allocatable = (_amounts(room, amounts[:, column[name]]) for amounts in (room.requested, room.allocatable))
             pods = int(room.requested[-1, column[name]]) - len(kind.daemons)
-            found.append(NewNode(name=name, kind=kind.name, pods=pods, requested=requested, allocatable=allocatable))
+            found.append(NewNode(name=name, node=kind.name, pods=pods, requested=requested, allocatable=allocatable))
     return tuple(found)
 
 

@@ -18,7 +18,7 @@ class StepError(KubeclassicError):
 
 
 @attrs.frozen(eq=False)
-class State:
+class EnvironmentState:
     """The cluster as the scheduler sees it before it decides on *pod*; row i of each array is node ``names[i]``.
 
     ``allocatable``, ``requested``: int64[N, R] by *resources*, cpu in millicores, memory in bytes; ``asked``: int64[R], what the pod
@@ -61,7 +61,7 @@ class Simulation:
     replay: Replay
     pod: Pod | None = attrs.field(init=False)
     """The pod whose turn it is; None when the simulation is over."""
-    _state: State | None = None
+    _state: EnvironmentState | None = None
 
     def __attrs_post_init__(self) -> None:
         self.pod = self.replay.next_pod()
@@ -72,7 +72,7 @@ class Simulation:
         return self.pod is None
 
     @property
-    def state(self) -> State:
+    def state(self) -> EnvironmentState:
         """The cluster now; to read it changes nothing."""
         if self._state is None:
             self._state = self._look()
@@ -119,19 +119,19 @@ class Simulation:
 
     # --- looking ----------------------------------------------------------------------------------------------------
 
-    def _look(self) -> State:
+    def _look(self) -> EnvironmentState:
         engine, resources = self.replay.engine, tuple(self.replay.inputs.resources)
-        engine.snapshot.refresh()
-        names = tuple(sorted(name for name, info in engine.cache.infos.items() if info.node is not None))
+        engine.fresh_table()
+        names = tuple(sorted(node.name for node in engine.nodes()))
         ledger = self.replay.cluster.ledger
         rows = np.array([ledger.row_of(name) for name in names], np.intp)
         asked, feasible, scores = np.zeros(len(resources), np.int64), np.zeros(len(names), np.bool_), np.zeros(len(names), np.int64)
         if self.pod is not None:
-            asked = ledger.vector(engine.templates.of(self.pod).requests)
+            asked = ledger.vector(engine.template_of(self.pod).requests)
             if names:
                 feasible, scores = self._judged(self.pod, names)
         room = ledger.allocatable[:, rows].T.copy(), ledger.used[:, rows].T.copy()
-        return State(self.replay.now, self.pod, names, resources, *room, asked, feasible, scores)
+        return EnvironmentState(self.replay.now, self.pod, names, resources, *room, asked, feasible, scores)
 
     def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[Mask, Ints]:
         """Where the pod fits, and with what score: bool[N], int64[N]."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .checkpoint import CheckpointError
-from .outputs import PARQUET, OutputError
+from .outputs import PARQUET, ResultFileError
 from .settings import Places
 
 
@@ -20,7 +20,7 @@ from .settings import Places
 def guarded(places: Places, inputs: Sequence[Path] = ()) -> Iterator[None]:
     """Check *places* first; the checkpoint belongs to this process until the block ends.
 
-    Raises :class:`~.outputs.OutputError` for a place that cannot be written or that is one of *inputs* or of the other places, and
+    Raises :class:`~.outputs.ResultFileError` for a place that cannot be written or that is one of *inputs* or of the other places, and
     :class:`~.checkpoint.CheckpointError` if another process has the checkpoint.
     """
     wanted = {"--output": places.events, "--series": places.series, "--checkpoint": places.checkpoint, "--report": places.report}
@@ -44,9 +44,9 @@ def _check_place(option: str, path: Path, *, whole: bool) -> None:
     try:
         mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):
-            raise OutputError(f"{path}: {option}: got a directory, wanted a file")
+            raise ResultFileError(f"{path}: {option}: got a directory, wanted a file")
         if mode is not None and whole and not stat.S_ISREG(mode):
-            raise OutputError(f"{path}: {option}: got a device or a pipe, wanted a file, which can be read again")
+            raise ResultFileError(f"{path}: {option}: got a device or a pipe, wanted a file, which can be read again")
         if mode is None or whole:
             with tempfile.NamedTemporaryFile(dir=path.resolve().parent, prefix=f".{path.name[:60]}.", suffix=".part"):
                 pass
@@ -54,7 +54,7 @@ def _check_place(option: str, path: Path, *, whole: bool) -> None:
             raise PermissionError(13, "permission denied")
     except (OSError, ValueError, RuntimeError) as error:
         told = getattr(error, "strerror", None) or str(error)
-        raise OutputError(f"{path}: cannot be written: {told.lower()}".replace("\0", "\\0")) from None
+        raise ResultFileError(f"{path}: cannot be written: {told.lower()}".replace("\0", "\\0")) from None
 
 
 def _mode(path: Path) -> int | None:
@@ -70,7 +70,7 @@ def _check_apart(named: Mapping[str, Path], inputs: Sequence[Path]) -> None:
     for option, path in named.items():
         for what, other in seen:
             if _is_same(path, other):
-                raise OutputError(f"{path}: {option}: got the same file as {what}, wanted another one")
+                raise ResultFileError(f"{path}: {option}: got the same file as {what}, wanted another one")
         seen.append((option, path))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...core.arrays.types import Mask
 from ...exceptions import KubeclassicError
-from .environment import Simulation, State
+from .environment import EnvironmentState, Simulation
 from .replay import Replay
 
 
@@ -24,10 +24,10 @@ def _if_installed(name: str) -> Any:
 
 gymnasium: Any = _if_installed("gymnasium")
 Observation = dict[str, NDArray[np.float32]]
-Reward = Callable[[State, int], float]
+Reward = Callable[[EnvironmentState, int], float]
 
 
-def balance(state: State, action: int) -> float:
+def balance(state: EnvironmentState, action: int) -> float:
     """A reward between 0 and 1: the more evenly the resources of the node are used with the pod on it, the higher."""
     room = state.allocatable[action].astype(np.float64)
     used = np.divide(state.requested[action] + state.asked, room, out=np.zeros(len(room)), where=room > 0)[room > 0]
@@ -102,7 +102,7 @@ class SchedulingEnv(_Env):  # type: ignore[misc]  # the base is known at run tim
         told = {"time": simulation.replay.now, "pod": None if pod is None else pod.key, "nodes": simulation.state.names}
         return {"action_mask": self.action_masks().astype(np.int8), **told}
 
-    def _observation(self, state: State) -> Observation:
+    def _observation(self, state: EnvironmentState) -> Observation:
         if len(state.names) > self._max_nodes or len(state.resources) != self._resources:
             got = f"{len(state.names)} nodes, {len(state.resources)} resources"
             raise KubeclassicError(f"environment: got {got}, wanted at most {self._max_nodes} and exactly {self._resources}")

@@ -19,7 +19,7 @@ def discard(record: Record) -> None:
 
 
 @attrs.define(eq=False)
-class Journal:
+class ReplayJournal:
     """Adds the time to each record and passes it to *sink*."""
 
     clock: Clock

@@ -25,7 +25,7 @@ PARQUET = ".parquet"
 _PIECE = 1 << 20
 
 
-class OutputError(KubeclassicError):
+class ResultFileError(KubeclassicError):
     """A file of results cannot be written, or is not the one that a checkpoint was made with."""
 
 
@@ -52,31 +52,31 @@ class GrowingFile:
         try:
             return cls(path, path.open("wb"))
         except OSError as error:
-            raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+            raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
     @classmethod
     def resume(cls, path: Path, mark: Mark) -> GrowingFile:
-        """Cut the file back to *mark*. Raises :class:`OutputError` if its bytes up to there have changed."""
+        """Cut the file back to *mark*. Raises :class:`ResultFileError` if its bytes up to there have changed."""
         try:
             stream = path.open("r+b")
         except OSError as error:
-            raise OutputError(f"{path}: cannot be resumed: {(error.strerror or str(error)).lower()}") from None
+            raise ResultFileError(f"{path}: cannot be resumed: {(error.strerror or str(error)).lower()}") from None
         length, checksum = _summed(stream, mark.offset)
         if (length, checksum) != (mark.offset, mark.checksum):
             stream.close()
-            raise OutputError(f"{path}: not the file that the checkpoint was made with: its first {mark.offset} bytes differ")
+            raise ResultFileError(f"{path}: not the file that the checkpoint was made with: its first {mark.offset} bytes differ")
         stream.truncate(mark.offset)
         stream.seek(mark.offset)
         return cls(path, stream, mark.offset, mark.checksum)
 
     def write(self, data: bytes) -> None:
-        """Append *data*. Raises :class:`OutputError`, for example if the disk is full."""
+        """Append *data*. Raises :class:`ResultFileError`, for example if the disk is full."""
         try:
             self._stream.write(data)
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise OutputError(f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+            raise ResultFileError(f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
         self._offset += len(data)
         self._checksum = zlib.crc32(data, self._checksum)
 
@@ -132,11 +132,11 @@ def as_csv_line(values: Sequence[Any]) -> bytes:
 
 
 def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write a table as Parquet, whole or not at all. Raises :class:`OutputError`, also if pyarrow is not installed."""
+    """Write a table as Parquet, whole or not at all. Raises :class:`ResultFileError`, also if pyarrow is not installed."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
-        raise OutputError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
+        raise ResultFileError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
     table = pyarrow.table({name: _column(rows, i) for i, name in enumerate(columns)})
     scratch: Path | None = None
     try:
@@ -150,7 +150,7 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
         if scratch is not None:
             scratch.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+            raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
         raise
 
 

@@ -208,7 +208,7 @@ class Replay:
         life, cycle = self.pods.all[pod.key], cluster.queue.cycle
         life.attempts += 1
         cluster.tally.attempts += 1
-        reason, plugins = self.engine.flow.failure_reason(decision), None
+        reason, plugins = self.engine.failure_reason(decision), None
         if decision.host is not None and (failure := self.pods.place(pod, decision.host)) is not None:
             decision.error, reason, plugins = failure.text, failure.reason, failure.plugins
         if decision.error is not None:
@@ -228,13 +228,13 @@ class Replay:
 
     def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> None:
         cluster = self.cluster
-        if self.engine.algorithm.release.preemption.nominates_before_api:
+        if self.engine.release.preemption.nominates_before_api:
             self.engine.nominations.add(cluster.pod(pod.key) or pod, node_name)
         self.pods.nominate(pod, node_name)
         details: dict[str, Any] = {"pod": pod.key, "node": node_name, "victims": [victim.key for victim in plan.victims]}
         cluster.journal.note("Preempting", **details)
         cluster.tally.preemptions += 1
-        holds = len(plan.victims) > 1 and self.engine.algorithm.enabled("SchedulerAsyncPreemption")
+        holds = len(plan.victims) > 1 and self.engine.enabled("SchedulerAsyncPreemption")
         for number, victim in enumerate(plan.victims, 1):
             if holds:
                 # Upstream: the pod is held back until the last victim is about to be deleted.

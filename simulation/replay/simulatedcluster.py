@@ -11,16 +11,17 @@ import attrs
 
 from ...api.objects import KubeObject, Node, Pod
 from ...core.bindingcycle import BindingCycle
+from ...core.cluster.listings import Listings
 from ...core.engine import Engine
 from ...core.queue.clock import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.router import EventRouter
 from .agenda import Agenda
 from .inputs.times import as_timestamp
-from .journal import Journal
+from .journal import ReplayJournal
 from .ledger import Fragmentation, Ledger
 from .settings import Delays
-from .tally import Tally
+from .tally import ReplayCounts
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -42,11 +43,11 @@ class SimulatedCluster:
     passing_changes: int = 0
     """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
     agenda: Agenda = attrs.field(factory=Agenda)
-    tally: Tally = attrs.field(factory=Tally)
+    tally: ReplayCounts = attrs.field(factory=ReplayCounts)
     queue: SchedulingQueue = attrs.field(init=False)
     router: EventRouter = attrs.field(init=False)
     binding: BindingCycle = attrs.field(init=False)
-    journal: Journal = attrs.field(init=False)
+    journal: ReplayJournal = attrs.field(init=False)
     ledger: Ledger = attrs.field(init=False)
     fragmentation: Fragmentation = attrs.field(init=False)
     draw: random.Random = attrs.field(init=False)
@@ -57,9 +58,10 @@ class SimulatedCluster:
 
     def __attrs_post_init__(self) -> None:
         self.clock = Clock(origin=self.origin)
-        self.queue = self.engine.flow.queue(self.clock)
-        self.router, self.binding = self.engine.flow.router(self.queue, self.scheduler_name), self.engine.flow.binding
-        self.journal = Journal(self.clock)
+        flow = self.engine.flow
+        self.queue = flow.queue(self.clock)
+        self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
+        self.journal = ReplayJournal(self.clock)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
         self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))
@@ -120,9 +122,14 @@ class SimulatedCluster:
         self._version += 1
         return attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version=str(self._version)))
 
+    @property
+    def listings(self) -> Listings:
+        """The objects that are neither nodes nor pods."""
+        return self.engine.listings
+
     def node(self, name: str) -> Node | None:
         """The node called *name*, or None."""
-        return self.engine.cache.node(name)
+        return self.engine.node(name)
 
     def is_gated(self, key: str) -> bool:
         """Whether a PreEnqueue plugin keeps a pod out of the queue."""

@@ -16,7 +16,7 @@ PERCENTILES = (50, 90, 95, 99)
 
 
 @attrs.define(eq=False)
-class Tally:
+class ReplayCounts:
     """Counts since the beginning, and every wait."""
 
     arrived: int = 0

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...algorithmprovider.cells import ZONE_LABEL
 from ...api.objects import Node, Pod
-from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints
 from ...core.pods.requests import PODS
 from ...framework.releases import TOPOLOGY_ZONE
@@ -23,16 +22,18 @@ from ..summary import Usage, summarise
 from .objectives import Measures
 
 DIGITS = 6
+EXACT = 15
+"""Digits of what means are made of."""
 
 
 def simulation_measures(simulation: Simulation) -> Measures:
     """The measures of a finished simulation."""
-    told = summarise(simulation)
+    told = summarise(simulation, digits=EXACT)
     shares = fragmentation(simulation.engine, simulation.scenario.pending)
     return {
         "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable, "gated": told.gated, "waiting": told.waiting,
         "evictions": told.evicted, "fragmentation": _mean(shares.values()),
-        "imbalance": _mean(_imbalances(simulation.engine.table)),
+        "imbalance": _mean(usage.imbalance.standard_deviation for usage in told.resources if usage.resource != PODS),
         "zone skew": zone_skew(simulation.scenario.nodes, _hosts(simulation)), **dict(_of_usages(told.resources)),
         **{f"{name} fragmentation": share for name, share in shares.items()},
     }  # fmt: skip
@@ -40,16 +41,8 @@ def simulation_measures(simulation: Simulation) -> Measures:
 
 def _of_usages(usages: Iterable[Usage]) -> Iterator[tuple[str, float]]:
     for usage in usages:
-        yield f"{usage.resource} used", usage.use
-        yield f"{usage.resource} imbalance", usage.imbalance.standard_deviation
-
-
-def _imbalances(table: NodeTable) -> list[float]:
-    """The standard deviation of the use of each resource that any node has."""
-    there = np.flatnonzero(table.has_node)
-    allocatable = table.allocatable[:, there]
-    found = _deviations(allocatable, table.requested[:, there])
-    return [float(found[at]) for at in table.resources.values() if allocatable[at].any()]
+        yield f"{usage.resource} used", round(usage.use, DIGITS)
+        yield f"{usage.resource} imbalance", round(usage.imbalance.standard_deviation, DIGITS)
 
 
 def _mean(values: Iterable[float]) -> float | None:
@@ -92,12 +85,6 @@ def _hosts(simulation: Simulation) -> Iterator[tuple[Pod, str]]:
     for outcome in simulation.outcomes.values():
         if outcome.host is not None:
             yield outcome.pod, outcome.host
-
-
-def _nodes_left(replay: Replay) -> list[Node]:
-    """The nodes at the end of a replay."""
-    found = (replay.cluster.node(name) for name in replay.engine.table.row_of)
-    return [node for node in found if node is not None]
 
 
 def _hosts_left(replay: Replay) -> list[tuple[Pod, str]]:
@@ -165,7 +152,7 @@ def replay_measures(replay: Replay, over_time: OverTime) -> Measures:
     shares = {} if use is None else {f"{name} used": round(float(share), DIGITS) for name, share in zip(ledger.resources, use, strict=True)}
     return {
         "pods": tally.arrived, "placed": tally.scheduled, "unschedulable": ledger.waiting_pods + tally.never_scheduled,
-        "evictions": tally.evicted, "zone skew": zone_skew(_nodes_left(replay), _hosts_left(replay)),
+        "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), _hosts_left(replay)),
         "fragmentation": _mean(value for value, _ in of_nodes.values()),
         "imbalance": _mean(value for _, value in of_nodes.values()), **shares,
         **{f"{name} fragmentation": value for name, (value, _) in averages.items()},

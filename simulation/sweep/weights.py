@@ -11,7 +11,7 @@ from ...algorithmprovider.registry import Registry
 from ...core.rule import Algorithm
 from ...exceptions import UnknownNameError, did_you_mean
 from ...framework.config.configuration import KubeSchedulerConfiguration
-from ...framework.config.defaults import Named, PluginSet
+from ...framework.config.defaults import PluginEntry, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugin import Plugin
 from ...framework.registry import DEFAULT_REGISTRY
@@ -54,8 +54,8 @@ def _weighed(profile: ProfileConfig, weights: Weights) -> ProfileConfig:
     # What a point enables or disables itself counts before multiPoint.
     enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
     disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
-    enabled += [Named(name, weight) for name, weight in weights.items() if weight]
-    disabled += [Named(name) for name, weight in weights.items() if not weight]
+    enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
+    disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
     return attrs.evolve(profile, plugins={**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))})
 
 

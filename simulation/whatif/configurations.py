@@ -9,7 +9,7 @@ import attrs
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
 from ...exceptions import KubeclassicError
 from ...framework.config.configuration import DEFAULT_SCHEDULER
-from ...framework.config.defaults import Named, Plugins, PluginSet
+from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.recipe import ConfigMaps, Recipe
@@ -182,13 +182,13 @@ def _without(plugin: str) -> Callable[[Plugins], Plugins]:
 
 def _fewer(given: PluginSet, plugin: str) -> PluginSet:
     enabled = tuple(one for one in given.enabled if one.name != plugin)
-    return PluginSet(enabled, (*given.disabled, Named(plugin)))
+    return PluginSet(enabled, (*given.disabled, PluginEntry(plugin)))
 
 
 def _weighing(plugin: str, weight: int) -> Callable[[Plugins], Plugins]:
     def change(plugins: Plugins) -> Mapping[str, PluginSet]:
         given = plugins.get("score", PluginSet())
         others = tuple(one for one in given.enabled if one.name != plugin)
-        return {**plugins, "score": PluginSet((*others, Named(plugin, weight)), given.disabled)}
+        return {**plugins, "score": PluginSet((*others, PluginEntry(plugin, weight)), given.disabled)}
 
     return change

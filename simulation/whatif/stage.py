@@ -41,7 +41,7 @@ class Stage:
 
     def node(self, name: str) -> Node | None:
         """The node called *name*."""
-        return self.engine.cache.node(name)
+        return self.engine.node(name)
 
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that a change could make the host, the nearest to fitting first: those that do not fit, or the one that is wanted."""
@@ -52,14 +52,12 @@ class Stage:
 
     def on(self, name: str) -> list[Entry]:
         """The pods on a node."""
-        self.engine.snapshot.refresh()
-        table = self.engine.table
+        table = self.engine.fresh_table()
         return list(table.pods[table.row_of[name]])
 
     def nodes(self) -> list[Node]:
         """All nodes."""
-        names = (self.engine.table.names[row] for row in self.engine.flow.listed())
-        return [node for name in names if (node := self.node(name)) is not None]
+        return [node for name in self.engine.node_names() if (node := self.node(name)) is not None]
 
     @property
     def pin(self) -> str | None:

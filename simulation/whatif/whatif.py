@@ -70,7 +70,7 @@ class Asked:
         else:
             run = simulation.begin() if self.alone else run_up_to(simulation, pod)
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
-        return Stage(run, pod, Editor(self.defaults, classes, keeps_priorities(run.engine.algorithm.gates)))
+        return Stage(run, pod, Editor(self.defaults, classes, keeps_priorities(run.engine.gates)))
 
     def simulation(self, recipe: Recipe) -> Simulation:
         """A new simulation of the scenario by a scheduler of *recipe*."""
@@ -165,7 +165,7 @@ def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: 
     """
     begun = simulation or asked.simulation(asked.recipe)
     if asked.question.passed_over is not None:
-        release = begun.engine.algorithm.release.version
+        release = begun.engine.release.version
         return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
     stage = asked.stage(begun, pod)
     explanation = attrs.evolve(explain(stage.engine, stage.pod, node=asked.want), question=asked.question)

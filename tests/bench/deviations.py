@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 import click  # noqa: E402
 
-from kubeclassic.cli.report.tables import Table  # noqa: E402
+from kubeclassic.cli.report.tables import TextTable  # noqa: E402
 from kubeclassic.exceptions import PolicyError  # noqa: E402
 from kubeclassic.simulation.scenario import read_scenario  # noqa: E402
 from tests.support.deviationtrials import CASES, PACKING, Trial, refused, trials  # noqa: E402
@@ -36,7 +36,7 @@ def main() -> None:
             more = {} if config is None else {"config": config}
             wanted.append(Trial("double-balance", f"{path.name}: {name}", None, lambda found=scenario: iter([found]), **more))
     rows = [row(trial) for trial in sorted(wanted, key=lambda trial: trial.deviation)]
-    click.echo(Table(COLUMNS, rows).text())
+    click.echo(TextTable(COLUMNS, rows).text())
 
 
 def row(trial: Trial) -> list[object]:

@@ -28,7 +28,7 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.live.server.worker import Worker
 from kubeclassic.simulation.bench.bench import calibration
-from kubeclassic.simulation.lab.configuration import Configuration
+from kubeclassic.simulation.lab.configuration import LabConfiguration
 from kubeclassic.simulation.lab.material import Material
 from kubeclassic.simulation.lab.saved import Given
 from kubeclassic.simulation.lab.session import Session
@@ -66,7 +66,7 @@ def pod(name: str, draw: random.Random, on: str = "") -> Json:
 
 def lab(files: Files, release: str) -> LabApp:
     """A lab on *files*."""
-    session = Session.begin(Material(files), Configuration.of(Recipe.of(options_of({"release": release})).read()))
+    session = Session.begin(Material(files), LabConfiguration.of(Recipe.of(options_of({"release": release})).read()))
     return LabApp(session=session, given=Given(("cluster/",)), token="token", worker=Worker())
 
 

@@ -19,7 +19,7 @@ def measured(path: Path, feed: bool) -> dict[str, float]:
     from kubeclassic.algorithmprovider import RELEASES, resolve
     from kubeclassic.api.load import load
     from kubeclassic.core.classic import classic_engine
-    from kubeclassic.core.feed import Feed
+    from kubeclassic.core.feed import EventFeed
 
     before, started = _peak_mb(), time.process_time()
     objects = load(path).objects
@@ -28,7 +28,7 @@ def measured(path: Path, feed: bool) -> dict[str, float]:
     if feed:
         started = time.process_time()
         engine = classic_engine(resolve(RELEASES["1.16"]))
-        Feed(engine).put_all(objects)
+        EventFeed(engine).put_all(objects)
         engine.warm()
         found |= {"feed_cpu_seconds": round(time.process_time() - started, 2), "peak_mb": _peak_mb()}
     return found

@@ -5,7 +5,9 @@ file than the first. Only calls count: a return does not, nor does a function ou
 generated ``__init__`` among them); those that it calls back do. What Python calls by itself, for the hash of a key or for an attribute, is
 no step either. A generator counts as called each time that it goes on.
 
-The pod is the last of some equal ones on a small cluster; those before it were scheduled and assumed, so that every cache is warm.
+The pod is the last of some equal ones on a small cluster; those before it were scheduled and assumed, so that every cache is warm. For
+``preemption`` it is one that fits nowhere, so that another pod has to go. ``manifest`` begins at a Python program's
+:class:`~kubeclassic.Scheduler`, with a manifest that has not been read before.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -21,42 +23,71 @@ from types import FrameType
 import click
 
 import kubeclassic
+from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.bench.cases import Shape
 from kubeclassic.simulation.conform import build, read_items
 
 Step = tuple[str, str]
 """(file seen from the package, function) of a call."""
-WAYS = [("1.16", False), ("1.16", True), ("1.27", False), ("1.27", True)]
-"""(release, whether details are kept)."""
-SHAPE = Shape(nodes=100, existing=0, pods=12)
-"""The cluster: the walk was the same from the fifth pod on, and for ten times as many nodes."""
+SHAPES: Mapping[str, Shape] = {
+    "basic": Shape(nodes=100, existing=0, pods=12),
+    **{kind: Shape(kind=kind, nodes=100, existing=0, pods=21) for kind in ("affinity", "antiaffinity", "spread")},
+    "mixed": Shape(kind="mixed", nodes=100, existing=0, pods=20),
+    "preemption": Shape(kind="preemption", nodes=100, existing=300, pods=5),
+}
+"""Kind -> the cluster and its pods. ``basic`` was the same from the fifth pod on, and for ten times as many nodes. The last pod is the
+third of its group, of which there are ten, and in ``mixed`` the third of its kind, of which there are eight."""
+MANIFEST = "manifest"
+"""The pods of ``basic``, from their manifests."""
+Way = tuple[str, str, bool]
+"""Kind, release, whether details are kept."""
+WAYS: list[Way] = [("basic", "1.16", True), ("basic", "1.27", True)]
+WAYS += [(kind, release, False) for kind in (*SHAPES, MANIFEST) for release in ("1.16", "1.27")]
 BY_ITSELF = ("__hash__", "__eq__", "__get__")
 ROOT = str(Path(kubeclassic.__file__).parent) + "/"
 
 
-def walk(release: str, details: bool) -> list[Step]:
+def walk(kind: str, release: str, details: bool) -> list[Step]:
     """The calls of ``schedule`` for the last of the pods, in order."""
-    case = SHAPE.case(release)
-    run = Run(build(case, {}), details)
-    *before, last = (item for _, item in read_items(case))
-    for pod in before:
-        assert run.cycle(pod).host is not None
+    decide = _from_manifests(release, details) if kind == MANIFEST else _cycles(kind, release, details)
     steps: list[Step] = []
     sys.setprofile(partial(_note, steps))
     try:
-        decision = run.engine.schedule(last, details=details)
+        decision = decide()
     finally:
         sys.setprofile(None)
-    assert decision.host is not None
+    assert decision.host is not None if decision.preemption is None else kind == "preemption"
     return steps
+
+
+def _cycles(kind: str, release: str, details: bool) -> Callable[[], Decision]:
+    """Decides about the last pod of the kind, after the others."""
+    case = SHAPES[kind].case(release)
+    run = Run(build(case, {}), details)
+    *before, last = (item for _, item in read_items(case))
+    for pod in before:
+        run.cycle(pod)
+    return partial(run.engine.schedule, last, details=details)
+
+
+def _from_manifests(release: str, details: bool) -> Callable[[], Decision]:
+    """The same for ``basic``, by the public scheduler."""
+    case = SHAPES["basic"].case(release)
+    scheduler = kubeclassic.Scheduler(kubeclassic.Cluster(list(case["objects"])), release)
+    *before, last = case["pending"]
+    for manifest in before:
+        scheduler.schedule(manifest, details=details)
+    return partial(scheduler.schedule, last, details=details)
 
 
 def _note(steps: list[Step], frame: FrameType, event: str, _: object) -> None:
     """Keep the call of a function of the package."""
     code = frame.f_code
-    if event == "call" and code.co_filename.startswith(ROOT) and code.co_name not in BY_ITSELF:
-        steps.append((code.co_filename.removeprefix(ROOT), code.co_qualname))
+    file = code.co_filename.removeprefix(ROOT)
+    # The environment of a checkout is a folder in it.
+    if event == "call" and file != code.co_filename and "site-packages" not in file and code.co_name not in BY_ITSELF:
+        steps.append((file, code.co_qualname))
 
 
 def switches(steps: Sequence[Step]) -> int:
@@ -69,10 +100,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-v", "--verbose", action="store_true", help="print every step as file:function")
     verbose = parser.parse_args().verbose
-    for release, details in WAYS:
-        steps = walk(release, details)
+    for kind, release, details in WAYS:
+        steps = walk(kind, release, details)
         way = "detailed" if details else "quick"
-        click.echo(f"{release} {way}: {switches(steps)} switches, {len(steps)} calls, {len({file for file, _ in steps})} files")
+        files = len({file for file, _ in steps})
+        click.echo(f"{kind:12} {release} {way:8}: {switches(steps):4} switches, {len(steps):4} calls, {files:3} files")
         for file, name in steps if verbose else ():
             click.echo(f"    {file}:{name}")
 

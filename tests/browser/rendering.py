@@ -20,6 +20,9 @@ from kubeclassic.simulation.traces.openb import manifests
 ROOT = Path(__file__).resolve().parents[2]
 OPENB = "OPENB"
 """In the arguments of a subject: the openb trace as manifests, 1,523 nodes and 8,152 pods."""
+SOME = "SOME"
+"""The same with its first pods alone, for commands that decide often."""
+FIRST = 2000
 
 
 @attrs.frozen
@@ -37,7 +40,7 @@ class Subject:
     @property
     def needs_shared(self) -> bool:
         """Whether it is about the larger data."""
-        return OPENB in self.arguments
+        return bool({OPENB, SOME} & {*self.arguments})
 
     def __str__(self) -> str:
         return self.name
@@ -65,10 +68,10 @@ EXAMPLES = (
     _subject("search", "sweep examples/sweep.yaml --search --jobs 1", "table chart"),
 )
 LARGE = (
-    _subject("compare-openb", f"compare {OPENB} --a release=1.16 --b release=1.27", "table map", 1),
-    _subject("migrate-openb", f"policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check {OPENB}", "table map", 1),
+    _subject("compare-openb", f"compare {SOME} --a release=1.16 --b release=1.27", "table map", 1),
+    _subject("migrate-openb", f"policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check {SOME}", "table map", 1),
     _subject("explain-openb", f"explain {OPENB} openb/openb-pod-0100", "table map"),
-    _subject("replay-openb", f"replay {OPENB}", "table map chart", 1),
+    _subject("replay-openb", f"replay {SOME}", "table map chart", 1),
     _subject("simulate-openb", f"simulate {OPENB}", "table map chart", 1),
     _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
     _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare", "table map"),
@@ -97,7 +100,7 @@ class Workshop:
         file = self.folder / f"{subject.name}.{form}"
         with self._alone():
             if not file.exists():
-                given = {OPENB: str(self._openb(shared))} if shared is not None else {}
+                given = {name: str(self._openb(shared, name)) for name in (OPENB, SOME)} if shared is not None else {}
                 words = [given.get(word, word) for word in subject.arguments]
                 scratch = file.with_suffix(f".part.{form}")
                 beside = ["--output", os.devnull, "--report", str(scratch)]
@@ -107,11 +110,14 @@ class Workshop:
                 scratch.rename(file)
         return file
 
-    def _openb(self, shared: Path) -> Path:
-        file, data = self.folder / "openb.json", shared / "data" / "openb"
+    def _openb(self, shared: Path, name: str) -> Path:
+        file, data = self.folder / f"{name.lower()}.json", shared / "data" / "openb"
         if not file.exists():
             found = manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")
-            file.write_text(json.dumps(found), encoding="utf-8")
+            pods = [item for item in found["items"] if item["kind"] == "Pod"]
+            left_out = {item["metadata"]["name"] for item in pods[FIRST:]} if name == SOME else set()
+            items = [item for item in found["items"] if item["metadata"]["name"] not in left_out]
+            file.write_text(json.dumps({**found, "items": items}), encoding="utf-8")
         return file
 
     @contextmanager

@@ -9,16 +9,17 @@ import pytest
 
 from tests.browser.chromium import Visits
 from tests.browser.looking import brightness, headings, outside, serious_faults
-from tests.browser.rendering import ALL, EXAMPLES, Subject
+from tests.browser.rendering import ALL, EXAMPLES, LARGE, Subject
 
 WIDTHS = (360, 420, 1400, 2000)
 MOST_BYTES = 2_000_000
 
 every = pytest.mark.parametrize("subject", ALL, ids=str, scope="module")
+usual = pytest.mark.parametrize("subject", [*EXAMPLES, *LARGE[:1]], ids=str, scope="module")
 small = pytest.mark.parametrize("subject", EXAMPLES, ids=str, scope="module")
 
 
-@every
+@usual
 def test_everybody_can_use_it(subject: Subject, page_file: Path, visit: Visits) -> None:
     """axe-core finds no serious fault; in the dark texts stand out, too."""
     page = visit.look(page_file.as_uri())

@@ -12,7 +12,7 @@ import yaml
 
 from kubeclassic import capacity, capacity_curve
 from kubeclassic.cli import run
-from kubeclassic.simulation.capacity.curve import Axis, CurveError, axes_of
+from kubeclassic.simulation.capacity.curve import CurveAxis, CurveError, axes_of
 from tests.support.schemas import faults
 
 Json = dict[str, Any]
@@ -46,12 +46,12 @@ class TestAxes:
     )  # fmt: skip
     def test_sizes(self, text: str, values: list[int]) -> None:
         """A range is cut into even steps, or with ``log`` into steps that grow; no size comes twice."""
-        assert list(Axis.parse(text).values) == values
+        assert list(CurveAxis.parse(text).values) == values
 
     @pytest.mark.parametrize("text", ["cpu=1..4", "cpu=1..4:log"])
     def test_ten_steps(self, text: str) -> None:
         """Without a number there are ten steps."""
-        values = Axis.parse(text).values
+        values = CurveAxis.parse(text).values
         assert (len(values), values[0], values[-1]) == (10, 1000, 4000)
 
     @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ class TestQuestions:
         printed = json.loads(capsys.readouterr().out)
         found = add_nodes(EXAMPLE, BIG)
         assert {**found.record(), "apiVersion": printed["apiVersion"], "kind": printed["kind"]} == printed
-        assert (found.placed, found.added, found.cost, found.is_proven) == (True, {"big": 1}, 1, True)
+        assert (found.ok, found.added, found.cost, found.is_proven) == (True, {"big": 1}, 1, True)
 
 
 WRONG = {

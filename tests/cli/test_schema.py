@@ -7,8 +7,8 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
+from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
-from kubeclassic.cli.report.documents import API_VERSION
 from kubeclassic.cli.schema import names
 from tests.conftest import ROOT
 from tests.support.schemas import faults, strict, version_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import attrs
 import pytest
@@ -49,9 +50,10 @@ NO_READERS = (
 """Where cells are declared, filled in and shown."""
 
 
-def code() -> list[ast.Module]:
-    """The syntax trees of all that decides; what only shows things to people is left out."""
-    return [tree(path) for path in sources() if path not in NO_READERS and not path.startswith("cli/")]
+@cache
+def code() -> frozenset[tuple[str, str]]:
+    """What all that decides reads; what only shows things to people is left out."""
+    return frozenset(loads(tree(path) for path in sources() if path not in NO_READERS and not path.startswith("cli/")))
 
 
 def loads(modules: Iterable[ast.Module]) -> Iterator[tuple[str, str]]:
@@ -61,9 +63,9 @@ def loads(modules: Iterable[ast.Module]) -> Iterator[tuple[str, str]]:
             yield (node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")), node.attr
 
 
-def unread(cells: type[attrs.AttrsInstance], holders: set[str], modules: Iterable[ast.Module]) -> list[str]:
-    """The fields of *cells* that no module reads off one of *holders*."""
-    read = {name for holder, name in loads(modules) if holder in holders}
+def unread(cells: type[attrs.AttrsInstance], holders: set[str], found: Iterable[tuple[str, str]]) -> list[str]:
+    """The fields of *cells* that are not read off one of *holders*; *found*: all that is read, as of :func:`loads`."""
+    read = {name for holder, name in found if holder in holders}
     return [field.name for field in attrs.fields(cells) if field.name not in read]
 
 
@@ -93,9 +95,9 @@ class TestTheWatcher:
     @pytest.mark.parametrize("text", ["self.release.used", "release.used + 1", "f(cycle.release.used[0])"])
     def test_a_cell_without_reader_is_found(self, text: str) -> None:
         """Only what is read off a holder counts as read."""
-        assert unread(Made, {"release"}, [ast.parse(text)]) == ["unused"]
+        assert unread(Made, {"release"}, loads([ast.parse(text)])) == ["unused"]
 
     @pytest.mark.parametrize("text", ["release.used = 1", "other.used", "Release(used=1, unused=2)", "'release.used'", "used"])
     def test_what_is_no_reader(self, text: str) -> None:
         """Cells that are written, or fields of the same name elsewhere, are no readers."""
-        assert unread(Made, {"release"}, [ast.parse(text)]) == ["used", "unused"]
+        assert unread(Made, {"release"}, loads([ast.parse(text)])) == ["used", "unused"]

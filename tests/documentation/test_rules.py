@@ -38,7 +38,7 @@ def test_every_rule_of_every_release_has_a_page() -> None:
     """Each predicate, priority and plugin that a release knows has a page, and an entry in the list of its kind."""
     described = [describe_any(release) for release in ALL_RELEASES]
     for folder in ("predicates", "priorities", "plugins"):
-        known = {name for found in described for name in found.get(folder, ())}
+        known = {name for found in described for name in getattr(found, folder, ())}
         listed = pages()[f"reference/{folder}/index.md"]
         assert [name for name in known if f"reference/{folder}/{name}.md" not in pages() or f"]({name}.md)" not in listed] == []
 

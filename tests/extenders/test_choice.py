@@ -17,7 +17,7 @@ from kubeclassic.extenders import choice
 from kubeclassic.extenders.post import Answer, PostError
 from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
 from kubeclassic.framework.options import Classic, options_of
-from tests.support.program import program
+from tests.support.program import inside
 
 POLICY: Any = {
     "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
@@ -170,25 +170,25 @@ def folder(tmp_path: Path) -> Path:
 class TestCommands:
     def test_errors_are_shown(self, folder: Path) -> None:
         """An extender that cannot be reached is the original's error, for each pod."""
-        done = program("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", cwd=folder)
+        done = inside("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", cwd=folder)
         assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
 
     @pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
     @pytest.mark.parametrize("command", [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]])
     def test_recorded_errors_are_replayed(self, folder: Path, command: list[str], given: list[str]) -> None:
         """The file may be a word of its own; what was recorded gives the same output."""
-        first = program(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
-        second = program(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
+        first = inside(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
+        second = inside(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
         assert first.stdout == second.stdout != ""
         assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
 
     def test_off(self, folder: Path) -> None:
         """Without extenders all pods are placed."""
-        assert program("simulate", "cluster.json", "--policy", "policy.json", "--extenders", "off", cwd=folder).returncode == 0
+        assert inside("simulate", "cluster.json", "--policy", "policy.json", "--extenders", "off", cwd=folder).returncode == 0
 
     def test_compare(self, folder: Path) -> None:
         """A configuration of compare may switch them off."""
-        done = program("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=off", cwd=folder)
+        done = inside("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=off", cwd=folder)
         assert done.returncode == 1
 
     @pytest.mark.parametrize(
@@ -201,5 +201,5 @@ class TestCommands:
     )
     def test_wrong_words(self, folder: Path, words: list[str], text: str) -> None:
         """Wrong words end with one line."""
-        done = program("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
+        done = inside("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
         assert (done.returncode, text in done.stderr) == (2, True)

@@ -10,7 +10,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.description.changes import MESSAGES
 from kubeclassic.framework.description.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
-from kubeclassic.framework.description.describe import OLDER_CELLS, Difference, describe_any, diff_any, gate_words
+from kubeclassic.framework.description.describe import OLDER_CELLS, ReleaseDifference, describe_any, diff_any, gate_words
 from kubeclassic.framework.migrate.equivalents import FILTERS
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
@@ -42,7 +42,7 @@ class TestCorrespondences:
         found = diff_any(release, DEFAULT_FRAMEWORK).successors
         described = describe_any(release)
         rules = [successor.rule for successor in found if successor.kind in ("predicate", "priority")]
-        assert sorted(rules) == sorted([*described["predicates"], *described["priorities"]])
+        assert sorted(rules) == sorted([*described.predicates, *described.priorities])
         assert all(successor.words and successor.words[0] != " " for successor in found)
 
     def test_each_default_plugin_is_somebody_s_successor(self):
@@ -70,9 +70,9 @@ class TestDiff:
     def test_both_sides(self):
         """A difference has what it is about, and both sides."""
         found = diff_any("1.13", "1.14").differences
-        assert Difference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
-        assert Difference("behaviour", "nodes_to_find", CELLS["nodes_to_find"][1], "fixed_share", "adaptive_share") in found
-        assert Difference("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
+        assert ReleaseDifference.of("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
+        assert ReleaseDifference.of("behaviour", "nodes_to_find", CELLS["nodes_to_find"][1], "fixed_share", "adaptive_share") in found
+        assert ReleaseDifference.of("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_no_difference(self, release):
@@ -97,7 +97,7 @@ class TestDiff:
     def test_gates_and_plugins_of_the_framework(self):
         """Between releases of the framework plugins differ by how they run, gates by what they decide; a settled gate is always on."""
         found = {(item.about, item.what): item for item in diff_any("1.27", "1.34").differences}
-        assert found["plugins", "EBSLimits"] == Difference("plugins", "EBSLimits", None, "default", None)
+        assert found["plugins", "EBSLimits"] == ReleaseDifference.of("plugins", "EBSLimits", None, "default", None)
         gate = found["gates", "MinDomainsInPodTopologySpread"]
         assert (gate.before, gate.after, gate.words) == ("on, BETA", "gone, always on", "whether minDomains of spread constraints counts")
         assert found["gates", "CSIMigrationRBD"].after is None
@@ -116,13 +116,13 @@ class TestDiff:
         """What took a rule's place in a release of the framework is a plugin that it has; where that is gone, the words say so."""
         registered = registry_of(FRAMEWORK_RELEASES[newer])
         for successor in diff_any("1.16", newer).successors:
-            assert set(successor.plugins) <= set(registered)
+            assert {one.plugin for one in successor.plugins} <= set(registered)
             assert (successor.after is None) == (not successor.plugins)
             assert successor.words.startswith("gone") or successor.plugins
 
     def test_gates_that_decide_have_words(self):
         """A gate that is shown says what it decides."""
-        shown = {name for release in FRAMEWORK_RELEASES for name in describe_any(release)["gates"]}
+        shown = {name for release in FRAMEWORK_RELEASES for name in describe_any(release).gates}
         assert [name for name in shown if not gate_words(name)] == []
 
     def test_messages_differ(self):

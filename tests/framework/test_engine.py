@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.search import NO_NODE_LEFT
@@ -41,16 +41,16 @@ class TestOrder:
         nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
         engine = scheduler(*nodes)
         before = decided(engine, pod("p")).feasible
-        Feed(engine).put(node("a2", labels={ZONE: "c"}))
+        EventFeed(engine).put(node("a2", labels={ZONE: "c"}))
         assert decided(engine, pod("p")).feasible == before
-        Feed(engine).put(node("d1", labels={ZONE: "d"}))
+        EventFeed(engine).put(node("d1", labels={ZONE: "d"}))
         assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
 
     def test_a_deleted_node_is_gone_at_once(self) -> None:
         """A deleted node leaves the snapshot with its pods."""
         engine = scheduler(node("a"), node("b"), pod("left", on="a"))
         decided(engine, pod("p"))
-        Feed(engine).delete(node("a"))
+        EventFeed(engine).delete(node("a"))
         assert decided(engine, pod("p")).feasible == ["b"]
         assert engine.table.row_count == 1
 
@@ -168,7 +168,7 @@ class TestProfiles:
         """Each pod goes through the profile that it names, with its own percentage and plugins."""
         plain = {"schedulerName": "plain", "plugins": {"filter": disabled("NodeResourcesFit")}}
         engine = framework_engine(configuration({"schedulerName": "default-scheduler"}, plain))
-        Feed(engine).put(node("a", cpu="1"))
+        EventFeed(engine).put(node("a", cpu="1"))
         assert decided(engine, pod("p", requests={"cpu": "2"})).host is None
         assert decided(engine, pod("p", requests={"cpu": "2"}, schedulerName="plain")).host == "a"
         assert decided(engine, pod("p", schedulerName="other")).error == 'profile not found for scheduler name "other"'

@@ -17,7 +17,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.answers import ApiError
 from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.snapshot import Snapshot, take_snapshot
+from kubeclassic.live.snapshot import ClusterSnapshot, take_snapshot
 from kubeclassic.live.snapshotredaction import Redaction, redact
 from kubeclassic.scheduler import Scheduler
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
@@ -43,14 +43,14 @@ def store(flavour: Flavour = NEW_SERVER, count: int = 3) -> Store:
     return found
 
 
-def take(found: Store, faults: Decide = lambda request: NO_FAULT) -> Snapshot:
+def take(found: Store, faults: Decide = lambda request: NO_FAULT) -> ClusterSnapshot:
     """The snapshot of a server."""
     taken = run_virtually(take_snapshot(StoreTransport(found, faults)))
     assert taken is not None
     return taken
 
 
-def names(taken: Snapshot, kind: str) -> list[str]:
+def names(taken: ClusterSnapshot, kind: str) -> list[str]:
     """The names of the objects of a kind."""
     return [item["metadata"]["name"] for item in taken.items if item["kind"] == kind]
 

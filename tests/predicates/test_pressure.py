@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.rule import Predicate
 from kubeclassic.predicates.pressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
 from tests.support.build import answers, ask, engine, node, pod
@@ -48,7 +48,7 @@ class TestEachPressure:
     def test_a_condition_that_disappears_keeps_its_last_status(self, rule: Predicate, condition: str, reason: str) -> None:
         """What the scheduler remembers of a node outlives the condition."""
         scheduler = engine(under(condition))
-        Feed(scheduler).put(node("n"))
+        EventFeed(scheduler).put(node("n"))
         cycle = scheduler.begin(pod("p"))
         assert answers(rule, cycle, Batch(cycle.table)) == {"n": [reason]}
 

@@ -11,7 +11,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.pods.template import Entry
 from kubeclassic.predicates.serviceaffinity import service_affinity
 from tests.reference.owners import Peers
@@ -77,7 +77,7 @@ class TestLabels:
         gone, stays = peer("1", "a"), pod("other", on="a")
         made = engine(A, B, SERVICE, gone, stays)
         made.begin(newcomer())
-        feed = Feed(made)
+        feed = EventFeed(made)
         feed.delete(A)
         cycle = made.begin(newcomer())
         assert answers(RULE, cycle, Batch(cycle.table))["b"] == 'node "a" not found'

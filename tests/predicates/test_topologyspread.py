@@ -11,7 +11,7 @@ from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.matching.spread import metadata_fails
 from kubeclassic.predicates.topologyspread import even_pods_spread
 from tests.reference.topologyspread import Books
@@ -111,7 +111,7 @@ class TestDomains:
         """A node that is gone keeps its domain as long as its pods remain, empty ones included."""
         made = engine(A, B, peer("f", "a"), pod("other", on="b"), gates=GATES)
         made.begin(incoming(constraint()))
-        Feed(made).delete(B)
+        EventFeed(made).delete(B)
         cycle = made.begin(incoming(constraint()))
         assert answers(even_pods_spread, cycle, Batch(cycle.table))["a"] == MISFIT
 

@@ -83,13 +83,13 @@ class TestCheckFamily:
         (family,) = find_families([tmp_path])
         report = check_family(family)
         assert list(report.different) == [answers[0]["name"]]
-        assert report.identical == report.cases - 1
+        assert report.counts.identical == report.counts.cases - 1
 
     def test_what_is_left_out_is_not_identical(self) -> None:
         """Cases that need what is left out are counted as left out."""
         (family,) = (f for f in find_families([FEW]) if f.name == "policy")
         report = check_family(family, ["policy"])
-        assert (report.identical, report.left_out) == (0, report.cases)
+        assert (report.counts.identical, report.counts.left_out) == (0, report.counts.cases)
 
 
 SCRIPT: Json = {
@@ -113,7 +113,7 @@ class TestScripts:
     def test_a_script_is_played(self, tmp_path: Path) -> None:
         """What the queue holds after every step is compared with the original's, and the steps are counted."""
         report = check_family(family_of(tmp_path, SCRIPT, STEPS))
-        assert (report.identical, report.steps, report.cycles, report.different) == (1, 2, 0, {})
+        assert (report.counts.identical, report.counts.steps, report.counts.cycles, report.different) == (1, 2, 0, {})
 
     @pytest.mark.parametrize(
         ("field", "value", "line"),

@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.cli import run
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from kubeclassic.simulation.explain import NodeReport, Score, Shortage, explain, explain_in, explain_placed
@@ -48,7 +48,7 @@ def test_nothing_moves(release: str) -> None:
     """Explaining a pod any number of times changes neither the visiting order nor the next host."""
     looked, plain = (engine_for(release, {"percentageOfNodesToScore": 1}) for _ in range(2))
     for made in (looked, plain):
-        feed = Feed(made)
+        feed = EventFeed(made)
         for number in range(150):
             feed.put(node(f"n{number}"))
     for number in range(6):
@@ -102,7 +102,6 @@ class TestScores:
         made = engine(node("full"), node("empty"), pod("there", on="full", requests={"cpu": 3}))
         assert [report.name for report in explain(made, pod("p", requests={"cpu": 1})).nodes] == ["empty", "full"]
 
-
     def test_without_priorities(self) -> None:
         """Where a Policy has no priorities each node has the total 1, and no rule decides."""
         choice = explain(engine(node("a"), node("b"), policy={"priorities": []}), pod("p")).choice
@@ -119,7 +118,7 @@ class TestScores:
     def test_the_node_that_a_pod_waits_for(self) -> None:
         """In the framework it is tried first, and no other node is compared with it."""
         made = engine_for("1.27", {})
-        feed = Feed(made)
+        feed = EventFeed(made)
         for name in ("a", "b"):
             feed.put(node(name))
         found = explain(made, pod("p", status={"nominatedNodeName": "b"}))
@@ -145,7 +144,7 @@ class TestEviction:
     def test_counts_are_those_of_the_message(self, priority: int) -> None:
         """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's message says."""
         made = engine_for("1.27", {})
-        feed = Feed(made)
+        feed = EventFeed(made)
         taint = [{"key": "k", "effect": "NoSchedule"}]
         bound = [pod(f"on-{name}", on=name, requests={"cpu": 3}) for name in "abc"]
         for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
@@ -224,7 +223,7 @@ class TestPlaced:
         scenario = Scenario((*nodes, other, placed), (pod("waits"),))
         found = explain_placed(Simulation(scenario, engine_for(release, {})), placed)
         fresh = engine_for(release, {})
-        feed = Feed(fresh)
+        feed = EventFeed(fresh)
         for item in (*nodes, other):
             feed.put(item)
         wanted = explain(fresh, pod("p", requests={"cpu": 1}))

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from kubeclassic.cli import COMMANDS, cli, run
-from kubeclassic.cli.declaring.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, Group
+from kubeclassic.cli.declaring.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, CommandGroup
 from kubeclassic.simulation.bench import bench as timing
 from tests.support.program import ROOT, heavy_modules, program
 
@@ -140,7 +140,7 @@ class TestHelp:
     def test_every_command_has_groups_of_options(self) -> None:
         """All commands, also those below others, are of the kind that has groups, and every option in a group is some command's."""
         found = list(walk(cli))
-        assert [one.name for one in found if not isinstance(one, Command | Group)] == []
+        assert [one.name for one in found if not isinstance(one, Command | CommandGroup)] == []
         there = {name for one in found for param in one.params for name in param.opts}
         assert set(SECTIONS) - there == set()
 
@@ -167,9 +167,7 @@ class TestFormats:
             (["-o", "x.json", "--output", "y.json"], "-o: got x.json beside --output y.json, wanted json, jsonl, yaml"),
         ],
     )
-    def test_other_words_after_o_are_refused(
-        self, folder: Path, options: list[str], says: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_other_words_after_o_are_refused(self, folder: Path, options: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
         """A word that is neither a format nor looks like a file is refused, as are two files."""
         assert run(["import", "openb", "nodes.csv", "pods.csv", *options]) == 2
         assert says in capsys.readouterr().err

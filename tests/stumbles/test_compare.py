@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.record import plain
 from kubeclassic.cli import run
 from kubeclassic.cli.report.comparison.forms import comparison_csv, comparison_markdown
 from kubeclassic.cli.report.comparison.page import comparison_html
@@ -57,14 +58,16 @@ def weighing(name: str, weight: int) -> Engine:
 def gated() -> dict[str, Any]:
     """A pod with a scheduling gate beside one without, in a release that knows gates and in one that does not."""
     objects = scenario(node("n"), pod("held", schedulingGates=[{"name": "later"}]), pod("free"))
-    return compare(objects, {"a": engine_for("1.16", {}), "b": engine_for("1.27", {})}).record()
+    return plain(compare(objects, {"a": engine_for("1.16", {}), "b": engine_for("1.27", {})}).document())
 
 
 def falling_out(mode: str) -> dict[str, Any]:
     """Two pods on two nodes, where one side packs and the other spreads."""
     there = pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"})
     objects = scenario(node("a"), node("b"), there, pod("p"), pod("q"))
-    return compare(objects, {"a": weighing("LeastRequestedPriority", 1), "b": weighing("MostRequestedPriority", 5)}, mode=mode).record()
+    return plain(
+        compare(objects, {"a": weighing("LeastRequestedPriority", 1), "b": weighing("MostRequestedPriority", 5)}, mode=mode).document()
+    )
 
 
 def sampled() -> Scenario:
@@ -96,7 +99,7 @@ class TestWhy:
     def test_sampling_suggests_to_look_at_all_nodes(self) -> None:
         """Where the two look at different shares of the nodes, every form that people read suggests percentage=100."""
         engines = {"a": engine_for("1.16", {"percentageOfNodesToScore": 100}), "b": engine_for("1.16", {"percentageOfNodesToScore": 50})}
-        record = compare(sampled(), engines).record()
+        record = plain(compare(sampled(), engines).document())
         assert [cause["kind"] for cause in record["against"][0]["causes"]] == ["sampling"]
         for text in (comparison_text(record), comparison_markdown(record), comparison_html(record)):
             assert "with percentage=100 in both configurations" in text
@@ -132,7 +135,7 @@ class TestWhy:
         monkeypatch.setattr(Details, "visited", property(refuse))
         objects = scenario(node("a", labels={"disk": "hdd"}), node("b", labels={"disk": "ssd"}), pod("p", nodeSelector={"disk": "ssd"}))
         empty = {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}}
-        record = compare(objects, {"a": engine_for("1.27", {}), "b": engine_for("1.16", empty)}).record()
+        record = plain(compare(objects, {"a": engine_for("1.27", {}), "b": engine_for("1.16", empty)}).document())
         assert record["differences"][0]["causes"]["b"]["text"] == "node(s) didn't match Pod's node affinity/selector"
 
 
@@ -174,7 +177,11 @@ class TestForms:
     @pytest.mark.parametrize("mode", MODES)
     def test_the_schema_holds(self, mode: str) -> None:
         """What ``-o json`` writes is what the published schema says, with every kind of outcome."""
-        for record in (falling_out(mode), gated(), compare(sampled(), {"a": engine_for("1.16", {}), "b": engine_for("1.12", {})}).record()):
+        for record in (
+            falling_out(mode),
+            gated(),
+            plain(compare(sampled(), {"a": engine_for("1.16", {}), "b": engine_for("1.12", {})}).document()),
+        ):
             written = json.loads(json.dumps(document("Comparison", {"warnings": [], **record})))
             assert faults("compare", written) == []
             assert len(faults("compare", {**written, "more": 1})) == 1
@@ -202,7 +209,7 @@ class TestForms:
     def test_markdown_keeps_names_as_they_are(self) -> None:
         """``-o markdown`` is tables of Markdown in which no name can end a cell or open a tag."""
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})}
-        text = comparison_markdown(compare(scenario(node("a"), pod("p")), made, texts={"a": "x|<b>_y_"}).record())
+        text = comparison_markdown(plain(compare(scenario(node("a"), pod("p")), made, texts={"a": "x|<b>_y_"}).document()))
         assert "* **a**: x\\|\\<b\\>\\_y\\_" in text
         assert "| pods | a | b |\n|---|---|---|\n| placed | 1 | 1 |" in text
 

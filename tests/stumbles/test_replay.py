@@ -18,7 +18,7 @@ from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.simulation.replay.checkpoint import FORMAT, MAGIC, CheckpointError, Header, _as_json, _checksum, load, save
 from kubeclassic.simulation.replay.guard import guarded
 from kubeclassic.simulation.replay.inputs.inputs import Choice, read_inputs
-from kubeclassic.simulation.replay.outputs import OutputError
+from kubeclassic.simulation.replay.outputs import ResultFileError
 from kubeclassic.simulation.replay.settings import Places
 from tests.conftest import ROOT
 
@@ -217,7 +217,7 @@ def test_a_bad_place_is_refused_before_the_run(tmp_path: Path, places: dict[str,
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "link").symlink_to("e")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(OutputError) as refused, guarded(Places(**{k: tmp_path / v for k, v in places.items()}), [tmp_path / "s.yaml"]):
+    with pytest.raises(ResultFileError) as refused, guarded(Places(**{k: tmp_path / v for k, v in places.items()}), [tmp_path / "s.yaml"]):
         pass
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -14,7 +14,7 @@ import pytest
 
 from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, PolicyError, Reads, Reason, Scheduler, each_node, predicate, priority
 from kubeclassic.cli import run
-from kubeclassic.core.guard import Guard
+from kubeclassic.core.guard import RuleGuard
 from kubeclassic.core.rule import Predicate, Priority, Reduction
 from kubeclassic.core.rule import PriorityError as CycleError
 from kubeclassic.exceptions import RuleError
@@ -320,8 +320,8 @@ class TestTheCost:
         profile = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[Kept])).profiles["default-scheduler"]
         rules = [*algorithm.predicates, *(rule for rule, _ in algorithm.priorities)]
         rules += [*profile.algorithm.predicates, *(rule for rule, _ in profile.algorithm.priorities)]
-        assert not [rule.name for rule in rules if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), Guard)]
-        guarded = [made.name for made in profile.plugins().values() if any(isinstance(value, Guard) for value in vars(made).values())]
+        assert not [rule.name for rule in rules if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), RuleGuard)]
+        guarded = [made.name for made in profile.plugins().values() if any(isinstance(value, RuleGuard) for value in vars(made).values())]
         assert guarded == ["Kept"]
 
     def test_a_guarded_rule_is_pickled_as_it_was_declared(self) -> None:
@@ -329,7 +329,7 @@ class TestTheCost:
         declared = predicate("Mine", reads=R, key=_nothing, concerns=_always)(_never)
         once = CATALOGUE.with_(declared).predicates["Mine"]
         again = pickle.loads(pickle.dumps(once))
-        assert isinstance(again.check, Guard)
+        assert isinstance(again.check, RuleGuard)
         assert again.check.method is once.check.method is _never
         assert CATALOGUE.with_(once).predicates["Mine"] is once
 

@@ -17,7 +17,7 @@ from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.rule import Predicate, Priority
 
 Json = dict[str, Any]
@@ -53,7 +53,7 @@ def pod(
 def engine(*objects: KubeObject, release: str = "1.16", gates: Mapping[str, bool] | None = None, **options: Any) -> Engine:
     """A scheduler of *release* that was told of *objects* in their order; *options* go to ``resolve``."""
     made = classic_engine(resolve(RELEASES[release], gates=gates, **{"percentage": 100, **options}))
-    feed = Feed(made)
+    feed = EventFeed(made)
     for item in objects:
         feed.put(item)
     return made

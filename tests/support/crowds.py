@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.prefilter import run_pre_filter
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.simulation.conform import build
@@ -46,7 +46,7 @@ class Crowd:
         gates = {"EvenPodsSpread": True} if "EvenPodsSpread" in find_any_release(release).gates else {}
         config = {"percentageOfNodesToScore": 100, "profile": None if profile is None else document(profile), "featureGates": gates}
         made = build({"name": "crowd", "version": release, "config": config}, options)
-        feed = Feed(made)
+        feed = EventFeed(made)
         for item in (*self.world.nodes, *chain.from_iterable(self.world.pods.values()), *self.world.budgets):
             feed.put(item)
         for name, waiting in self.world.nominated:

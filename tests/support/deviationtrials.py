@@ -15,6 +15,7 @@ from kubeclassic.algorithmprovider.policy import Policy, read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
+from kubeclassic.api.record import plain
 from kubeclassic.framework.migrate import deviations
 from kubeclassic.framework.migrate.translation import migrate
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
@@ -175,7 +176,7 @@ class Trial:
         target = FRAMEWORK_RELEASES[self.target]
         profile = migrate(self.policy, release, self.config, target=target, without=without).document
         for scenario in map(with_newer_labels, self.clusters()):
-            found.update(Check(self.policy, release, self.config, profile, target=target).on(scenario).agreements[PROFILE].record())
+            found.update(plain(Check(self.policy, release, self.config, profile, target=target).on(scenario).agreements[PROFILE].record()))
         return found
 
 

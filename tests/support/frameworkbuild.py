@@ -8,7 +8,7 @@ from typing import Any
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
 from kubeclassic.framework.config.defaults import GROUP
 from kubeclassic.framework.flow import framework_engine
@@ -41,7 +41,7 @@ def scheduler(
     config = configuration(profile or {}, *profiles, gates=gates, release=release, percentageOfNodesToScore=percentage)
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     made = framework_engine(config, registry=registry, **options)
-    feed = Feed(made)
+    feed = EventFeed(made)
     for item in objects:
         feed.put(item)
     return made

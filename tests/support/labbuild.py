@@ -14,12 +14,12 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.functions.simulate import simulate
-from kubeclassic.simulation.lab.configuration import Configuration
+from kubeclassic.simulation.lab.configuration import LabConfiguration
 from kubeclassic.simulation.lab.material import Material
 from kubeclassic.simulation.lab.rules import filters_of, scorers_of
 from kubeclassic.simulation.lab.saved import Given, commands
 from kubeclassic.simulation.lab.session import Session
-from kubeclassic.simulation.lab.state import State
+from kubeclassic.simulation.lab.state import LabState
 from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import ROOT
@@ -34,7 +34,7 @@ Fates = dict[str, tuple[str | None, str]]
 
 def session(path: Path = EXAMPLE, release: str = "1.15") -> Session:
     """A session on the manifests at *path*."""
-    return Session.begin(Material(Files.read([path])), Configuration.of(Recipe.of(options_of({"release": release})).read()))
+    return Session.begin(Material(Files.read([path])), LabConfiguration.of(Recipe.of(options_of({"release": release})).read()))
 
 
 def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Session:
@@ -43,7 +43,7 @@ def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Session:
     there = [person(variant, f"there-{number}", on=f"n{number % len(nodes)}") for number, variant in enumerate(placed)]
     pods = [person(variant, f"new-{number}") for number, variant in enumerate(waiting)]
     files = Files(Loaded((*machines, *there, *pods)))
-    return Session.begin(Material(files), Configuration.of(Recipe.of(options_of({"release": "1.15"})).read()))
+    return Session.begin(Material(files), LabConfiguration.of(Recipe.of(options_of({"release": "1.15"})).read()))
 
 
 # --- moves ----------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def simulated(found: Session) -> Fates:
 
 def by_function(found: Session) -> Fates:
     """What :func:`kubeclassic.simulate` says with the Policy or the profile that the lab saves."""
-    state: State = found.state
+    state: LabState = found.state
     configuration = state.configuration
     rules = {"profile" if configuration.runs_profiles else "policy": configuration.saved()}
     more: dict[str, Any] = {} if configuration.runs_profiles else {"hard_pod_affinity_weight": configuration.hard_weight}

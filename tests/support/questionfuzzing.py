@@ -116,9 +116,7 @@ def _capacity(content: bytes) -> None:
 
 def _drain(content: bytes) -> None:
     names = {name for seed in DRAIN for name in seed}
-    kubeclassic.drain(
-        str(PLACES["DRAINED"]), **keywords_of({name: value for name, value in _keywords(content).items() if name in names})
-    )
+    kubeclassic.drain(str(PLACES["DRAINED"]), **keywords_of({name: value for name, value in _keywords(content).items() if name in names}))
 
 
 def _arguments(content: bytes) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from kubeclassic.cli.report.documents import API_VERSION
+from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli.schema import text_of
 
 Json = dict[str, Any]
@@ -23,11 +24,16 @@ def strict(schema: Any) -> Any:
     return {"additionalProperties": False, **found} if found.get("type") == "object" and "properties" in found else found
 
 
-def faults(name: str, document: Any) -> list[str]:
-    """What the schema *name* has against *document*: place and fault, at most ten."""
+@cache
+def _validator(name: str) -> Draft202012Validator:
     schema = json.loads(text_of(name))
     Draft202012Validator.check_schema(schema)
-    found = Draft202012Validator(strict(schema)).iter_errors(document)
+    return Draft202012Validator(strict(schema))
+
+
+def faults(name: str, document: Any) -> list[str]:
+    """What the schema *name* has against *document*: place and fault, at most ten."""
+    found = _validator(name).iter_errors(document)
     return [f"{error.json_path}: {error.message[:200]}" for error, _ in zip(found, range(10), strict=False)]
 
 

@@ -41,6 +41,8 @@ class Fault:
     """Verify mode finds it; what stands below all that it compares only the comparison of schedulers finds."""
     plain: bool | None = None
     """In which towns it shows: those without affinity, where pods often find no room, those with it, or (None) both."""
+    first: int = 0
+    """The town that is looked at first: one in which it shows soon."""
 
     def put_in(self, patch: pytest.MonkeyPatch) -> None:
         """Break it as long as *patch* lasts."""
@@ -223,17 +225,17 @@ FAULTS = {
     "of the rows whose fits are put right one is left out": Fault(Scoreboard, "_refresh_fits_of", _one_missed),
     "of the rows whose totals are put right one is left out": Fault(Scoreboard, "_refresh_each_total", _one_missed),
     "sums keep what left": Fault(NodeTable, "remove_pod", _not_taken_off, by_verify=False),
-    "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone),
-    "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive),
+    "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone, first=5),
+    "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive, first=3),
     "a row that moved is left out": Fault(PodCount, "moved_since", _but_the_last, plain=False),
-    "only the first domain key is followed": Fault(PodCount, "columns", _first_key, plain=False),
+    "only the first domain key is followed": Fault(PodCount, "columns", _first_key, plain=False, first=10),
     "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
-    "nothing but counters and pods moves answers": Fault(AnswerCache, "environment", _nothing_else),
+    "nothing but counters and pods moves answers": Fault(AnswerCache, "environment", _nothing_else, first=14),
     "of the rows that are told by themselves one is left out": Fault(Answer, "_own_rows", _but_the_latest, plain=False),
-    "each pod concerns no row but its own": Fault(AnswerCache, "_is_narrow", _any_domain, plain=False),
-    "what is told by value is told once": Fault(Answer, "tell", _told_once, plain=False),
-    "few values are added up once": Fault(KeySums, "__call__", _summed_once, plain=False),
-    "scores are not counted again": Fault(ScoreHistogram, "_count", _uncounted, plain=False),
+    "each pod concerns no row but its own": Fault(AnswerCache, "_is_narrow", _any_domain, plain=False, first=10),
+    "what is told by value is told once": Fault(Answer, "tell", _told_once, plain=False, first=4),
+    "few values are added up once": Fault(KeySums, "__call__", _summed_once, plain=False, first=10),
+    "scores are not counted again": Fault(ScoreHistogram, "_count", _uncounted, plain=False, first=26),
     "pods share answers whatever they ask for": Fault(AnswerCache, "key", _rule_alone),
     "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),
     "a trail leaves out all rows": Fault(Trail, "touch", _no_row),

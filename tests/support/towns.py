@@ -16,7 +16,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.record import plain
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import Json
@@ -205,7 +205,7 @@ class Town:
         if not self.engine.flow.order.is_regular or any(one.spec.node_name not in self.told for one in self.bound()):
             return None
         made = scheduler(self.release)
-        feed = Feed(made)
+        feed = EventFeed(made)
         for item in (*self.told.values(), *self.bound()):
             feed.put(item)
         for name in sorted(self.engine.nominations):

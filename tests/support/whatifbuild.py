@@ -92,9 +92,8 @@ def _bound(draw: st.DrawFn, name: str, host: str) -> Json:
 
 def host_of(items: Sequence[Json], release: str, edits: Sequence[str] = (), **options: Any) -> str | None:
     """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
-    found = kubeclassic.simulate(
-        copy.deepcopy(list(items)), **keywords_of({"release": release, "preemption": False, **options}), edits=edits
-    )
+    asked = {"release": release, "preemption": False, **options}
+    found = kubeclassic.simulate(copy.deepcopy(list(items)), **keywords_of(asked), edits=edits)
     return found.hosts[ASKED]
 
 

@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO
 
-from ....simulation.capacity.curve import Axis, Point
-from ..tables import Table
+from ....simulation.capacity.curve import CurveAxis, CurvePoint
+from ..tables import TextTable
 from ..units import rounded, short_name
 
 
-def write_curve(axes: Sequence[Axis], points: Sequence[Point], stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
+def write_curve(
+    axes: Sequence[CurveAxis], points: Sequence[CurvePoint], stream: IO[str], *, wide: bool = False, headers: bool = True
+) -> None:
     """Write the counts as a table; *wide*: always a row a size, with the message about the copy that found no place."""
     table = _grid(axes, points, headers) if len(axes) == 2 and not wide else _list(axes, points, wide, headers)
     table.write(stream)
 
 
-def _list(axes: Sequence[Axis], points: Sequence[Point], wide: bool, headers: bool) -> Table:
+def _list(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], wide: bool, headers: bool) -> TextTable:
     names = [axis.resource for axis in axes]
     rows = []
     for point in points:
         sizes = [rounded(name, point.requests[name]) for name in names]
         rows.append([*sizes, point.fits, point.nodes, point.limited_by, *([point.message] if wide else [])])
-    return Table([*map(short_name, names), "fits", "nodes", "limited by", *(["message"] if wide else [])], rows, headers)
+    return TextTable([*map(short_name, names), "fits", "nodes", "limited by", *(["message"] if wide else [])], rows, headers)
 
 
-def _grid(axes: Sequence[Axis], points: Sequence[Point], headers: bool) -> Table:
+def _grid(axes: Sequence[CurveAxis], points: Sequence[CurvePoint], headers: bool) -> TextTable:
     down, across = axes
     width = len(across.values)
     rows = [
@@ -33,4 +35,4 @@ def _grid(axes: Sequence[Axis], points: Sequence[Point], headers: bool) -> Table
         for at, value in enumerate(down.values)
     ]
     corner = f"{short_name(down.resource)} \\ {short_name(across.resource)}"
-    return Table([corner, *(rounded(across.resource, value) for value in across.values)], rows, headers)
+    return TextTable([corner, *(rounded(across.resource, value) for value in across.values)], rows, headers)

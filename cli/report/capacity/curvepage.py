@@ -8,7 +8,7 @@ from typing import Any
 
 from ..page.about import About
 from ..page.amounts import amount_told, amount_with_unit, column_kind, unit_of
-from ..page.charts import Chart, Series
+from ..page.charts import Chart, ChartSeries
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, joined, named, number, sentence, step, told
 from ..page.parts import GOOD, Section, card, fact, facts, plain_table, section, soft, track
@@ -88,7 +88,7 @@ def _pictures(record: Record) -> Iterator[Section]:
 
 def _line(record: Record) -> Chart:
     (axis,) = record["axes"]
-    series = Series("pods that fit", [point["fits"] for point in record["points"]], "points.{}.fits")
+    series = ChartSeries("pods that fit", [point["fits"] for point in record["points"]], "points.{}.fits")
     return Chart(
         title="Pods that fit", description=f"the larger a pod's {short_name(axis['resource'])}, the fewer fit", kind="lines",
         labels=_scaled(axis), series=[series], across=_title(axis), up="pods that fit", wide=True,
@@ -106,12 +106,12 @@ def _lines(record: Record) -> Chart:
     )  # fmt: skip
 
 
-def _line_of(record: Record, place: int, colour: int) -> Series:
+def _line_of(record: Record, place: int, colour: int) -> ChartSeries:
     """How many fit of the sizes with the second resource's size at *place*."""
     across = record["axes"][1]
     points = range(place, len(record["points"]), len(across["values"]))
     name = f"{short_name(across['resource'])} {rounded(across['resource'], across['values'][place])}{unit_of(across['resource'])}"
-    return Series(name, [record["points"][at]["fits"] for at in points], "", colour, [f"points.{at}.fits" for at in points])
+    return ChartSeries(name, [record["points"][at]["fits"] for at in points], "", colour, [f"points.{at}.fits" for at in points])
 
 
 def _some(places: Sequence[int]) -> list[int]:
@@ -163,7 +163,13 @@ def _words_of_grid(axes: Sequence[Record]) -> str:
 def _list(record: Record) -> DataTable:
     names = [axis["resource"] for axis in record["axes"]]
     sizes = [Column(short_name(name), column_kind(name)) for name in names]
-    columns = [Column("size", "name"), *sizes, Column("fits", "count"), Column("nodes", "count"), Column("runs out", "tag", filter=True)]
+    columns = [
+        Column("size", "name"),
+        *sizes,
+        Column("fits", "count"),
+        Column("nodes", "count"),
+        Column("runs out", "tag", filter=True),
+    ]
     rows, details = [], []
     for point in record["points"]:
         asked = [point["requests"][name] for name in names]

@@ -211,7 +211,12 @@ def _nodes(answer: Answer) -> DataTable:
     several = placed if len(placed) > 1 else ()
     resources = [name for name in answer.counted.after.resources if name == PODS or any(one.requests.get(name) for one in placed)]
     zones = [Column("zone", "name", filter=True)] if answer.by_zone else []
-    columns = [Column("node", "name"), *zones, Column("copies", "count"), *(Column(one.template.name, "count") for one in several)]
+    columns = [
+        Column("node", "name"),
+        *zones,
+        Column("copies", "count"),
+        *(Column(one.template.name, "count") for one in several),
+    ]
     columns += [Column(f"{short_name(name)} free {when}", column_kind(name)) for name in resources for when in ("before", "after")]
     rows = [
         [

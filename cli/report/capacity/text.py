@@ -8,7 +8,7 @@ from typing import IO, Any
 from ....simulation.capacity.answer import Answer
 from ....simulation.capacity.stop import Shortage
 from ..prose import listed, wrapped
-from ..tables import Table, width_of
+from ..tables import TextTable, width_of
 from ..text import Cell
 from ..units import amount, rounded, short_name
 from ..words import count_of
@@ -73,19 +73,19 @@ def _further(answer: Answer) -> Iterator[str]:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _tables(answer: Answer, wide: bool, headers: bool) -> Iterator[Table]:
+def _tables(answer: Answer, wide: bool, headers: bool) -> Iterator[TextTable]:
     if answer.counted.stop.reasons:
-        yield Table(["reason", "nodes"], list(answer.counted.stop.reasons.items()), headers)
+        yield TextTable(["reason", "nodes"], list(answer.counted.stop.reasons.items()), headers)
     yield _headroom(answer, wide, headers)
     if zones := answer.by_zone:
-        yield Table(["zone", "copies"], [[zone or None, number] for zone, number in zones.items()], headers)
+        yield TextTable(["zone", "copies"], [[zone or None, number] for zone, number in zones.items()], headers)
     if wide:
         yield _all_nodes(answer, headers)
     elif answer.counted.nodes:
         yield _nodes(answer, headers)
 
 
-def _headroom(answer: Answer, wide: bool, headers: bool) -> Table:
+def _headroom(answer: Answer, wide: bool, headers: bool) -> TextTable:
     """What is free of each resource; without *wide* only of those that copies or pods request."""
     rows: list[Sequence[Cell]] = []
     for row in answer.headroom():
@@ -96,10 +96,10 @@ def _headroom(answer: Answer, wide: bool, headers: bool) -> Table:
     titles = ["resource", "allocatable", "requested before", "after", "free", "room for copies by it alone"]
     if len(answer.counted.placed) > 1:
         titles, rows = titles[:-1], [row[:-1] for row in rows]
-    return Table(titles, rows, headers)
+    return TextTable(titles, rows, headers)
 
 
-def _nodes(answer: Answer, headers: bool) -> Table:
+def _nodes(answer: Answer, headers: bool) -> TextTable:
     """The nodes with most copies."""
     shares = list(answer.counted.nodes.items())[:MOST_NODES]
     several = len(answer.counted.placed) > 1
@@ -108,19 +108,18 @@ def _nodes(answer: Answer, headers: bool) -> Table:
         [node, answer.zones.get(node) or None, number, *(placed.nodes.get(node, 0) for placed in answer.counted.placed if several)]
         for node, number in shares
     ]
-    return Table(["node", "zone", "copies", *names], rows, headers)
+    return TextTable(["node", "zone", "copies", *names], rows, headers)
 
 
-def _all_nodes(answer: Answer, headers: bool) -> Table:
+def _all_nodes(answer: Answer, headers: bool) -> TextTable:
     records = answer.node_rows()
     resources = [name for name in answer.counted.after.resources if any(_is_there(record, name) for record in records)]
     rows = []
     for record in records:
         free = [rounded(name, record["resources"][name]["free"]) for name in resources]
         rows.append([record["node"], record["zone"] or None, record["copies"], *free])
-    return Table(["node", "zone", "copies", *(f"{short_name(name)} free" for name in resources)], rows, headers)
+    return TextTable(["node", "zone", "copies", *(f"{short_name(name)} free" for name in resources)], rows, headers)
 
 
 def _is_there(record: Mapping[str, Any], resource: str) -> bool:
     return bool(record["resources"][resource]["freeBefore"])
-

@@ -6,7 +6,7 @@ from typing import Any
 
 from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ....simulation.compare.modes import LOCKED
-from ..page.parts import BAD, HELD, NEAR, SAME, Part, colour_of
+from ..page.parts import BAD, HELD, NEAR, SAME, StackItem, colour_of
 
 Record = dict[str, Any]
 SAME_NODE, OTHER_NODE, NO_NODE = "on the same node", "on another node", "on no node"
@@ -30,27 +30,27 @@ def colour_of_outcome(name: str, record: Record) -> str:
     return COLOURS.get(name) or places.get(name, SAME)
 
 
-def pod_parts(at: int, against: Record) -> list[Part]:
+def pod_parts(at: int, against: Record) -> list[StackItem]:
     """Where pods end: on which side they have a node, and on the same one."""
     path, first, second = f"against.{at}", against["first"], against["second"]
-    held = Part(HELD_BACK, len(against["heldBack"]), HELD, f"{path}.heldBack.length")
+    held = StackItem(HELD_BACK, len(against["heldBack"]), HELD, f"{path}.heldBack.length")
     return [
-        Part("end the same", against["alike"], SAME, f"{path}.alike"),
-        Part(OTHER_NODE, len(against["elsewhere"]), NEAR, f"{path}.elsewhere.length"),
-        Part(alone(first), len(against["firstAlone"]), colour_of(0), f"{path}.firstAlone.length"),
-        Part(alone(second), len(against["secondAlone"]), colour_of(at + 1), f"{path}.secondAlone.length"),
+        StackItem("end the same", against["alike"], SAME, f"{path}.alike"),
+        StackItem(OTHER_NODE, len(against["elsewhere"]), NEAR, f"{path}.elsewhere.length"),
+        StackItem(alone(first), len(against["firstAlone"]), colour_of(0), f"{path}.firstAlone.length"),
+        StackItem(alone(second), len(against["secondAlone"]), colour_of(at + 1), f"{path}.secondAlone.length"),
         *([held] if held.count else []),
     ]
 
 
-def decision_parts(at: int, against: Record) -> list[Part]:
+def decision_parts(at: int, against: Record) -> list[StackItem]:
     """How decisions agree."""
     path, found = f"against.{at}.agreement", against["agreement"]
     return [
-        Part("the same", found["same"], SAME, f"{path}.same"),
-        Part(AMONG_BEST, found["amongBest"], NEAR, f"{path}.amongBest"),
-        Part(DIFFERENT, found["different"], BAD, f"{path}.different"),
-        *([Part(HELD_BACK, found["heldBack"], HELD, f"{path}.heldBack")] if found["heldBack"] else []),
+        StackItem("the same", found["same"], SAME, f"{path}.same"),
+        StackItem(AMONG_BEST, found["amongBest"], NEAR, f"{path}.amongBest"),
+        StackItem(DIFFERENT, found["different"], BAD, f"{path}.different"),
+        *([StackItem(HELD_BACK, found["heldBack"], HELD, f"{path}.heldBack")] if found["heldBack"] else []),
     ]
 
 

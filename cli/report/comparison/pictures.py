@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ....simulation.compare.modes import LOCKED
-from ..page.charts import Chart, Series
+from ..page.charts import Chart, ChartSeries
 from ..page.markup import Markup, Text, element, joined, named, sentence, share, step, told
 from ..page.parts import BAD, card, colour_of, dot, grid, plain_table, soft, track
 from .text import MEANINGS, ending_configurations, resources
@@ -39,7 +39,9 @@ def decided(record: Record) -> Chart:
     configurations = record["configurations"]
     found = {key: text for key, text in ENDS.items() if any(one["summary"][key] for one in configurations)}
     series = [
-        Series(side_name(record, at), [one["summary"][key] for key in found], [f"configurations.{at}.summary.{key}" for key in found], at)
+        ChartSeries(
+            side_name(record, at), [one["summary"][key] for key in found], [f"configurations.{at}.summary.{key}" for key in found], at
+        )
         for at, one in enumerate(configurations)
     ]
     description = "how many pods each configuration finds a node for"
@@ -67,7 +69,7 @@ def _card(record: Record, configurations: Sequence[Record], resource: str) -> Ma
 
 def _by_use(record: Record, configurations: Sequence[Record], resource: str) -> Chart:
     series = [
-        Series(side_name(record, at), one["nodesByUse"][resource], f"configurations.{at}.nodesByUse.{step(resource)}", at)
+        ChartSeries(side_name(record, at), one["nodesByUse"][resource], f"configurations.{at}.nodesByUse.{step(resource)}", at)
         for at, one in enumerate(configurations)
         if resource in one["nodesByUse"]
     ]

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from ....simulation.compare.causes import SCORE
-from ..page.aligned import Aligned, AlignedData, Judgement, SideNode
+from ..page.aligned import Aligned, AlignedData, SideDecision, SideNode
 from ..page.tables import Column, DataTable
 from ..text import NO_HOST
 from .outcomes import colour_of_outcome, outcome_of
@@ -108,11 +108,11 @@ class PodList:
         deciding = next((cause["rule"] for cause in found["causes"].values() if cause["kind"] == SCORE and cause["rule"]), "")
         return Aligned(title, judged, deciding)
 
-    def _judged(self, name: str, decision: Record, whole: bool) -> Judgement:
+    def _judged(self, name: str, decision: Record, whole: bool) -> SideDecision:
         nodes = [self._node(node) for node in decision["nodes"]] if whole else []
         victims = f", evicting {', '.join(decision['victims'])}" if decision["victims"] else ""
         chosen = decision["host"] or decision["roomOn"] or ""
-        return Judgement(self.names.index(name), decision_text(decision) + victims, decision["error"] or "", nodes, chosen)
+        return SideDecision(self.names.index(name), decision_text(decision) + victims, decision["error"] or "", nodes, chosen)
 
     @staticmethod
     def _node(node: Record) -> SideNode:

@@ -8,7 +8,7 @@ from typing import Any
 from ....simulation.compare.causes import KINDS, SAMPLING
 from ....simulation.compare.modes import LOCKED
 from ..prose import wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..text import NO_HOST, Figure
 from ..units import percent
 from ..words import count_doing, count_of
@@ -40,16 +40,16 @@ def comparison_text(record: Record, most: int | None = None, width: int | None =
 def _parts(record: Record, most: int | None, width: int | None) -> Iterator[str]:
     named = (f"{c['name']}: {c['text'] or c['release']}" for c in record["configurations"])
     yield "\n".join(wrapped([*headline(record), *named], width, "  "))
-    yield Table(*count_table(record)).text(width)
-    ends = Table(*use_table(record)).lines(width)
+    yield TextTable(*count_table(record)).text(width)
+    ends = TextTable(*use_table(record)).lines(width)
     yield "\n".join([*ends, *wrapped(meaning_lines(record), width, "  ")])
     for against in record["against"]:
         yield "\n".join(wrapped([against_line(against), *agreement_lines(against), *hints(against)], width, "  "))
         if against["causes"]:
-            yield Table(*cause_table(against)).text(width)
-        yield Table(*correlation_table(against)).text(width)
+            yield TextTable(*cause_table(against)).text(width)
+        yield TextTable(*correlation_table(against)).text(width)
     if record["differences"] and most != 0:
-        yield Table(*difference_table(record, most)).text(width)
+        yield TextTable(*difference_table(record, most)).text(width)
     yield "\n".join(wrapped(left_out(record, most), width, "  "))
 
 

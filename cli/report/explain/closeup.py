@@ -8,7 +8,7 @@ from ....simulation.explain.closeup import CloseUp, RuleVerdict
 from ....simulation.explain.eviction import NO_HELP
 from ....simulation.explain.explanation import Explanation
 from ..prose import listed, wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..units import rounded
 from ..words import count_of
 from .devices import device_lines
@@ -45,7 +45,7 @@ def _rules(found: Explanation, close: CloseUp, width: int | None) -> Iterator[st
     rows = [[verdict.rule, _outcome(verdict), "; ".join(verdict.reasons)] for verdict in close.verdicts]
     columns = 3 if any(row[2] for row in rows) else 2
     headers = ["plugin" if found.by_plugins else "predicate", "result", "reason"]
-    yield from Table(headers[:columns], [row[:columns] for row in rows]).lines(width)
+    yield from TextTable(headers[:columns], [row[:columns] for row in rows]).lines(width)
 
 
 def _outcome(verdict: RuleVerdict) -> str:
@@ -64,14 +64,14 @@ def _room(close: CloseUp, width: int | None) -> Iterator[str]:
          rounded(room.resource, room.missing) if room.missing else None]
         for room in close.room
     ]  # fmt: skip
-    yield from Table(["resource", "needs", "free", "of", "short"], rows).lines(width)
+    yield from TextTable(["resource", "needs", "free", "of", "short"], rows).lines(width)
 
 
 def _scores(close: CloseUp, width: int | None) -> Iterator[str]:
     if not close.scores:
         return
     rows = [[rule_name(name), score.raw, score.reduced, score.weight, score.total] for name, score in close.scores.items()]
-    yield from Table(["rule", "raw", "score", "weight", "counts"], rows).lines(width)
+    yield from TextTable(["rule", "raw", "score", "weight", "counts"], rows).lines(width)
     yield from wrapped(_standing(close), width)
 
 

@@ -9,7 +9,7 @@ from ....simulation.explain.eviction import NO_HELP, NOBODY, NOT_ENOUGH, STAYS, 
 from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport, ReasonGroup, Score, Shortage
 from ..prose import listed, wrapped
-from ..tables import Table
+from ..tables import TextTable
 from ..text import NO_HOST
 from ..units import amount, rounded
 from ..words import count_of
@@ -179,7 +179,7 @@ def _fitting(found: Explanation, width: int | None, wide: bool, every: bool) -> 
     first = () if found.choice is None else [lead.rule for lead in found.choice.leads]
     rows = [[node.name, node.total, _scores(node, first, constant, wide)] for node in shown]
     columns = 3 if any(row[2] for row in rows) else 2
-    yield from Table(["node", "total", "scores"][:columns], [row[:columns] for row in rows]).lines(width)
+    yield from TextTable(["node", "total", "scores"][:columns], [row[:columns] for row in rows]).lines(width)
     notes = [f"each {by}: raw -> {'normalized' if found.by_plugins else 'reduced'} x weight"] if wide else []
     notes += [_constant(constant)] if constant else []
     notes += [f"{len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one"] if len(shown) < len(scored) else []
@@ -209,7 +209,7 @@ def _groups(found: Explanation, width: int | None) -> Iterator[str]:
     lacks = any(group.least_short for group in groups)
     headers = ["nodes", "only this", "reason", by, "nearest", *(["short of"] if lacks else [])]
     rows = [[group.count, group.alone, group.reason, ", ".join(group.rules), *_nearest_of(group, lacks)] for group in groups]
-    yield from Table(headers, rows).lines(width)
+    yield from TextTable(headers, rows).lines(width)
     yield from wrapped(["(nodes: with this reason; only this: with no other)"], width)
 
 
@@ -228,7 +228,7 @@ def _nearest(found: Explanation, width: int | None, wide: bool, every: bool) -> 
     by = (["plugin", "code"] if found.by_plugins else ["predicate"]) if wide else []
     lacks = any(node.shortages for node in shown)
     headers = ["node", *by, "reasons", *(["short of"] if lacks else [])]
-    yield from Table(headers, [_row(node, found.by_plugins, wide, lacks) for node in shown]).lines(width)
+    yield from TextTable(headers, [_row(node, found.by_plugins, wide, lacks) for node in shown]).lines(width)
     if len(shown) < len(others):
         yield from wrapped([f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"], width)
 

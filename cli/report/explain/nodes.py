@@ -13,7 +13,7 @@ from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.markup import Markup, element, named, number, sentence
-from ..page.matrix import Matrix, MatrixLine, Score
+from ..page.matrix import Matrix, MatrixLine, RuleScore
 from ..page.parts import BAD, GOOD, HELD, NEAR
 from ..page.tables import Column, DataTable
 from ..questions.nodemap import labels_of, uses_of
@@ -27,7 +27,7 @@ Record = dict[str, Any]
 
 
 @attrs.frozen
-class Standing:
+class ExplainedCluster:
     """The cluster when the pod is decided."""
 
     nodes: Sequence[Node]
@@ -61,7 +61,7 @@ def _line(found: Explanation, places: list[int]) -> MatrixLine:
     node = found.nodes[places[0]]
     failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
     huge = overwhelming(found)
-    scores = [Score(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
+    scores = [RuleScore(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
     return MatrixLine(
         node=_names(found, places), count=len(places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
         scores=scores, total=node.total, path=f"nodes.{places[0]}.total", winner=node.name == found.decision.host,
@@ -146,7 +146,7 @@ def _details(node: NodeReport) -> list[list[str]] | None:
     return [*scores, *against] or None
 
 
-def node_map(found: Explanation, standing: Standing) -> ClusterMap:
+def node_map(found: Explanation, standing: ExplainedCluster) -> ClusterMap:
     """The nodes when the pod is decided, each with how it fares."""
     reports = {node.name: node for node in found.nodes}
     names = [node.name for node in standing.nodes]

@@ -13,7 +13,7 @@ from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, joined, named, number, sentence, told
 from ..page.parts import BAD, GOOD, SAME, Section, card, counted, fact, facts, note, paragraph, section, soft
 from .explanation import rule_name
-from .nodes import Standing, matrix, node_map, node_table, overwhelming
+from .nodes import ExplainedCluster, matrix, node_map, node_table, overwhelming
 from .parts import (
     choice_parts,
     close_eviction,
@@ -33,7 +33,7 @@ CARDS = (
 )  # fmt: skip
 
 
-def explanation_html(found: Explanation, standing: Standing, about: About) -> str:
+def explanation_html(found: Explanation, standing: ExplainedCluster, about: About) -> str:
     """*found* as a page, all about one node where that was asked for."""
     record, close = plain(found.document()), found.close_up
     title = f"kubeclassic explain: {record['pod']}" + (f" on {close.node}" if close is not None else "")
@@ -63,7 +63,7 @@ def _placed(record: Record) -> Iterator[Text]:
         yield soft("Decided as if the pod had no node and were not on ", named(record["placedOn"]), ".")
 
 
-def _sections(found: Explanation, record: Record, standing: Standing) -> Iterator[Section]:
+def _sections(found: Explanation, record: Record, standing: ExplainedCluster) -> Iterator[Section]:
     counts = record["counts"]
     if record["choice"] is not None:
         reached = _reached(counts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....simulation.lab.answer import NOWHERE, Answer, Difference
+from ....simulation.lab.answer import NOWHERE, LabRun, RunDifference
 from ....simulation.lab.plot import Plot
 from ...report.words import count_of
 from ..page.about import About
@@ -15,9 +15,9 @@ from ..page.parts import BAD, GOOD, NEAR, Section, fact, facts, plain_table, sec
 from ..page.tables import Column, DataTable
 
 
-def report_html(state: dict[str, Any], start: Answer, now: Answer, pins: dict[str, Answer], about: About) -> str:
+def report_html(state: dict[str, Any], start: LabRun, now: LabRun, pins: dict[str, LabRun], about: About) -> str:
     """The page; *state* is the record of the current configuration, with what was moved and edited."""
-    difference = Difference.between(start, now)
+    difference = RunDifference.between(start, now)
     summary = now.summary
     numbers = facts(
         fact(str(summary["placed"]), "pods placed", GOOD), fact(str(summary["unschedulable"]), "pods without a node", BAD),
@@ -46,7 +46,7 @@ def _tried(state: dict[str, Any]) -> Markup:
     return element("div", plain_table(["What", "Value"], rows), class_="card")
 
 
-def _changes(difference: Difference) -> Markup:
+def _changes(difference: RunDifference) -> Markup:
     rows: list[list[str]] = [[pod, "moves", before, after, ""] for pod, before, after in difference.moved]
     rows += [[pod, "no longer fits", before, "", why] for pod, before, why in difference.lost]
     rows += [[pod, "finds a node", "", node, ""] for pod, node in difference.found]
@@ -57,7 +57,7 @@ def _changes(difference: Difference) -> Markup:
     return DataTable("changes", columns, rows, noun="pod").html()
 
 
-def _pods(now: Answer) -> Markup:
+def _pods(now: LabRun) -> Markup:
     plot = now.plot
     rows = [
         [pod, None if now.hosts[at] == NOWHERE else plot.nodes[int(now.hosts[at])], now.texts.texts[int(now.whys[at])]]
@@ -66,7 +66,7 @@ def _pods(now: Answer) -> Markup:
     return DataTable("pods", (Column("pod", "name"), Column("node", "name"), Column("why none")), rows, noun="pod").html()
 
 
-def _map(start: Answer, now: Answer) -> Markup:
+def _map(start: LabRun, now: LabRun) -> Markup:
     plot = now.plot
     record = plot.record()
     labels = {label: [node[1][at] or "" for node in record["nodes"]] for at, label in enumerate(record["labels"])}
@@ -76,7 +76,7 @@ def _map(start: Answer, now: Answer) -> Markup:
     return ClusterMap("map", plot.nodes, sides, labels).html()
 
 
-def _side(title: str, answer: Answer, record: dict[str, Any]) -> MapSide:
+def _side(title: str, answer: LabRun, record: dict[str, Any]) -> MapSide:
     plot = answer.plot
     there: list[list[int]] = [[] for _ in plot.nodes]
     for pod, node in enumerate(answer.hosts.tolist()):
@@ -91,12 +91,12 @@ def _use(plot: Plot, resource: int, had: int, pods: list[int]) -> float | None:
     return sum(plot.requests[pod][resource] for pod in pods) / had if had else None
 
 
-def _side_by_side(now: Answer, pins: dict[str, Answer]) -> Section:
+def _side_by_side(now: LabRun, pins: dict[str, LabRun]) -> Section:
     sides = {"Now": now, **{f"Pin {name}": answer for name, answer in pins.items()}}
     rows = [[title, *(str(answer.summary[key]) for answer in sides.values())] for key, title in
             (("placed", "Pods placed"), ("unschedulable", "Without a node"), ("evicted", "Had to leave"))]  # fmt: skip
     rows += [
-        [f"Against {title}", *("" if answer is other else Difference.between(other, answer).words for answer in sides.values())]
+        [f"Against {title}", *("" if answer is other else RunDifference.between(other, answer).words for answer in sides.values())]
         for title, other in sides.items()
     ]
     return section("Side by side", element("div", plain_table(["", *sides], rows), class_="card"))

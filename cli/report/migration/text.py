@@ -9,7 +9,7 @@ from ....simulation.compare.agreement import DIFFERENT
 from ....simulation.compare.migration import POLICY, PROFILE
 from ..comparison.text import agreement_lines, cause_table, cause_text, comparison_text, decision_text
 from ..prose import wrapped
-from ..tables import Table
+from ..tables import TextTable
 
 Record = dict[str, Any]
 
@@ -20,7 +20,7 @@ def check_text(record: Record, most: int, width: int | None = None) -> str:
     Lines have *width* characters at most.
     """
     (against,) = record["against"]
-    causes = Table(*cause_table(against)).text(width) if against["causes"] else ""
+    causes = TextTable(*cause_table(against)).text(width) if against["causes"] else ""
     different, counts = (wrapped(lines, width, "  ") for lines in (_different(record, most), agreement_lines(against)))
     parts = ["\n".join(different), causes, "\n".join(counts)]
     return "\n\n".join(part for part in parts if part)
@@ -42,7 +42,7 @@ def report_text(record: Record) -> str:
     headers = ["deviation", "same", "among the best", "different", "refused"]
     rows: list[list[object]] = [["this translation", *_counts(record["against"][0]["agreement"]), None]]
     rows += [[f"without {trial['name']}", *_counts(trial["agreement"]), trial["refused"] or None] for trial in migration["trials"]]
-    trials = Table(headers, rows).text(None) if migration["trials"] else ""
+    trials = TextTable(headers, rows).text(None) if migration["trials"] else ""
     return "\n\n".join(part for part in (comparison_text(record), "\n".join(notes), trials) if part)
 
 

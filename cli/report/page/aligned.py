@@ -12,7 +12,7 @@ import attrs
 
 
 @attrs.frozen
-class Texts:
+class PageTexts:
     """Each text of a page once, by number."""
 
     places: dict[str, int] = attrs.field(factory=dict)
@@ -35,7 +35,7 @@ class SideNode:
 
 
 @attrs.frozen
-class Judgement:
+class SideDecision:
     """What one side decided."""
 
     side: int
@@ -53,7 +53,7 @@ class Aligned:
     """One cycle as all sides judge it."""
 
     title: str
-    judgements: Sequence[Judgement]
+    judgements: Sequence[SideDecision]
     deciding: str = ""
     """The line, by the name of its subject, that tells the sides apart."""
 
@@ -65,7 +65,7 @@ class AlignedData:
     sides: Sequence[str]
     subjects: dict[str, str]
     """Rule -> the name of its line, where that is another."""
-    texts: Texts = attrs.field(factory=Texts)
+    texts: PageTexts = attrs.field(factory=PageTexts)
     _rules: dict[tuple[tuple[str, int], ...], int] = attrs.field(factory=dict)
 
     def detail(self, cycles: Sequence[Aligned]) -> list[Any]:
@@ -81,7 +81,7 @@ class AlignedData:
         place = self.texts.place
         return [place(cycle.title), place(cycle.deciding), [self._judgement(one) for one in cycle.judgements]]
 
-    def _judgement(self, one: Judgement) -> list[Any]:
+    def _judgement(self, one: SideDecision) -> list[Any]:
         place = self.texts.place
         return [one.side, place(one.decision), place(one.error), place(one.chosen), [self._node(node) for node in one.nodes]]
 

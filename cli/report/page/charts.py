@@ -27,7 +27,7 @@ _SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}
 
 
 @attrs.frozen
-class Series:
+class ChartSeries:
     """A line, or the columns of one colour."""
 
     name: str
@@ -60,7 +60,7 @@ class Chart:
     kind: str = attrs.field(default="columns", validator=attrs.validators.in_(("columns", "lines", "steps")))
     labels: Sequence[Any] = ()
     """The names of the columns, or the numbers that lines are over."""
-    series: Sequence[Series] = ()
+    series: Sequence[ChartSeries] = ()
     across: str = ""
     """What the labels are."""
     up: str = ""
@@ -91,7 +91,7 @@ class Chart:
         rows = [[named(str(label)), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
         return plain_table(heads, rows, caption=self.title)
 
-    def _told(self, one: Series, place: int) -> Markup:
+    def _told(self, one: ChartSeries, place: int) -> Markup:
         value = one.values[place]
         return sentence("-" if value is None else one.told(place, self._text(value)))
 

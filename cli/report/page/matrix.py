@@ -21,7 +21,7 @@ MOST = 200
 
 
 @attrs.frozen
-class Score:
+class RuleScore:
     """What one rule gave a node, before its weight."""
 
     rule: str
@@ -48,7 +48,7 @@ class MatrixLine:
     """Rules that it passed; it was not asked about the others."""
     state: str = ""
     """In a word or two where it neither fits nor was turned down: ``not visited``."""
-    scores: Sequence[Score] = ()
+    scores: Sequence[RuleScore] = ()
     total: int | None = None
     path: str = ""
     """Of the total in ``-o json``."""
@@ -141,7 +141,7 @@ class Matrix:
         return element("ul", *lines, class_="legend")
 
 
-def _words(score: Score) -> str:
+def _words(score: RuleScore) -> str:
     if score.weight == 1:
         return f"{score.rule} {number(score.score)}"
     return f"{score.rule} {number(score.score)} x {number(score.weight)} = {number(score.points)}"

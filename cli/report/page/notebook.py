@@ -7,11 +7,11 @@ from functools import cache
 from importlib.util import find_spec
 
 from ....api.notebooks import LONGEST, MOST_ROWS, Lines, Look, NodeMap, Rows, shortened
-from .charts import Chart, Series
+from .charts import Chart, ChartSeries
 from .clustermap import ZONES, ClusterMap, MapSide
 from .document import asset
 from .markup import Markup, Text, cell_text, element, named, number
-from .parts import BAD, GOOD, HELD, NEAR, SAME, Part, fact, facts, folded, plain_table, soft, stack
+from .parts import BAD, GOOD, HELD, NEAR, SAME, StackItem, fact, facts, folded, plain_table, soft, stack
 
 COLOURS = {"good": GOOD, "same": SAME, "near": NEAR, "bad": BAD, "held": HELD}
 STYLES = ("base", "parts", "pictures", "notebook")
@@ -67,7 +67,7 @@ def _facts(look: Look) -> Iterator[Text]:
 
 
 def _shares(look: Look) -> Markup:
-    return stack(look.title, [Part(one.name, one.count, COLOURS[one.meaning], "") for one in look.shares])
+    return stack(look.title, [StackItem(one.name, one.count, COLOURS[one.meaning], "") for one in look.shares])
 
 
 def _map(found: NodeMap) -> Text:
@@ -79,7 +79,9 @@ def _map(found: NodeMap) -> Text:
 
 def _chart(found: Lines) -> Text:
     places = _spread(len(found.places))
-    series = [Series(name, [values[at] for at in places], at=at_colour) for at_colour, (name, values) in enumerate(found.values.items())]
+    series = [
+        ChartSeries(name, [values[at] for at in places], at=at_colour) for at_colour, (name, values) in enumerate(found.values.items())
+    ]
     described = f"{', '.join(found.values)} over {found.across}"
     chart = Chart(
         title=found.title, description=described, kind="steps", labels=[found.places[at] for at in places], series=series,

@@ -55,9 +55,7 @@ def facts(*found: Markup) -> Markup:
     return element("div", *found, class_="facts")
 
 
-def counted(
-    where: str, found: Mapping[str, Any], cards: Sequence[tuple[str, str, str]], always: Collection[str] | None = None
-) -> Markup:
+def counted(where: str, found: Mapping[str, Any], cards: Sequence[tuple[str, str, str]], always: Collection[str] | None = None) -> Markup:
     """The numbers of *found*, which the JSON has at the path *where*, as facts.
 
     *cards*: the key of each number, what it counts, and its colour unless it is 0. *always*: keys that are shown even if 0; None: all.
@@ -123,7 +121,7 @@ def track(width: float, colour: str, *, left: float = 0.0, middle: bool = False)
 
 
 @attrs.frozen
-class Part:
+class StackItem:
     """A piece of a :func:`stack`."""
 
     name: str
@@ -133,7 +131,7 @@ class Part:
     """Of its count in ``-o json``."""
 
 
-def stack(label: str, parts: Sequence[Part]) -> Markup:
+def stack(label: str, parts: Sequence[StackItem]) -> Markup:
     """Counts of one whole side by side as one bar, with a legend that has the numbers."""
     total = max(sum(part.count for part in parts), 1)
     pieces = [element("i", style=f"flex:{part.count};--k:{part.colour}") for part in parts if part.count]
@@ -151,7 +149,7 @@ def _derived(of_all: float) -> Markup:
     return element("span", share(of_all), class_="derived")
 
 
-def _spoken(parts: Sequence[Part]) -> str:
+def _spoken(parts: Sequence[StackItem]) -> str:
     return ", ".join(f"{number(part.count)} {part.name}" for part in parts)
 
 

@@ -11,7 +11,7 @@ from ....core.pods.requests import PODS
 from ....simulation.nodesbyuse import NodeUse
 from ..page.about import About
 from ..page.amounts import amount_told
-from ..page.charts import Chart, Series
+from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, named, share, step, told
@@ -33,7 +33,7 @@ ALWAYS = ("placed", "unschedulable", "nodes", "cycles")
 
 
 @attrs.frozen
-class Standing:
+class PlacementBoard:
     """All nodes, and the pods on each of them before and after."""
 
     nodes: Sequence[NodeUse]
@@ -41,13 +41,13 @@ class Standing:
     after: Sequence[Sequence[str]]
 
 
-def simulation_html(record: Record, standing: Standing, about: About, shown: str = "") -> str:
+def simulation_html(record: Record, standing: PlacementBoard, about: About, shown: str = "") -> str:
     """*record*, with its nodes, as a page; *shown*: which pods or nodes alone are listed, in words."""
     lead = counted("summary", record["summary"], CARDS, ALWAYS)
     return page_html(Page("kubeclassic simulate", verdict(record), about, list(_sections(record, standing, shown)), lead=lead))
 
 
-def _sections(record: Record, standing: Standing, shown: str) -> Iterator[Section]:
+def _sections(record: Record, standing: PlacementBoard, shown: str) -> Iterator[Section]:
     if record["reasons"]:
         lead = "A pod can have several reasons; it is counted by the one that most nodes have against it."
         yield section("Who finds no node, and why", card("", by_reason(record)), lead=lead)
@@ -66,7 +66,7 @@ def _sections(record: Record, standing: Standing, shown: str) -> Iterator[Sectio
 # --- nodes before and after -----------------------------------------------------------------------------------------
 
 
-def _map(standing: Standing) -> ClusterMap:
+def _map(standing: PlacementBoard) -> ClusterMap:
     names = [node.node for node in standing.nodes]
     taking = [bool(set(after) - set(before)) for before, after in zip(standing.before, standing.after, strict=True)]
     # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
@@ -120,7 +120,8 @@ def _chart(record: Record, name: str) -> Chart:
     nothing = [0] * len(TENTHS)
     sides = (("before", "nodesByUseBefore", 1), ("after", "nodesByUse", 0))
     series = [
-        Series(title, record[key].get(name, nothing), f"{key}.{step(name)}" if name in record[key] else "", at) for title, key, at in sides
+        ChartSeries(title, record[key].get(name, nothing), f"{key}.{step(name)}" if name in record[key] else "", at)
+        for title, key, at in sides
     ]
     what = short_name(name)
     return Chart(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ....api.objects import Node
+from ....api.record import plain
 from ....simulation.drain.plan import Plan
 from ....simulation.drain.standing import Standing
 from ..page.about import About
@@ -27,7 +28,7 @@ OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, GONE: BAD}
 
 def drain_html(plan: Plan, nodes: Sequence[Node], standing: tuple[Standing, Standing], about: About) -> str:
     """*plan* as a page; *standing*: the cluster before and after."""
-    record = plan.record()
+    record = plain(plan.answer)
     sections = [
         *_stops(plan, record),
         _map(record, nodes, standing),
@@ -36,7 +37,7 @@ def drain_html(plan: Plan, nodes: Sequence[Node], standing: tuple[Standing, Stan
         *_budgets(record),
         *_bound(record),
     ]
-    return page_html(Page("kubeclassic drain", verdict(record), about, sections, lead=_lead(plan, record)))
+    return page_html(Page("kubeclassic drain", verdict(record), about, sections, lead=_lead(record)))
 
 
 # --- the outcome ----------------------------------------------------------------------------------------------------
@@ -70,8 +71,8 @@ def _takes(summary: Record) -> Text:
     )
 
 
-def _lead(plan: Plan, record: Record) -> Markup:
-    gone = sum(one.replacement is None for one in plan.evictions)
+def _lead(record: Record) -> Markup:
+    gone = sum(one["replacement"] is None for one in record["evictions"])
     cards = [fact(told("can.length", number(len(record["can"]))), "nodes can go", GOOD)]
     cards.append(fact(told("cannot.length", number(len(record["cannot"]))), "nodes cannot go", BAD if record["cannot"] else SAME))
     cards.append(fact(told("moves.length", number(len(record["moves"]))), "pods move"))
@@ -169,7 +170,12 @@ def _staying(record: Record) -> Iterator[Section]:
 
 def _budgets(record: Record) -> Iterator[Section]:
     if record["budgets"]:
-        columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("left at least", "count"))
+        columns = (
+            Column("budget", "name"),
+            Column("allows", "count"),
+            Column("evicted", "count"),
+            Column("left at least", "count"),
+        )
         rows = [[one["budget"], one["allowed"], one["evictions"], one["lowest"]] for one in record["budgets"]]
         lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
         yield section("Disruption budgets", DataTable("budgets", columns, rows, noun="budget").html(), lead=lead)

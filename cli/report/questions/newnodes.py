@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import IO
 
-from ....simulation.newnodes.answer import Answer, plain
+from ....simulation.newnodes.answer import Answer, number_of
 from ..prose import wrapped
-from ..tables import Table, width_of
+from ..tables import TextTable, width_of
 from ..text import Cell, Figure
 from ..units import rounded, short_name
 from ..words import count_of
@@ -79,23 +79,23 @@ def _no(answer: Answer, most: int) -> Iterator[str]:
 
 
 def _number(value: Decimal) -> str:
-    return f"{plain(value):,}"
+    return f"{number_of(value):,}"
 
 
-def _tables(answer: Answer, wide: bool, headers: bool) -> Iterator[Table]:
+def _tables(answer: Answer, wide: bool, headers: bool) -> Iterator[TextTable]:
     rows = answer.added()
     if not rows:
         return
-    kinds = [[row["node"], row["count"], Figure(f"{row['costOfOne']:,}"), Figure(f"{row['cost']:,}")] for row in rows]
-    yield Table(["new node", "count", "cost of one", "cost"], kinds, headers)
+    kinds = [[row.node, row.count, Figure(f"{row.cost_of_one:,}"), Figure(f"{row.cost:,}")] for row in rows]
+    yield TextTable(["new node", "count", "cost of one", "cost"], kinds, headers)
     nodes = answer.nodes() if wide else answer.nodes()[:MOST_NODES]
-    resources = [name for name in dict.fromkeys(name for node in nodes for name in node["requested"]) if name != PODS]
-    shown = [name for name in resources if wide or any(node["requested"].get(name) for node in nodes)]
+    resources = [name for name in dict.fromkeys(name for node in nodes for name in node.requested) if name != PODS]
+    shown = [name for name in resources if wide or any(node.requested.get(name) for node in nodes)]
     cells: list[Sequence[Cell]] = [
-        [node["name"], node["pods"], *(_use(name, node["requested"].get(name), node["allocatable"].get(name)) for name in shown)]
+        [node.name, node.pods, *(_use(name, node.requested.get(name), node.allocatable.get(name)) for name in shown)]
         for node in nodes
     ]  # fmt: skip
-    yield Table(["name", "pods", *map(short_name, shown)], cells, headers)
+    yield TextTable(["name", "pods", *map(short_name, shown)], cells, headers)
 
 
 def _use(resource: str, requested: int | None, allocatable: int | None) -> Cell:

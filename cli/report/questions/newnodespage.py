@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ....api.record import plain
 from ....simulation.newnodes.answer import Answer
 from ..page.about import About
 from ..page.amounts import column_kind
@@ -20,7 +21,7 @@ Record = Mapping[str, Any]
 
 def new_nodes_html(answer: Answer, about: About) -> str:
     """*answer* as a page."""
-    record = answer.record()
+    record = plain(answer.document())
     sections = [*_without(record), *_added(record), *_why(answer, record)]
     return page_html(Page("kubeclassic capacity --add-node", verdict(record), about, sections, lead=_lead(record)))
 

@@ -47,9 +47,7 @@ def uses_of(room: Room, names: Sequence[str]) -> dict[str, list[float | None]]:
 
 def pods_on(engine: Engine, names: Sequence[str], *, known: Collection[str] | None = None) -> list[list[str]]:
     """The keys of the pods on each node of *names*, as *engine* has them now; *known*: these pods alone."""
-    infos = engine.cache.infos
-    pods = ([entry.pod.key for entry in infos[name].pods] if name in infos else [] for name in names)
-    return [[key for key in keys if known is None or key in known] for keys in pods]
+    return [[pod.key for pod in engine.pods_on(name) if known is None or pod.key in known] for name in names]
 
 
 def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> list[list[str]]:

@@ -7,14 +7,14 @@ from typing import Any
 
 from ....simulation.functions.sweep import SweepResult
 from ....simulation.sweep.table import cell
-from ..tables import Table
+from ..tables import TextTable
 from ..text import Cell, Figure
 from ..words import count_of
 
 DIGITS = 4
 
 
-def sweep_tables(found: SweepResult) -> Iterator[Table]:
+def sweep_tables(found: SweepResult) -> Iterator[TextTable]:
     """The runs, and then means over seeds if several ran; of a search, the trials that no other one beats, and then trial 0."""
     if found.found is not None:
         default = found.found.trials[0]
@@ -39,8 +39,8 @@ def _together(row: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table:
-    return Table(columns, [[_shown(row.get(column)) for column in columns] for row in rows])
+def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> TextTable:
+    return TextTable(columns, [[_shown(row.get(column)) for column in columns] for row in rows])
 
 
 def _shown(value: Any) -> Cell:

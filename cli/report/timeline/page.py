@@ -10,7 +10,7 @@ from ....simulation.records import reasons_in
 from ....simulation.replay.recording import summary
 from ....simulation.replay.replay import Replay
 from ..page.about import About
-from ..page.charts import Chart, Series
+from ..page.charts import Chart, ChartSeries
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, element, named, number, sentence, share, step, told
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, facts, grid, plain_table, section, soft, track
@@ -122,7 +122,7 @@ def _charts(record: Record, resources: tuple[str, ...]) -> Iterator[Text]:
 
 
 def _chart(title: str, text: str, record: Record, shown: dict[str, str], *, up: str = "", percent: bool = False) -> Markup:
-    series = [Series(name, record["series"][key], f"series.{step(key)}", at) for at, (name, key) in enumerate(shown.items())]
+    series = [ChartSeries(name, record["series"][key], f"series.{step(key)}", at) for at, (name, key) in enumerate(shown.items())]
     kind = "lines" if percent else "steps"
     return Chart(
         title=title, description=text, kind=kind, labels=record["series"]["time"], series=series, across=SECONDS, up=up, percent=percent,

@@ -12,7 +12,7 @@ from ....api.reading.documents import parsed, read_documents
 from ....api.reading.notices import refuse_unread
 from ....exceptions import KubeclassicError
 from ....framework.releases import is_auto
-from ....simulation.lab.configuration import Configuration
+from ....simulation.lab.configuration import LabConfiguration
 from ....simulation.lab.material import Material
 from ....simulation.lab.saved import Given
 from ....simulation.lab.session import Session
@@ -29,7 +29,7 @@ def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:
     cluster = asked.cluster
     files = attrs.evolve(cluster, edits=()).files(asked.paths, keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
-    start = Configuration.of(settled.recipe, source_of(settled, files.loaded), cluster.order)
+    start = LabConfiguration.of(settled.recipe, source_of(settled, files.loaded), cluster.order)
     if settled.runs_profiles:
         start = attrs.evolve(start, percentage=settled.get("percentage_of_nodes_to_score"))
     paths = tuple(map(str, asked.paths[1:] if asked.live else asked.paths))

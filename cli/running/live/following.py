@@ -20,7 +20,7 @@ from ....live.client.transport import Transport
 from ....live.eventlog.recorder import Recorder
 from ....live.informers.informers import informers_of
 from ....live.informers.store import Handler
-from ....live.scheduler.state import LiveState, Times
+from ....live.scheduler.state import LiveClocks, LiveState
 from ....live.scheduler.writes.api import ClusterApi
 from ...console.output import note, warn
 from ...engines.setup import Setup
@@ -49,7 +49,7 @@ class Cluster:
     def state(self, api: ClusterApi, recorder: Recorder) -> LiveState:
         """The state of a live scheduler; to be made on the loop on which it runs."""
         loop = asyncio.get_running_loop()
-        return LiveState(self.engine, api, recorder, Times(loop.time, time.time), self.scheduler_name, report=warn)
+        return LiveState(self.engine, api, recorder, LiveClocks(loop.time, time.time), self.scheduler_name, report=warn)
 
 
 def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> Cluster:

@@ -18,7 +18,7 @@ from ....live.client.kubeconfig import read_kubeconfig
 from ....live.server.app import ExtenderApp
 from ....live.server.extender import ExtenderService
 from ....live.server.following import Following
-from ....live.server.limits import MEBIBYTE, Limits
+from ....live.server.limits import MEBIBYTE, ServerLimits
 from ....live.server.served import ServedCluster
 from ....live.server.serving import Listening, make_server
 from ...console.output import note, warn
@@ -52,15 +52,13 @@ class Site:
             has_token=asked.token is not None, insecure=asked.insecure, seconds=float(asked.timeout),
         )  # fmt: skip
         listening.check()
-        limits = Limits(
+        limits = ServerLimits(
             body_bytes=asked.max_body_mb * MEBIBYTE, seconds=float(asked.timeout), requests=asked.max_requests, token=_token(asked.token)
         )
         access = None if asked.kubeconfig is None else read_kubeconfig(asked.kubeconfig, asked.context)
         cluster = _followed(setup, asked) if access is not None else _of_files(setup, asked)
         _tell(cluster, asked)
-        app = ExtenderApp(
-            service=ExtenderService(cluster), limits=limits, config=_shown(cluster, asked), is_ready=lambda: access is None
-        )
+        app = ExtenderApp(service=ExtenderService(cluster), limits=limits, config=_shown(cluster, asked), is_ready=lambda: access is None)
         return cls(asked, listening, app, access)
 
     async def serve(self) -> bool:
@@ -88,7 +86,7 @@ class Site:
         service, metrics = self.app.service, self.app.metrics
         async with HttpTransport(self.access) as transport:
             following = Following(
-                transport=transport, release=service.cluster.engine.algorithm.release, cluster=service.cluster, worker=self.app.worker,
+                transport=transport, release=service.cluster.engine.release, cluster=service.cluster, worker=self.app.worker,
                 say=warn, on_event=metrics.events.inc,
             )  # fmt: skip
             self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
@@ -125,7 +123,7 @@ def _tell(cluster: ServedCluster, asked: Asked) -> None:
         warn(f"the configuration's own extenders are not called: {len(algorithm.extenders)}")
     if asked.verbose:
         note(f"release {algorithm.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
-        for line in cluster.engine.flow.describe():
+        for line in cluster.engine.describe():
             note(line)
 
 
@@ -133,8 +131,8 @@ def _shown(cluster: ServedCluster, asked: Asked) -> dict[str, Any]:
     """What ``/configz`` says."""
     engine = cluster.engine
     return {
-        "release": engine.algorithm.release.version,
-        "rules": list(engine.flow.describe()),
+        "release": engine.release.version,
+        "rules": list(engine.describe()),
         "preemption": engine.algorithm.preemption,
         "defaults": asked.defaults,
     }

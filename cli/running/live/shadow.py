@@ -11,7 +11,7 @@ import click
 
 from ....live.client.transport import Transport
 from ....live.scheduler.dryrun import DryApi, NoEvents
-from ....live.scheduler.shadow.judging import Judgement, Tally
+from ....live.scheduler.shadow.judging import AgreementCounts, PodJudgement
 from ....live.scheduler.shadow.shadow import Shadow
 from ...console.output import note
 from ...engines.setup import Setup
@@ -31,20 +31,22 @@ def run_shadow(
     return 1 if tally.counts["different"] else 0
 
 
-async def _shadowed(cluster: Cluster, seconds: float | None, tell: Callable[[Judgement], None]) -> Tally:
+async def _shadowed(cluster: Cluster, seconds: float | None, tell: Callable[[PodJudgement], None]) -> AgreementCounts:
     async with connection(cluster) as transport:
         return await shadowed(cluster, transport, tell, seconds)
 
 
-async def shadowed(cluster: Cluster, transport: Transport, tell: Callable[[Judgement], None], seconds: float | None = None) -> Tally:
+async def shadowed(
+    cluster: Cluster, transport: Transport, tell: Callable[[PodJudgement], None], seconds: float | None = None
+) -> AgreementCounts:
     """Compare over *transport* until a signal, or for some seconds."""
     shadow = Shadow(cluster.state(DryApi(), NoEvents()), tell)
     await follow(cluster, transport, shadow, shadow, seconds)
     return shadow.tally
 
 
-def _teller(form: str, shows_all: bool) -> Callable[[Judgement], None]:
-    def tell(judgement: Judgement) -> None:
+def _teller(form: str, shows_all: bool) -> Callable[[PodJudgement], None]:
+    def tell(judgement: PodJudgement) -> None:
         if shows_all or judgement.differs:
             click.echo(json.dumps(judgement.record()) if form == "json" else judgement.line())
 

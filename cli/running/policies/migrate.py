@@ -16,7 +16,8 @@ from ....algorithmprovider.config import KubeSchedulerConfiguration
 from ....algorithmprovider.gates import parse_gates
 from ....algorithmprovider.policy import Policy
 from ....algorithmprovider.releases import DEFAULT_RELEASE
-from ....api.reading.notices import warning_records
+from ....api.reading.notices import input_warnings
+from ....api.record import plain
 from ....core.release import Release
 from ....exceptions import UnknownNameError
 from ....framework.migrate.deviations import named
@@ -98,8 +99,8 @@ def run(file: Path, release: str, asked: Asked) -> None:
         tell_line(str(told))
     if found is None:
         sys.exit(0)
-    warnings = warning_records(found.scenario.warnings)
-    record = {"warnings": warnings, **found.comparison.record(DIFFERENT if asked.report is None else None)}
+    warnings = input_warnings(found.scenario.warnings)
+    record = plain(found.comparison.document(warnings, verdict=DIFFERENT if asked.report is None else None))
     note("")
     note(check_text(record, asked.show, width_of(sys.stderr)))
     tell_unread(found.scenario.warnings)

@@ -140,7 +140,7 @@ def _forms(wanted: Asked) -> Forms:
 def _count(paths: Sequence[Path], given: Opened, question: Question, wanted: Asked) -> int:
     with counting(question.limit, "counting", "copies") as progress:
         counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
-    answer = Answer.of(given.engine.algorithm.release.version, counted, question, wanted.wanted)
+    answer = Answer.of(given.engine.release.version, counted, question, wanted.wanted)
 
     def page() -> str:
         origin = about(given.scenario, [*paths, *wanted.templates], releases=[answer.release], rules=given.setup.in_words())

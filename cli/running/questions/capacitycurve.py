@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import attrs
 
-from ....api.reading.notices import warning_records
+from ....api.reading.notices import input_warnings
+from ....api.record import plain
 from ....core.engine import Engine
 from ....simulation.capacity.counting import Counted
-from ....simulation.capacity.curve import Axis, Point, points, sized
+from ....simulation.capacity.curve import CapacityCurveDocument, CurveAxis, points, sized
 from ....simulation.capacity.question import Question
 from ...console.output import writing
 from ...console.progress import following
@@ -22,11 +23,10 @@ from ...report.capacity.plot import check_plot, draw
 from ...report.listing import write_csv
 from ...report.tables import width_of
 from ..cluster import Opened
-from ..documents import DOCUMENT_FORMS, write_document
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import write_unread
 from ..reporting import about, write_page, write_report
 
-KIND = "CapacityCurve"
 TEXT_FORMS = ("table", "wide")
 
 
@@ -41,7 +41,7 @@ class Forms:
     headers: bool
 
 
-def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: Sequence[Axis], forms: Forms) -> int:
+def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: Sequence[CurveAxis], forms: Forms) -> int:
     """Count for each size, and write the answer; the exit status. *paths*: all that was read."""
     if forms.plot is not None:
         check_plot(forms.plot, axes)
@@ -56,17 +56,18 @@ def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: S
     found = list(following(points(axes, ask), total, "counting", "sizes"))
     if forms.plot is not None:
         draw(axes, found, forms.plot)
-    record = _record(given, axes, found)
+    warnings, release = given.scenario.warnings, given.engine.release.version
+    answer = CapacityCurveDocument(warnings=input_warnings(warnings), release=release, axes=tuple(axes), points=tuple(found))
 
     def page() -> str:
-        return curve_html(record, about(given.scenario, paths, releases=[record["release"]], rules=given.setup.in_words()))
+        return curve_html(plain(answer), about(given.scenario, paths, releases=[release], rules=given.setup.in_words()))
 
     with writing(forms.output) as stream:
-        _write(record, axes, found, forms, stream, page)
+        _write(answer, forms, stream, page)
         if forms.form in TEXT_FORMS:
-            write_unread(given.scenario.warnings, stream, width_of(stream))
+            write_unread(warnings, stream, width_of(stream))
     write_report(forms.report, page)
-    return 0 if any(point.fits for point in found) else 1
+    return 0 if answer.ok else 1
 
 
 def _engines(given: Opened) -> Iterator[Engine]:
@@ -76,21 +77,13 @@ def _engines(given: Opened) -> Iterator[Engine]:
         yield given.setup.recipe.engine(given.scenario.config_maps)
 
 
-def _record(given: Opened, axes: Sequence[Axis], found: Sequence[Point]) -> dict[str, Any]:
-    warnings, release = warning_records(given.scenario.warnings), given.engine.algorithm.release.version
-    sizes = {"axes": [axis.record() for axis in axes], "points": [point.record() for point in found]}
-    return {"warnings": warnings, "release": release, **sizes}
-
-
-def _write(
-    record: dict[str, Any], axes: Sequence[Axis], found: Sequence[Point], forms: Forms, stream: IO[str], page: Callable[[], str]
-) -> None:
+def _write(answer: CapacityCurveDocument, forms: Forms, stream: IO[str], page: Callable[[], str]) -> None:
     if forms.form == HTML:
         write_page(page(), stream)
     elif forms.form in DOCUMENT_FORMS:
-        write_document(forms.form, KIND, record, stream)
+        write_answer(forms.form, answer, stream)
     elif forms.form == "csv":
-        rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limitedBy": point.limited_by} for point in found]
+        rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limitedBy": point.limited_by} for point in answer.points]
         write_csv(rows, stream, headers=forms.headers)
     else:
-        write_curve(axes, found, stream, wide=forms.form == "wide", headers=forms.headers)
+        write_curve(answer.axes, answer.points, stream, wide=forms.form == "wide", headers=forms.headers)

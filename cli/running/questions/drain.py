@@ -12,7 +12,7 @@ from typing import IO
 import attrs
 import click
 
-from ....api.reading.notices import Notice
+from ....api.reading.notices import Notice, input_warnings
 from ....simulation.drain.auto import ORDERS
 from ....simulation.drain.plan import Plan
 from ....simulation.drain.question import Question, matcher
@@ -30,12 +30,10 @@ from ...report.questions.drain import drain_tables, node_records, summary_text
 from ...report.questions.drainpage import drain_html
 from ...report.tables import width_of, write_tables
 from ..cluster import opened
-from ..documents import DOCUMENT_FORMS, write_document
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import tell_unread
 from ..reporting import about, write_page, write_report
 from ..simulate import tell
-
-KIND = "Drain"
 
 
 @attrs.frozen(kw_only=True)
@@ -88,15 +86,15 @@ def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: W
             plan = question.answer(settled, flags, on_node)
 
     def page() -> str:
-        origin = about(found.scenario, [*paths, *cluster.pods], releases=[plan.release], rules=found.setup.in_words())
+        origin = about(found.scenario, [*paths, *cluster.pods], releases=[plan.answer.release], rules=found.setup.in_words())
         return drain_html(plan, settled.nodes, before_and_after(settled, plan), origin)
 
     with writing(wanted.output) as stream:
         _write(plan, wanted.form, stream, page, found.scenario.warnings)
     write_report(wanted.report, page)
-    note(summary_text(plan, width_of(sys.stderr)))
+    note(summary_text(plan.answer, width_of(sys.stderr)))
     tell_unread(found.scenario.warnings)
-    return 0 if plan.all_can else 1
+    return 0 if plan.answer.ok else 1
 
 
 def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
@@ -123,7 +121,7 @@ def _write(plan: Plan, form: str, stream: IO[str], page: Callable[[], str], warn
     if form == HTML:
         write_page(page(), stream)
     elif form in DOCUMENT_FORMS:
-        write_document(form, KIND, plan.record(), stream, warnings=warnings)
+        write_answer(form, plan.document(input_warnings(warnings)), stream)
     elif form == "csv":
         write_csv([{**record, "can": "true" if record["can"] else "false"} for record in node_records(plan)], stream)
     else:

@@ -9,7 +9,8 @@ from typing import IO
 import attrs
 
 from ....api.load import Loaded, load
-from ....api.reading.notices import Notice
+from ....api.reading.notices import Notice, input_warnings
+from ....api.record import plain
 from ....exceptions import ManifestError
 from ....simulation.capacity.question import Question
 from ....simulation.newnodes.answer import Answer
@@ -26,11 +27,9 @@ from ...report.questions.newnodes import write_text
 from ...report.questions.newnodespage import new_nodes_html
 from ...report.tables import width_of
 from ..cluster import Opened
-from ..documents import DOCUMENT_FORMS, write_document
+from ..documents import DOCUMENT_FORMS, write_answer
 from ..notices import tell_notices, write_unread
 from ..reporting import about, write_page, write_report
-
-KIND = "NewNodes"
 
 
 @attrs.frozen(kw_only=True)
@@ -87,9 +86,9 @@ def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[],
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:
-        write_document(wanted.form, KIND, answer.record(), stream, warnings=warnings)
+        write_answer(wanted.form, answer.document(input_warnings(warnings)), stream)
     elif wanted.form == "csv":
-        write_csv(answer.added(), stream, headers=wanted.headers)
+        write_csv(plain(answer.added()), stream, headers=wanted.headers)
     else:
         write_text(answer, stream, wide=wanted.wide or wanted.form == "wide", headers=wanted.headers)
         write_unread(warnings, stream, width_of(stream))

@@ -17,7 +17,7 @@ UNORDERED = 8
 
 
 @attrs.define
-class Waiting:
+class UnjudgedPod:
     """A pod whose decision was not judged yet. Events are numbered as they are seen."""
 
     key: str
@@ -36,7 +36,7 @@ class Backlog:
     """Whether pods of equal priority are taken in the order in which they came; upstream's first queue has no order for them."""
     reached: int = 0
     """The last event that the other scheduler had certainly seen at its last decision."""
-    _waiting: dict[str, Waiting] = attrs.field(factory=dict)
+    _waiting: dict[str, UnjudgedPod] = attrs.field(factory=dict)
     """In the order in which they came."""
 
     def __bool__(self) -> bool:
@@ -47,7 +47,7 @@ class Backlog:
 
     def add(self, key: str, priority: int, event: int) -> None:
         """A pod came."""
-        self._waiting[key] = Waiting(key, priority, event)
+        self._waiting[key] = UnjudgedPod(key, priority, event)
 
     def decided(self, key: str, event: int) -> None:
         """What became of a pod was seen; of several outcomes the first counts."""
@@ -69,7 +69,7 @@ class Backlog:
         """The next decision comes before this event; None: before any that may follow."""
         return min((each.outcome for each in self._waiting.values() if each.outcome is not None), default=None)
 
-    def candidates(self) -> list[Waiting]:
+    def candidates(self) -> list[UnjudgedPod]:
         """The pods of which one was taken next, the likeliest first; an outcome may not be known yet."""
         if not self.is_ordered:
             return self._by_outcome()
@@ -77,7 +77,7 @@ class Backlog:
         others = [each for each in self._heads() if each not in likely]
         return [each for part in (likely, others) for each in sorted(part, key=lambda each: firsts.get(each.priority, inf))]
 
-    def _possible(self) -> Iterator[Waiting]:
+    def _possible(self) -> Iterator[UnjudgedPod]:
         """The pods that may be next: each one after the first had to come later, and goes before those that were there."""
         before, best = self.before(), None
         here = [each for each in self._waiting.values() if each.came <= self.reached]
@@ -92,10 +92,10 @@ class Backlog:
             best = each
             yield each
 
-    def _heads(self) -> list[Waiting]:
+    def _heads(self) -> list[UnjudgedPod]:
         """The first pod of each priority, where it came before the next decision and was decided on: which priority was next may seem wrong
         where an earlier judgement was right by chance."""
-        before, found = self.before(), dict[int, Waiting]()
+        before, found = self.before(), dict[int, UnjudgedPod]()
         for each in self._waiting.values():
             found.setdefault(each.priority, each)
         return [each for each in found.values() if each.outcome is not None and before is not None and each.came < before]
@@ -108,6 +108,6 @@ class Backlog:
                 found[each.priority] = min(each.outcome, found.get(each.priority, each.outcome))
         return found
 
-    def _by_outcome(self) -> list[Waiting]:
+    def _by_outcome(self) -> list[UnjudgedPod]:
         known = [each for each in self._waiting.values() if each.outcome is not None]
         return sorted(known, key=lambda each: each.outcome or 0)[:UNORDERED] or list(self._waiting.values())[:1]

@@ -7,18 +7,19 @@ from typing import Any
 
 import attrs
 
+from ....api.record import plain
 from ....core.decision.decision import Decision
 from ....core.engine import Engine
 from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, best
 from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
-from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, NodeView, node_view
+from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
 
 OURS, CLUSTER = "kubeclassic", "cluster"
 """The two sides, as causes name them."""
 
 
 @attrs.frozen(kw_only=True)
-class Judgement:
+class PodJudgement:
     """One pod. A host of None: no node."""
 
     pod: str
@@ -36,7 +37,7 @@ class Judgement:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        cause = None if self.cause is None else self.cause.record()
+        cause = None if self.cause is None else plain(self.cause)
         found = {"pod": self.pod, "verdict": self.verdict, "ours": self.ours, "cluster": self.cluster}
         return found | {"cause": cause, "message": self.message}
 
@@ -57,20 +58,20 @@ def cause_text(cause: Cause) -> str:
     return f"{KINDS[cause.kind]}: {cause.text}" if cause.text else KINDS[cause.kind]
 
 
-def judged(engine: Engine, decision: Decision, cluster: str) -> Judgement:
+def judged(engine: Engine, decision: Decision, cluster: str) -> PodJudgement:
     """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*."""
     verdict, cause = _verdict(engine, decision, cluster)
-    return Judgement(
+    return PodJudgement(
         pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or ""
     )
 
 
-def judged_without(decision: Decision, message: str) -> Judgement:
+def judged_without(decision: Decision, message: str) -> PodJudgement:
     """Our decision on a pod for which the cluster's scheduler found no node, and said why."""
     if decision.host is None:
-        return Judgement(pod=decision.pod.key, verdict=SAME, ours=None, cluster=None, message=message)
+        return PodJudgement(pod=decision.pod.key, verdict=SAME, ours=None, cluster=None, message=message)
     cause = Cause(PREDICATE, side=CLUSTER, node=decision.host, text=message)
-    return Judgement(pod=decision.pod.key, verdict=DIFFERENT, ours=decision.host, cluster=None, cause=cause, message=message)
+    return PodJudgement(pod=decision.pod.key, verdict=DIFFERENT, ours=decision.host, cluster=None, cause=cause, message=message)
 
 
 def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cause | None]:
@@ -85,12 +86,12 @@ def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cau
         return DIFFERENT, Cause(SAMPLING, None, OURS, cluster, "the search found enough nodes before it reached this one")
     if view.state == UNKNOWN or decision.host is None:
         return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
-    if engine.table.row_of[cluster] in best(decision):
+    if engine.row_of(cluster) in best(decision):
         return AMONG_BEST, Cause(TIE, node=cluster)
     return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
 
 
-def _scored(ours: NodeView, theirs: NodeView) -> Cause:
+def _scored(ours: JudgedNode, theirs: JudgedNode) -> Cause:
     """Both nodes fit: the rule that favours ours most."""
     gains = {rule: found.total - theirs.scores[rule].total for rule, found in ours.scores.items() if rule in theirs.scores}
     rule = max(gains, key=lambda name: gains[name], default=None)
@@ -100,14 +101,14 @@ def _scored(ours: NodeView, theirs: NodeView) -> Cause:
 
 
 @attrs.define
-class Tally:
+class AgreementCounts:
     """How often the two agreed."""
 
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, DIFFERENT), 0))
     causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
     """(kind, rule) of what is different -> how often."""
 
-    def add(self, judgement: Judgement) -> None:
+    def add(self, judgement: PodJudgement) -> None:
         """Count one pod."""
         self.counts[judgement.verdict] += 1
         if judgement.differs and judgement.cause is not None:

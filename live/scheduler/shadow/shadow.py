@@ -19,8 +19,8 @@ from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
 from ..state import LiveState
 from .backlog import Backlog
-from .judging import Judgement, Tally
-from .trials import Step, Trial, Trials, message
+from .judging import AgreementCounts, PodJudgement
+from .trials import JudgedStep, ShadowTrial, ShadowTrials, message
 
 LINGER = 1.0
 """Seconds between an outcome and our judgement: outcomes of decisions that were made before may still come."""
@@ -33,7 +33,7 @@ SHORTEST = 0.001
 
 
 @attrs.define
-class Outcome:
+class ObservedOutcome:
     """What the other scheduler did with a pod: bound it, or said why it fits nowhere."""
 
     event: int
@@ -42,7 +42,7 @@ class Outcome:
 
 
 @attrs.frozen
-class Held:
+class DelayedEvent:
     """An event that counts after the decisions that were made before it."""
 
     event: int
@@ -56,26 +56,26 @@ class Shadow:
     """Told of objects like a scheduler, and writes nothing. ``report`` gets a judgement for each pod that the other one decides on."""
 
     state: LiveState
-    report: Callable[[Judgement], None]
+    report: Callable[[PodJudgement], None]
     linger: float = LINGER
     patience: float = PATIENCE
-    tally: Tally = attrs.field(factory=Tally)
+    tally: AgreementCounts = attrs.field(factory=AgreementCounts)
     _backlog: Backlog = attrs.field(init=False)
-    _outcomes: dict[str, list[Outcome]] = attrs.field(factory=dict)
+    _outcomes: dict[str, list[ObservedOutcome]] = attrs.field(factory=dict)
     """Waiting pod -> what became of it and is not judged, in order."""
     _told: dict[str, str] = attrs.field(factory=dict)
     """Waiting pod -> the last message of the other one."""
-    _held: deque[Held] = attrs.field(factory=deque)
-    _tries: dict[str, Trial | None] = attrs.field(factory=dict)
+    _held: deque[DelayedEvent] = attrs.field(factory=deque)
+    _tries: dict[str, ShadowTrial | None] = attrs.field(factory=dict)
     """Our decisions on the state as it is now."""
-    _trials: Trials = attrs.field(init=False)
+    _trials: ShadowTrials = attrs.field(init=False)
     _event: int = 0
     _waits_since: float | None = None
     """When the wait for an outcome began."""
 
     def __attrs_post_init__(self) -> None:
         cells = self.state.release.queue
-        self._trials = Trials(self.state)
+        self._trials = ShadowTrials(self.state)
         self._backlog = Backlog(is_ordered=cells.by_timestamp and not cells.pod_timestamps)
 
     # --- what happens -----------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class Shadow:
             known[-1].pod = pod
         elif pod.spec.node_name or is_refused:
             self._told[pod.key] = message(pod)
-            self._outcomes.setdefault(pod.key, []).append(Outcome(self._event, self._now(), pod))
+            self._outcomes.setdefault(pod.key, []).append(ObservedOutcome(self._event, self._now(), pod))
             self._backlog.decided(pod.key, self._event)
         elif known:
             known[-1].pod = pod
@@ -148,14 +148,14 @@ class Shadow:
     # --- events that count later ------------------------------------------------------------------------------------
 
     def _hold(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
-        self._held.append(Held(self._event, self._now(), tell, item))
+        self._held.append(DelayedEvent(self._event, self._now(), tell, item))
 
     def _let_go(self) -> None:
         """Deliver what was held back long enough, or until the last decision; everything if no pod waits."""
         while self._held and self._counts_now(self._held[0]):
             self._deliver()
 
-    def _counts_now(self, held: Held) -> bool:
+    def _counts_now(self, held: DelayedEvent) -> bool:
         if not self._backlog and not self._outcomes:
             return True
         is_old = held.seen <= self._now() - self.patience and held.event < (self._first_outcome() or inf)
@@ -214,7 +214,7 @@ class Shadow:
 
     def _step(self) -> bool:
         """Judge the next decision, or give up an outcome; False if there is nothing to do yet."""
-        tried: dict[str, Trial] = {}
+        tried: dict[str, ShadowTrial] = {}
         for key in self._next():
             if key not in self._outcomes:
                 return self._is_given_up(key)
@@ -234,7 +234,7 @@ class Shadow:
             self._judge_different(tried)
         return bool(tried)
 
-    def _judge_different(self, tried: Mapping[str, Trial]) -> None:
+    def _judge_different(self, tried: Mapping[str, ShadowTrial]) -> None:
         """As things stand each of these differs: one was decided on earlier, or knew more, or the likeliest one does differ."""
         for key in tried:
             trial = self._tried_earlier(key)
@@ -267,23 +267,23 @@ class Shadow:
 
     # --- one decision -----------------------------------------------------------------------------------------------
 
-    def _tried(self, key: str) -> Trial | None:
+    def _tried(self, key: str) -> ShadowTrial | None:
         """Our decision as things stand; None if there is none."""
         if key not in self._tries:
             pod = self.state.pod(key)
             self._tries[key] = None if pod is None else self._trials.now(pod, self._outcomes[key][0].pod)
         return self._tries[key]
 
-    def _tried_earlier(self, key: str) -> Trial | None:
+    def _tried_earlier(self, key: str) -> ShadowTrial | None:
         pod = self.state.pod(key)
         return None if pod is None else self._trials.earlier(pod, self._outcomes[key][0].pod)
 
-    def _count(self, key: str, trial: Trial) -> None:
+    def _count(self, key: str, trial: ShadowTrial) -> None:
         """This was the next decision: tell it, and let what the other one did count."""
         outcomes, pod = self._outcomes[key], self.state.pod(key)
         seen = outcomes.pop(0).pod
         if pod is not None:
-            self._trials.took(trial, Step(pod, seen))
+            self._trials.took(trial, JudgedStep(pod, seen))
         self.tally.add(trial.judgement)
         self.report(trial.judgement)
         self._backlog.take(key)

@@ -201,7 +201,7 @@ class ChurnProgram:
         """The named nodes, or *count* random ones."""
         if operation.names:
             return list(operation.names)
-        names = sorted(name for name, info in self.cluster.engine.cache.infos.items() if info.node is not None)
+        names = sorted(node.name for node in self.cluster.engine.nodes())
         return self.cluster.draw.sample(names, min(operation.count, len(names)))
 
     def _change_nodes(self, what: Callable[[Node], None], operation: Operation) -> None:
@@ -213,8 +213,7 @@ class ChurnProgram:
                     self.cluster.agenda.put(self.cluster.after(operation.recover_after), partial(self._recover_one, name))
 
     def _recover(self, operation: Operation) -> None:
-        infos = self.cluster.engine.cache.infos
-        names = operation.names or [name for name, info in infos.items() if info.node and OURS & set(info.node.spec.taints)]
+        names = operation.names or [node.name for node in self.cluster.engine.nodes() if OURS & set(node.spec.taints)]
         for name in names:
             self._recover_one(name)
 

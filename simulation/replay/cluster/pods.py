@@ -44,7 +44,7 @@ class PodLifecycles:
 
     def arrive(self, pod: Pod, lifetime: Lifetime, root: Pod | None = None) -> None:
         """A new pod: it waits for a node, or has one and runs; *root* is the first pod that it replaces."""
-        cluster, template = self.cluster, self.cluster.engine.templates.of(pod)
+        cluster, template = self.cluster, self.cluster.engine.template_of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
         life = PodLifecycle(pod.key, cluster.now, lifetime, cluster.ledger.vector(template.footprint), root or pod)
@@ -115,7 +115,7 @@ class PodLifecycles:
         condition = self._failed_condition(current, reason, error)
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
         tried = life.tried.read_again(marked)
-        blamed = cluster.engine.flow.blame(pod)
+        blamed = cluster.engine.blame(pod)
         tried.plugins = blamed if plugins is None else plugins
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
             cluster.queue.add_unschedulable(tried, cycle)
@@ -127,7 +127,7 @@ class PodLifecycles:
 
     def _failed_condition(self, pod: Pod, reason: str, message: str) -> Condition:
         """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
-        before, probes = scheduled_condition(pod), self.cluster.engine.algorithm.release.queue.probe_times
+        before, probes = scheduled_condition(pod), self.cluster.engine.release.queue.probe_times
         failed = before if before is not None and before.status == "False" else None
         if failed is not None and not probes and (failed.reason, failed.message, failed.last_probe_time) == (reason, message, None):
             return failed  # most attempts fail as the one before
@@ -161,7 +161,7 @@ class PodLifecycles:
             return
         if not self._claims_bound(pod):
             try:
-                written = self.cluster.engine.binder.bind(pod.bound_to(life.node))
+                written = self.cluster.engine.bind_volumes(pod.bound_to(life.node))
             except VolumeError as error:
                 self._give_up(life, pod, str(error))
                 return
@@ -174,7 +174,7 @@ class PodLifecycles:
         return not self.cluster.binding.waits_for_claims(pod) or all(map(self.volumes.is_bound, self._claims(pod)))
 
     def _claims(self, pod: Pod) -> tuple[str, ...]:
-        return self.cluster.engine.templates.entry(pod).template.claims
+        return self.cluster.engine.claims_of(pod)
 
     def _bind_when_ready(self, life: PodLifecycle, deadline: float) -> None:
         """Upstream looks once a second whether the claims are bound."""
@@ -263,7 +263,7 @@ class PodLifecycles:
     def mark_disrupted(self, life: PodLifecycle, preemptor: Pod) -> None:
         """With gate PodDisruptionConditions, give a victim the condition DisruptionTarget."""
         pod = self.cluster.pod(life.key)
-        if life.leaving or pod is None or not pod.spec.node_name or not self.cluster.engine.algorithm.enabled("PodDisruptionConditions"):
+        if life.leaving or pod is None or not pod.spec.node_name or not self.cluster.engine.enabled("PodDisruptionConditions"):
             return
         message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
         condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)

@@ -61,13 +61,13 @@ class VolumeController:
 
     def delete(self, item: KubeObject) -> None:
         """*item* is deleted. The volume of a deleted claim is deleted too if it was provisioned for it, else released."""
-        known = self.cluster.engine.listings.of(item)
+        known = self.cluster.listings.of(item)
         old = None if known is None else known.get(item.key)
         self.cluster.delete(item)
         if not isinstance(old, PersistentVolumeClaim):
             return
         self._open.pop(item.key, None)
-        volume = self.cluster.engine.listings.volumes.get(old.spec.volume_name)
+        volume = self.cluster.listings.volumes.get(old.spec.volume_name)
         if volume is not None and is_bound_to(volume, old):
             if self._made.pop(volume.key, None) is not None:
                 self.cluster.delete(volume)
@@ -79,11 +79,11 @@ class VolumeController:
 
         Upstream: pkg/controller/volume/ephemeral/controller.go.
         """
-        claims = self.cluster.engine.listings.claims
+        claims = self.cluster.listings.claims
         new = [claim for claim in self._own_claims(pod) if claims.get(claim.key) is None]
         if not new:
             return
-        for claim in admit(new, self.cluster.engine.listings.classes).objects:
+        for claim in admit(new, self.cluster.listings.classes).objects:
             self._for_pods[claim.key] = None
             self.put(claim)
         self.reconcile()
@@ -91,7 +91,7 @@ class VolumeController:
     def drop_claims(self, pod: Pod) -> None:
         """A pod is gone: delete the claims that were created for it."""
         for claim in self._own_claims(pod):
-            known = self.cluster.engine.listings.claims.get(claim.key)
+            known = self.cluster.listings.claims.get(claim.key)
             if known is not None and not_owned(pod, known) is None:
                 self._for_pods.pop(claim.key, None)
                 self.delete(known)
@@ -102,13 +102,13 @@ class VolumeController:
 
     def _own_claims(self, pod: Pod) -> list[PersistentVolumeClaim]:
         """The claims of the pod's generic ephemeral volumes, as they are made."""
-        if not self.cluster.engine.algorithm.release.volumes.ephemeral_claims:
+        if not self.cluster.engine.release.volumes.ephemeral_claims:
             return []
         return [claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
 
     def is_bound(self, key: str) -> bool:
         """Whether the claim *key* has its volume."""
-        claim = self.cluster.engine.listings.claims.get(key)
+        claim = self.cluster.listings.claims.get(key)
         return claim is not None and is_fully_bound(claim)
 
     def is_coming(self, key: str) -> bool:
@@ -120,12 +120,12 @@ class VolumeController:
     def reconcile(self) -> None:
         """Bind each open claim if a volume fits, or have one provisioned."""
         for key in sorted(self._open):
-            claim = self.cluster.engine.listings.claims.get(key)
+            claim = self.cluster.listings.claims.get(key)
             if claim is not None and claim.metadata.deletion_timestamp is None and key not in self._making:
                 self._reconcile(claim)
 
     def _reconcile(self, claim: PersistentVolumeClaim) -> None:
-        kind = self.cluster.engine.listings.classes.get(claim_class(claim))
+        kind = self.cluster.listings.classes.get(claim_class(claim))
         volume = self._own_volume(claim)
         if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
             if SELECTED_NODE not in claim.annotations:
@@ -142,7 +142,7 @@ class VolumeController:
 
     def _own_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the claim."""
-        volumes = self.cluster.engine.listings.volumes
+        volumes = self.cluster.listings.volumes
         if claim.spec.volume_name:
             named = volumes.get(claim.spec.volume_name)
             return named if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim)) else None
@@ -150,7 +150,7 @@ class VolumeController:
 
     def _best_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The smallest free volume that satisfies the claim."""
-        fitting = (volume for volume in self.cluster.engine.listings.volumes if _satisfies(volume, claim))
+        fitting = (volume for volume in self.cluster.listings.volumes if _satisfies(volume, claim))
         return min(fitting, key=size, default=None)
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
@@ -166,7 +166,7 @@ class VolumeController:
 
     def _provision(self, key: str) -> None:
         self._making.pop(key, None)
-        listings = self.cluster.engine.listings
+        listings = self.cluster.listings
         claim = listings.claims.get(key)
         kind = None if claim is None else listings.classes.get(claim_class(claim))
         if claim is None or kind is None or key not in self._open:

@@ -30,7 +30,7 @@ from ....exceptions import ManifestError
 from ...traces import openb
 from ..cluster.podlifecycle import Lifetime
 from .churn import Operation, is_operation, nodes_of, read_operations
-from .traces import ADD, AS_GIVEN, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
+from .traces import ADD, AS_GIVEN, DELETE, START, Event, Reading, TraceTimes, is_event, read_event, timed, with_run_times
 
 STDIN = "-"
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -111,7 +111,7 @@ class _Reader:
     """openb's files, by what they list: nodes or pods."""
     events: list[Event] = attrs.field(factory=list)
     operations: list[Operation] = attrs.field(factory=list)
-    times: Times = attrs.field(factory=Times)
+    times: TraceTimes = attrs.field(factory=TraceTimes)
     passed_over: Counter[str] = attrs.field(factory=Counter)
     odd: Oddities = attrs.field(factory=Oddities)
     config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)

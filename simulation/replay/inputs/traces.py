@@ -43,7 +43,7 @@ class Event:
 
 
 @attrs.define
-class Times:
+class TraceTimes:
     """Reads times, which must all be dates or all be seconds."""
 
     dated: bool | None = None
@@ -68,7 +68,7 @@ def is_event(data: Mapping[str, Any]) -> bool:
     return "event" in data and "kind" not in data
 
 
-def read_event(document: Document, times: Times, odd: Oddities, *, defaults: bool, keeps_manifest: bool = False) -> Event | None:
+def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool = False) -> Event | None:
     """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd* takes what nobody reads.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`.
@@ -150,7 +150,7 @@ AS_GIVEN = Reading()
 """Times and durations are as given, and pods without a run time run for ever."""
 
 
-def timed(objects: Iterable[KubeObject], reading: Reading, times: Times) -> Iterator[Event]:
+def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:
     """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in its lifetime."""
     for item in objects:
         if isinstance(item, Pod):
@@ -162,7 +162,7 @@ def timed(objects: Iterable[KubeObject], reading: Reading, times: Times) -> Iter
                 yield Event(found[DELETION_TIME], DELETE, item)
 
 
-def _creation(pod: Pod, reading: Reading, times: Times) -> Event:
+def _creation(pod: Pod, reading: Reading, times: TraceTimes) -> Event:
     found = {} if reading.ignore_times else _times_on(pod, times)
     runs = None if reading.ignore_times else _run_time(pod)
     leaves = found.get(DELETION_TIME)
@@ -173,7 +173,7 @@ def _creation(pod: Pod, reading: Reading, times: Times) -> Event:
     return Event(found.get(CREATION_TIME, START), ADD, pod, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
 
 
-def _times_on(item: KubeObject, times: Times) -> dict[str, float]:
+def _times_on(item: KubeObject, times: TraceTimes) -> dict[str, float]:
     written = ((name, item.annotations[name]) for name in (CREATION_TIME, DELETION_TIME) if name in item.annotations)
     return {name: times.read(text, _where(item, name)) for name, text in written}
 

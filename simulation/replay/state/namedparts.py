@@ -22,7 +22,7 @@ def named_parts(engine: Engine) -> dict[str, Any]:
     found |= {f"extender {number}": extender for number, extender in enumerate(engine.extenders)}
     if isinstance(engine.ties.pick, FunctionType):
         found["tie-break"] = engine.ties.pick
-    return found | dict(_cells(engine.algorithm.release))
+    return found | dict(_cells(engine.release))
 
 
 def _cells(release: Release) -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,7 @@ from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.labbuild import EXAMPLE, GIVEN, session
-from tests.support.program import command, program
+from tests.support.program import command, inside
 
 TOKEN, PORT = "token", 8123
 BASE = f"http://127.0.0.1:{PORT}"
@@ -224,6 +224,6 @@ class TestProgram:
     )  # fmt: skip
     def test_bad_input(self, words: list[str], text: str) -> None:
         """Bad input ends it with status 2 and one clear line."""
-        done = program("lab", *words, "--no-open")
+        done = inside("lab", *words, "--no-open")
         assert done.returncode == 2
         assert text in done.stderr.splitlines()[-1]

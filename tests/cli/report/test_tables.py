@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.cli.report.tables import Table, shorten, wants_colour, width_of, write_tables
+from kubeclassic.cli.report.tables import TextTable, shorten, wants_colour, width_of, write_tables
 from kubeclassic.cli.report.text import Figure
 
 POD = "shop/storefront-7d4b9c6f5-x2x9z"
@@ -31,21 +31,21 @@ class TestShorten:
 class TestLines:
     def test_without_a_width_nothing_is_cut(self) -> None:
         """Every cell is whole, and a row is a line."""
-        assert list(Table(["pod", "message"], [[POD, MESSAGE]]).lines()) == [f"POD{'':31}MESSAGE", f"{POD}   {MESSAGE}"]
+        assert list(TextTable(["pod", "message"], [[POD, MESSAGE]]).lines()) == [f"POD{'':31}MESSAGE", f"{POD}   {MESSAGE}"]
 
     def test_sentences_are_wrapped(self) -> None:
         """A sentence goes on in its own column."""
-        lines = list(Table(["pod", "message"], [["a", MESSAGE]]).lines(50))
+        lines = list(TextTable(["pod", "message"], [["a", MESSAGE]]).lines(50))
         assert lines[1:] == ["a     0/11 nodes are available: 1 node(s) were", "      unschedulable, 6 Insufficient cpu."]
 
     def test_names_are_shortened(self) -> None:
         """Names give way, the widest one first."""
-        (line,) = Table(["pod", "node", "n"], [[POD, "b", 7]], with_headers=False).lines(30)
+        (line,) = TextTable(["pod", "node", "n"], [[POD, "b", 7]], with_headers=False).lines(30)
         assert line == "shop/store..c6f5-x2x9z   b   7"
 
     def test_columns_without_room_go_below(self) -> None:
         """Further columns follow in a second block, which names the rows again."""
-        table = Table(["node", "requested", "free"], [["a", Figure("7,000.0 GiB"), Figure("8.0 TiB")]])
+        table = TextTable(["node", "requested", "free"], [["a", Figure("7,000.0 GiB"), Figure("8.0 TiB")]])
         assert list(table.lines(20)) == ["NODE     REQUESTED", "a      7,000.0 GiB", "", "NODE      FREE", "a      8.0 TiB"]
 
     @given(
@@ -54,18 +54,18 @@ class TestLines:
     )
     def test_no_line_is_too_long(self, rows: list[list[object]], width: int) -> None:
         """From 60 columns on every line fits, and each number is whole."""
-        lines = list(Table(["pod", "node", "cpu", "message"], rows).lines(width))
+        lines = list(TextTable(["pod", "node", "cpu", "message"], rows).lines(width))
         assert max(map(len, lines)) <= width
         text = "\n".join(lines)
         assert all(str(cell) in text for row in rows for cell in row if isinstance(cell, int))
 
     def test_headers_can_be_left_out(self) -> None:
         """Without headers the columns are as narrow as their cells."""
-        assert list(Table(["pod", "priority"], [["a", 7]], with_headers=False).lines()) == ["a   7"]
+        assert list(TextTable(["pod", "priority"], [["a", 7]], with_headers=False).lines()) == ["a   7"]
 
     def test_colour_is_outside_of_the_width(self) -> None:
         """Headers are bold and a missing node red; the text is the same."""
-        header, line = Table(["pod", "node"], [["a", "<none>"]]).lines(colour=True)
+        header, line = TextTable(["pod", "node"], [["a", "<none>"]]).lines(colour=True)
         assert (header, line) == ("\x1b[1mPOD   NODE\x1b[0m", "a     \x1b[31m<none>\x1b[0m")
 
 
@@ -93,5 +93,5 @@ class TestStreams:
     def test_tables_are_apart(self) -> None:
         """Between two tables is an empty line."""
         stream = io.StringIO()
-        write_tables([Table(["a"], [[1]]), Table(["b"], [[2]])], stream)
+        write_tables([TextTable(["a"], [[1]]), TextTable(["b"], [[2]])], stream)
         assert stream.getvalue() == "A\n1\n\nB\n2\n"

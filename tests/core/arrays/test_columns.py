@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.columns import Column, ColumnView, Postings, grown
+from kubeclassic.core.arrays.columns import ColumnView, NodeColumn, Postings, grown
 
 
-def column(*values: str | None) -> Column[str | None]:
+def column(*values: str | None) -> NodeColumn[str | None]:
     """A column with these values on rows 0, 1, ..."""
-    made: Column[str | None] = Column(None)
+    made: NodeColumn[str | None] = NodeColumn(None)
     for row, value in enumerate(values):
         made.set(row, value)
     return made

@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import node, pod
@@ -30,7 +30,7 @@ def wanting(name: str, *images: str, **more: object) -> Pod:
 def scores(release: str, *steps: object, new: Pod) -> list[int]:
     """The scores for *new* after nodes came (a Node) and a pod was put on one (its name), each followed by a cycle."""
     made = engine_for(release, {})
-    feed = Feed(made)
+    feed = EventFeed(made)
     for number, step in enumerate(steps):
         if isinstance(step, Node):
             feed.put(step)
@@ -85,7 +85,7 @@ class _Naive:
 def test_as_counted_naively(seed: int) -> None:
     """Whatever happens to nodes and pods, each row has the counts of the moment of its latest snapshot, on all ways to an answer."""
     draw, made, naive = random.Random(seed), engine_for("1.29", {}), _Naive()
-    feed = Feed(made)
+    feed = EventFeed(made)
     with verifying():
         for step in range(80):
             name = f"n{draw.randrange(6)}"

@@ -6,7 +6,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
 from tests.support.frameworkbuild import scheduler
 
@@ -38,16 +38,16 @@ class TestEveryRelease:
         """The last pod of a node takes the place of one that leaves."""
         made = engine(node("a"), *[pod(name, on="a") for name in "pqr"], release=release)
         assert refreshed(made) == {"a": (True, ["p", "q", "r"])}
-        Feed(made).delete(pod("p", on="a"))
+        EventFeed(made).delete(pod("p", on="a"))
         assert refreshed(made) == {"a": (True, ["r", "q"])}
 
     def test_a_node_that_goes_without_pods_is_gone(self, release: str) -> None:
         """Its row is free for another node."""
         made = engine(node("a"), node("b"), release=release)
         refreshed(made)
-        Feed(made).delete(node("a"))
+        EventFeed(made).delete(node("a"))
         assert refreshed(made) == {"b": (True, [])}
-        Feed(made).put(node("c"))
+        EventFeed(made).put(node("c"))
         assert refreshed(made) == {"b": (True, []), "c": (True, [])}
         assert made.table.size == 2
 
@@ -58,7 +58,7 @@ class TestEveryRelease:
         before = made.table.changed.revision
         refreshed(made)
         assert made.table.changed.revision == before
-        Feed(made).put(pod("p", on="b"))
+        EventFeed(made).put(pod("p", on="b"))
         refreshed(made)
         rows = made.table.changed.since(before)
         assert rows is not None
@@ -71,7 +71,7 @@ class TestRowsWithoutANode:
         """Such a row has pods and no node object."""
         made = engine(pod("p", on="a"), release=release)
         assert refreshed(made) == {"a": (False, ["p"])}
-        Feed(made).put(node("a"))
+        EventFeed(made).put(node("a"))
         assert refreshed(made) == {"a": (True, ["p"])}
 
     @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
@@ -79,7 +79,7 @@ class TestRowsWithoutANode:
         """It is there as soon as its node is."""
         made = engine(pod("p", on="a"), release=release)
         assert refreshed(made) == {}
-        Feed(made).put(node("a"))
+        EventFeed(made).put(node("a"))
         assert refreshed(made) == {"a": (True, ["p"])}
 
     @pytest.mark.parametrize("release", KEEPS_NODELESS)
@@ -87,9 +87,9 @@ class TestRowsWithoutANode:
         """The row loses its node object, and goes with its last pod."""
         made = engine(node("a"), pod("p", on="a"), release=release)
         refreshed(made)
-        Feed(made).delete(node("a"))
+        EventFeed(made).delete(node("a"))
         assert refreshed(made) == {"a": (False, ["p"])}
-        Feed(made).delete(pod("p", on="a"))
+        EventFeed(made).delete(pod("p", on="a"))
         assert refreshed(made) == {}
 
     @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
@@ -97,11 +97,11 @@ class TestRowsWithoutANode:
         """The row keeps the deleted node, and the pods that it had then, until the last one leaves."""
         made = engine(node("a"), pod("p", on="a"), pod("q", on="a"), release=release)
         refreshed(made)
-        Feed(made).delete(node("a"))
+        EventFeed(made).delete(node("a"))
         assert refreshed(made) == {"a": (True, ["p", "q"])}
-        Feed(made).delete(pod("p", on="a"))
+        EventFeed(made).delete(pod("p", on="a"))
         assert refreshed(made) == {"a": (True, ["p", "q"])}
-        Feed(made).delete(pod("q", on="a"))
+        EventFeed(made).delete(pod("q", on="a"))
         assert refreshed(made) == {}
 
     @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
@@ -109,10 +109,10 @@ class TestRowsWithoutANode:
         """What was passed over in between is made up for."""
         made = engine(node("a"), pod("p", on="a"), pod("q", on="a"), release=release)
         refreshed(made)
-        Feed(made).delete(node("a"))
+        EventFeed(made).delete(node("a"))
         refreshed(made)
-        Feed(made).delete(pod("p", on="a"))
-        Feed(made).put(node("a", unschedulable=True))
+        EventFeed(made).delete(pod("p", on="a"))
+        EventFeed(made).put(node("a", unschedulable=True))
         assert refreshed(made) == {"a": (True, ["q"])}
         assert made.table.unschedulable.values[made.table.unschedulable.codes[made.table.row_of["a"]]] is True
 
@@ -124,9 +124,9 @@ class TestTheFramework:
         """The row goes, and comes back with what the cache has then."""
         made = scheduler(node("a"), node("b"), pod("p", on="a"))
         assert refreshed(made) == {"a": (True, ["p"]), "b": (True, [])}
-        Feed(made).delete(node("a"))
+        EventFeed(made).delete(node("a"))
         assert refreshed(made) == {"b": (True, [])}
-        Feed(made).put(node("a"))
+        EventFeed(made).put(node("a"))
         assert refreshed(made) == {"a": (True, ["p"]), "b": (True, [])}
 
     def test_the_set_of_nodes_has_a_version(self) -> None:
@@ -134,9 +134,9 @@ class TestTheFramework:
         made = scheduler(node("a"), pod("p", on="a"))
         refreshed(made)
         before = made.snapshot.version
-        Feed(made).put(pod("q", on="a"))
+        EventFeed(made).put(pod("q", on="a"))
         refreshed(made)
         assert made.snapshot.version == before
-        Feed(made).put(node("b"))
+        EventFeed(made).put(node("b"))
         refreshed(made)
         assert made.snapshot.version == before + 1

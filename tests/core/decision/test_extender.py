@@ -16,7 +16,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.extender import FilterReply, PodsOn
 from kubeclassic.core.decision.plan import Victims
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import ExtenderError
 from tests.support import build
 from tests.support.build import node, pod
@@ -134,7 +134,7 @@ class TestNodesThatFailed:
         """From 1.14 on the snapshot keeps a deleted node as long as pods remain on it, so a filter may name it."""
         engine = build.engine(node("a"), node("b"), node("gone"), pod("left", on="gone"), release="1.16")
         engine.schedule(pod("first"))
-        Feed(engine).delete(node("gone"))
+        EventFeed(engine).delete(node("gone"))
         engine.extenders = [Scripted(adds=("gone",))]
         assert engine.schedule(pod("new")).feasible == ["a", "b", "gone"]
 
@@ -228,6 +228,6 @@ class TestWhoIsAsked:
         else:
             engine = classic_engine(resolve(RELEASES[release], percentage=100), extenders=extenders)
             for item in there:
-                Feed(engine).put(item)
+                EventFeed(engine).put(item)
         taken = [(engine.schedule(pod(name), details=False), engine.flow.detours()[0])[1] for name in ("plain", "special", "other")]
         assert taken == [1, 1, 2]

@@ -7,7 +7,7 @@ import pytest
 
 from kubeclassic.core.cycle import EVEN, evenly
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from tests.support.build import node, pod
 from tests.support.worldforms import ZONE
@@ -16,7 +16,7 @@ from tests.support.worldforms import ZONE
 def fed(release: str, memory_bytes: int) -> Engine:
     """A scheduler with four nodes, two of them in a zone."""
     made = engine_for(release, {"percentageOfNodesToScore": 100}, memory_bytes=memory_bytes)
-    feed = Feed(made)
+    feed = EventFeed(made)
     for number in range(4):
         feed.put(node(f"n{number}", labels={ZONE: "a"} if number < 2 else {}, cpu=str(4 + number)))
     feed.put(pod("there", on="n1", requests={"cpu": "1"}))

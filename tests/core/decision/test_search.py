@@ -11,7 +11,7 @@ from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.search import SearchResult, search
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
 from tests.support.volumebuild import claim
 from tests.support.volumecluster import ebs, using
@@ -49,7 +49,7 @@ class TestNodesThatAreNotThere:
             release=release,
         )  # fmt: skip
         made.schedule(pod("first"))
-        Feed(made).delete(node("gone"))
+        EventFeed(made).delete(node("gone"))
         plan = made.schedule(pod("new", requests=small, priority=5)).preemption
         assert plan is not None
         assert (plan.node, [*plan.candidates]) == ("a", ["a"])

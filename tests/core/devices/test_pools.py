@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject, ResourceClaim
 from kubeclassic.core.devices.devices import FOUND, NONE, Devices
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.build import node
@@ -37,7 +37,7 @@ def objects(slices: list[tuple[int | str, list[str]]]) -> list[KubeObject]:
 def test_outcomes_follow_claims(slices: list[tuple[int | str, list[str]]], steps: list[tuple[int, int]]) -> None:
     """After any claims came and went, what is kept for all nodes is what a search on each node comes to."""
     engine = framework_engine()
-    feed = Feed(engine)
+    feed = EventFeed(engine)
     feed.put_all([*(node(f"n{i}") for i in range(NODES)), *objects(slices)])
     engine.snapshot.refresh()
     found = Devices(engine.table, engine.listings, FRAMEWORK_RELEASES["1.34"].devices, True)
@@ -56,7 +56,7 @@ def test_outcomes_follow_claims(slices: list[tuple[int | str, list[str]]], steps
 def test_equal_nodes_look_alike() -> None:
     """Nodes with devices of the same makes have one look, until a device of one of them is in use."""
     engine = framework_engine()
-    feed = Feed(engine)
+    feed = EventFeed(engine)
     slices = [a_slice(f"n{i}", device("x", model="a"), device("y", model="b")) for i in range(3)]
     feed.put_all([*(node(f"n{i}") for i in range(3)), *slices])
     engine.snapshot.refresh()

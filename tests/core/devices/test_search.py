@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import DeviceClass, KubeObject, ResourceClaim
 from kubeclassic.core.devices.devices import Devices
 from kubeclassic.core.devices.judging import AllocationError
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.reference.devices import Ask, first_fit
@@ -27,7 +27,7 @@ NUMA_0 = f'device.attributes["{DRIVER}"].numa == 0'
 def devices(*objects: KubeObject, release: str = "1.34", admin: bool = True) -> Devices:
     """The devices of a cluster with node n."""
     engine = framework_engine()
-    Feed(engine).put_all([node("n"), *objects])
+    EventFeed(engine).put_all([node("n"), *objects])
     engine.snapshot.refresh()
     return Devices(engine.table, engine.listings, FRAMEWORK_RELEASES[release].devices, admin)
 

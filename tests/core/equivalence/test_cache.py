@@ -10,7 +10,7 @@ import pytest
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.equivalence.cache import class_of
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.explain import explain
 from tests.support.build import engine, pod
@@ -31,7 +31,7 @@ class TestGaps:
 
         def story(made: Engine) -> str:
             assert place(made, pod("first")) == "a"
-            Feed(made).put(host("a", unschedulable=True))
+            EventFeed(made).put(host("a", unschedulable=True))
             return why(made, pod("second"))
 
         stale, true = with_and_without(story, host("a"), release=release)
@@ -54,7 +54,7 @@ class TestGaps:
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", labels=WEB)) == "a"
-            Feed(made).put(pod("foreign", on="a", affinity=keeping_away(**WEB)))
+            EventFeed(made).put(pod("foreign", on="a", affinity=keeping_away(**WEB)))
             return why(made, pod("second", labels=WEB))
 
         stale, true = with_and_without(story, host("a"), release=release)
@@ -76,7 +76,7 @@ class TestGaps:
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", requests={"cpu": "500m"})) == "large"
-            Feed(made).put(pod("foreign", on="small", requests={"cpu": "1"}))
+            EventFeed(made).put(pod("foreign", on="small", requests={"cpu": "1"}))
             details = made.schedule(pod("second", requests={"cpu": "500m"})).details
             assert details is not None
             return " ".join(sorted(details.feasible))
@@ -114,7 +114,7 @@ class TestGaps:
 
         def story(made: Engine) -> str:
             assert place(made, pod("first")) == "a"
-            Feed(made).put(host("a"))
+            EventFeed(made).put(host("a"))
             return why(made, pod("second"))
 
         rule = {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}}
@@ -127,7 +127,7 @@ class TestGaps:
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", volumes=CLAIM)) == "a"
-            Feed(made).put(host("a", labels={ZONE: "z2"}))
+            EventFeed(made).put(host("a", labels={ZONE: "z2"}))
             return why(made, pod("second", volumes=CLAIM))
 
         bound = claim("c", annotations=BOUND, volumeName="v"), volume("v", meta={"labels": {ZONE: "z1"}})
@@ -139,10 +139,10 @@ class TestGaps:
 
         def story(made: Engine) -> str:
             foreign = pod("foreign", on="a", labels={"app": "other"})
-            Feed(made).put(foreign)
+            EventFeed(made).put(foreign)
             first, second = (pod(name, volumes=CLAIM, affinity=keeping_away(app="other")) for name in ("first", "second"))
             assert place(made, first) is None
-            Feed(made).delete(foreign)
+            EventFeed(made).delete(foreign)
             assert place(made, second) == "a"
             return "free" if made.binder.volumes.get("v").spec.claim_ref is None else "taken"
 
@@ -155,10 +155,10 @@ class TestGaps:
 
         def story(made: Engine) -> str:
             foreign = pod("foreign", on="a", labels={"app": "other"})
-            Feed(made).put(foreign)
+            EventFeed(made).put(foreign)
             first = pod("first", volumes=CLAIM, affinity=keeping_away(app="other"))
             assert place(made, first) is None
-            Feed(made).delete(foreign)
+            EventFeed(made).delete(foreign)
             assert place(made, first) == "a"
             return "free" if made.binder.volumes.get("v").spec.claim_ref is None else "taken"
 
@@ -203,7 +203,7 @@ class TestWhatIsKept:
         incoming = pod("p", volumes=CLAIM)
         assert not why(made, incoming).startswith("0/1")
         assert kept(made, "GeneralPredicates", "CheckVolumeBinding") == [True, False]
-        Feed(made).put(storage_class("late", **WAIT))
+        EventFeed(made).put(storage_class("late", **WAIT))
         assert why(made, incoming) == "a"
 
     @both_releases
@@ -217,7 +217,7 @@ class TestWhatIsKept:
         made.nominations.remove(waiting)
         made.schedule(pod("p", priority=5))
         assert kept_on(made, "GeneralPredicates") == {"a": 1, "b": 1}
-        Feed(made).put(host("a", unschedulable=True))
+        EventFeed(made).put(host("a", unschedulable=True))
         made.nominations.add(waiting, "a")
         details = made.schedule(pod("p", priority=5)).details
         assert details is not None
@@ -252,7 +252,7 @@ class TestWhatIsKept:
         explain(made, PLAIN)
         assert kept_on(made, "GeneralPredicates") == {}
         place(made, PLAIN)
-        Feed(made).put(host("a", unschedulable=True))
+        EventFeed(made).put(host("a", unschedulable=True))
         assert explain(made, pod("q", labels=WEB)).decision.host == "a"
 
     def test_off_unless_asked_for(self) -> None:

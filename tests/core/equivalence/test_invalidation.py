@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, obj, pod
 from tests.support.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE, both_releases, host, keeping_away, kept, place, why
 from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume
@@ -74,14 +74,14 @@ TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 )  # fmt: skip
 class TestWhatEndsResults:
     def test_a_change_for_the_better_is_seen(
-        self, release: str, incoming: Pod, before: list[KubeObject], change: Callable[[Feed], object], gates: dict[str, bool]
+        self, release: str, incoming: Pod, before: list[KubeObject], change: Callable[[EventFeed], object], gates: dict[str, bool]
     ) -> None:
         """A node that rejected the pod accepts it after the event; before it, the answer to an equal pod was a cache hit."""
         made = engine(*before, release=release, gates=gates, equivalence_cache=True, preemption=False)
         refused = why(made, incoming)
         assert refused.startswith("0/1")
         assert why(made, incoming) == refused
-        change(Feed(made))
+        change(EventFeed(made))
         assert why(made, incoming) == "a"
 
 
@@ -91,7 +91,7 @@ class TestVolumes:
         wait = storage_class("wait", **WAIT)
         made = engine(host("a"), claim("c"), volume("v"), wait, release="1.12", equivalence_cache=True)
         assert why(made, pod("p", volumes=CLAIM)) == "a"
-        Feed(made).delete(wait)
+        EventFeed(made).delete(wait)
         assert why(made, pod("p", volumes=CLAIM)) != "a"
 
     def test_a_claim_bound_elsewhere_ends_the_counts(self) -> None:
@@ -100,7 +100,7 @@ class TestVolumes:
         made.schedule(pod("p", volumes=CLAIM))
         bound = claim("c", annotations=BOUND, volumeName="v")
         assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [True, True, True]
-        Feed(made).put(bound)
+        EventFeed(made).put(bound)
         # Upstream: the zones of the new volume are not looked at.
         assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [False, False, True]
 
@@ -121,6 +121,6 @@ class TestVolumes:
         for version, selector in (("1", WEB), ("2", WEB), ("3", {"app": "db"})):
             made.schedule(pod("p"))
             service = obj({"kind": "Service", "metadata": {"name": "s", "resourceVersion": version}, "spec": {"selector": selector}})
-            Feed(made).put(service)
+            EventFeed(made).put(service)
             ends.append(kept(made, "CheckServiceAffinity") == [False])
         assert ends == [True, False, True]

@@ -16,7 +16,7 @@ from kubeclassic.core.arrays.types import Scores
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answer import Scope
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
@@ -76,7 +76,7 @@ class Trial:
     def put(self, *objects: KubeObject) -> None:
         """Tell the scheduler of objects."""
         for item in objects:
-            Feed(self.engine).put(item)
+            EventFeed(self.engine).put(item)
 
     def place(self, on: str, **labels: str) -> None:
         """Put one more pod on a node."""
@@ -244,13 +244,13 @@ class TestRowByRow:
         monkeypatch.setattr(FailuresAnswer, "follow", following)
         made = engine_for(version, {"percentageOfNodesToScore": 100})
         for number in range(12):
-            Feed(made).put(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))
+            EventFeed(made).put(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
         affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         with verifying():
             for number in range(12):
                 incoming = pod(f"p{number}", labels={"app": "a"}, affinity=affinity)
-                Feed(made).put(incoming.bound_to(made.schedule(incoming, details=False).host or ""))
+                EventFeed(made).put(incoming.bound_to(made.schedule(incoming, details=False).host or ""))
         assert len(taken) > 6
 
 

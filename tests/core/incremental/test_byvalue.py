@@ -14,7 +14,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.trail import NO_ROWS
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Reason
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.byvalue import judged, kept, moved_rows, scored
 from kubeclassic.core.incremental.tracked import TrackedPriority
 from kubeclassic.core.incremental.verify import verifying
@@ -90,11 +90,11 @@ class TestDecisions:
                     decision = made.schedule(incoming, details=False)
                     if decision.host is not None:
                         bound.append(incoming.bound_to(decision.host))
-                        Feed(made).put(bound[-1])
+                        EventFeed(made).put(bound[-1])
                 elif verb == "node":
-                    Feed(made).put(made_node(value % NODES, value % 4))
+                    EventFeed(made).put(made_node(value % NODES, value % 4))
                 elif bound:
-                    Feed(made).delete(bound.pop(value % len(bound)))
+                    EventFeed(made).delete(bound.pop(value % len(bound)))
 
     @pytest.mark.parametrize("kind", [1, 3])
     def test_few_values_are_reduced_instead_of_rows(self, kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ class TestDecisions:
         for number in range(20):
             incoming = made_pod(number, kind)
             decision = made.schedule(incoming, details=False)
-            Feed(made).put(incoming.bound_to(decision.host or ""))
+            EventFeed(made).put(incoming.bound_to(decision.host or ""))
         assert set(taken) == {"InterPodAffinityPriority"}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.lookahead import MISSES_TO_LOOK
 from kubeclassic.core.incremental.rows import RowScores
 from tests.support.build import engine, node, pod
@@ -89,8 +89,8 @@ class TestTheLookahead:
             incoming = small(f"p{number}", size)
             host = place(made, incoming)
             if number in leaving:
-                Feed(made).put(incoming.bound_to(host))
-                Feed(made).delete(incoming.bound_to(host))
+                EventFeed(made).put(incoming.bound_to(host))
+                EventFeed(made).delete(incoming.bound_to(host))
         for size in SIZES:
             cycle = made.begin(small("next", size), details=False)
             kept = made.flow.quick_path.scoreboards.of(cycle).row_scores
@@ -114,7 +114,7 @@ class TestOnce:
         made.snapshot.refresh()
         ask()
         assert len(asked) == 1
-        Feed(made).put(node("another"))
+        EventFeed(made).put(node("another"))
         made.snapshot.refresh()
         ask()
         assert len(asked) == 2

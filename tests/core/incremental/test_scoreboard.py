@@ -11,7 +11,7 @@ import pytest
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental import scoreboard
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.scoreboard import MOST_SINGLE, OUT, Scoreboard
@@ -85,7 +85,7 @@ class Boards:
     def put(self, *objects: KubeObject) -> None:
         """Tell the scheduler of objects."""
         for item in objects:
-            Feed(self.engine).put(item)
+            EventFeed(self.engine).put(item)
 
 
 class TestFits:
@@ -101,7 +101,7 @@ class TestFits:
         filling = pod("a", on="n1", requests={"cpu": "800m"})
         boards.put(filling)
         assert boards.fitting(small()) == ["n2", "n4", "n8"]
-        Feed(boards.engine).delete(filling)
+        EventFeed(boards.engine).delete(filling)
         assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
 
     def test_a_node_that_changes_is_judged_again(self) -> None:
@@ -164,8 +164,8 @@ class TestTotals:
         full = [pod(f"f{cpus}", on=f"n{cpus}", requests={"cpu": f"{cpus}"}) for cpus in (1, 2, 8)]
         boards.put(*full)
         assert boards.fitting(small()) == ["n4"]
-        Feed(boards.engine).delete(full[1])
-        Feed(boards.engine).delete(full[0])
+        EventFeed(boards.engine).delete(full[1])
+        EventFeed(boards.engine).delete(full[0])
         boards.put(pod("more", on="n4", requests={"cpu": "3"}))
         assert boards.best(small()) == ["n2"]
 
@@ -232,7 +232,7 @@ class TestGivingUp:
         boards = Boards(cluster(service, gone, policy=policy, release="1.16"))
         incoming = small(labels={"app": "a"})
         assert boards.asked(incoming)[1] is False
-        Feed(boards.engine).delete(gone)
+        EventFeed(boards.engine).delete(gone)
         assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
 
     def test_a_priority_that_cannot_be_computed_ends_the_cycle(self) -> None:
@@ -244,5 +244,5 @@ class TestGivingUp:
         boards = Boards(cluster(there, gates={"EvenPodsSpread": True}))
         with pytest.raises(PriorityError):
             boards.asked(incoming)
-        Feed(boards.engine).delete(there)
+        EventFeed(boards.engine).delete(there)
         assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import KubeObject, Node
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.table import NodeTable
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.tally import MOST_SCORES, STEADY, WIDEST, FeasibleSet, ScoreHistogram
 from kubeclassic.core.incremental.tracked import TrackedPriority
 from kubeclassic.simulation.engines import engine_for
@@ -132,11 +132,11 @@ class TestReduceSteps:
             objects: list[KubeObject] = [*[made_node(number, number % zones) for number in range(24)], *SERVICES]
             made = engine_for(version, {"percentageOfNodesToScore": 100, "featureGates": GATES[version]})
             for item in objects:
-                Feed(made).put(item)
+                EventFeed(made).put(item)
             for number in range(36):
                 incoming = a_pod(number, "ab"[kinds[number % len(kinds)]], hard)
                 host = made.schedule(incoming, details=False).host
-                Feed(made).put(incoming.bound_to(host or ""))
+                EventFeed(made).put(incoming.bound_to(host or ""))
         assert taken >= names
 
 

@@ -11,7 +11,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.core.outlines.outlines import Outline, Outlines
 from kubeclassic.core.outlines.sheets import RowSheet
@@ -30,7 +30,7 @@ def small(name: str, cpu: str = "100m", **more: Any) -> Pod:
 def cluster(release: str, *, at_once: bool = True, nodes: int = 12) -> Engine:
     """Nodes of three sizes, and a scheduler whose details are read at once or not."""
     made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": {}})
-    feed = Feed(made)
+    feed = EventFeed(made)
     for number in range(nodes):
         feed.put(node(f"n{number:02}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}"}))
     made.reads_at_once = at_once
@@ -97,8 +97,8 @@ class TestWhatIsOutlined:
         made, long = cluster(release), cluster(release, at_once=False)
         for number in range(6):
             if number == 3:
-                Feed(made).put(change)
-                Feed(long).put(change)
+                EventFeed(made).put(change)
+                EventFeed(long).put(change)
             assert place(made, small(str(number))) == place(long, small(str(number)))
 
     def test_not_where_other_pods_matter(self, release: str) -> None:
@@ -107,8 +107,8 @@ class TestWhatIsOutlined:
         service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
         for number in range(12):
             if number == 4:
-                Feed(made).put(service)
-                Feed(long).put(service)
+                EventFeed(made).put(service)
+                EventFeed(long).put(service)
             incoming = small(str(number), labels={"app": "x"})
             assert place(made, incoming) == place(long, incoming)
         assert not is_outlined(made.schedule(small("x", labels={"app": "x"})))
@@ -148,7 +148,6 @@ def _always(whole: Callable[..., Any], outlines: Outlines, *given: Any) -> bool:
     return True
 
 
-
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "rows are judged once": (RowSheet, "refresh", _once),
     "a row that changed is left out": (RowSheet, "refresh", _but_a_row),
@@ -184,10 +183,10 @@ def _day(release: str) -> None:
     term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z1"]}]}
     preferring = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 3, "preference": term}]}}
     made = cluster(release)
-    Feed(made).put(obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}}))
+    EventFeed(made).put(obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}}))
     for number in range(12):
         place(made, small(f"a{number}"))
         place(made, small(f"b{number}", "300m", labels={"app": "x"} if number > 2 else {}))
         place(made, small(f"c{number}", affinity=preferring))
         if number == 6:
-            Feed(made).put(node("n00", cpu="2", **TAINTED))
+            EventFeed(made).put(node("n00", cpu="2", **TAINTED))

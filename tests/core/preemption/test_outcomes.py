@@ -14,7 +14,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.decision.verdict import Verdict
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.core.preemption.budgets import exhausted
 from kubeclassic.core.preemption.dryrun import coming_pods
@@ -48,7 +48,7 @@ def plan_of(made: Engine, incoming: Pod) -> tuple[Plan | None, str]:
 def take(made: Engine, step: Step, number: int) -> None:
     """Let something happen to the cluster."""
     verb, which, more = step
-    feed, name = Feed(made), NAMES[which % len(NAMES)]
+    feed, name = EventFeed(made), NAMES[which % len(NAMES)]
     there = [entry.pod for entry in made.table.pods[made.table.row_of[name]]] if name in made.table.row_of else []
     waiting = made.nominations.on(name)
     if verb == "come":
@@ -113,8 +113,8 @@ class TestWhatIsTried:
             made.schedule(incoming)
             made.schedule(incoming)
             assert tried == [sorted(row_of.values())]
-            Feed(made).delete(made.table.pods[row_of["n1"]][0].pod)
-            Feed(made).put(pod("other", on="n1", requests={"cpu": "1"}))
+            EventFeed(made).delete(made.table.pods[row_of["n1"]][0].pod)
+            EventFeed(made).put(pod("other", on="n1", requests={"cpu": "1"}))
             made.schedule(incoming)
             made.nominations.add(pod("w", requests={"cpu": "1"}, priority=9, status={"nominatedNodeName": "n2"}), "n2")
             made.schedule(incoming)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.core.preemption.refusals import MOST_KEPT, UnschedulableCache, UnschedulableTemplate
 from kubeclassic.simulation.conform import build
@@ -48,14 +48,14 @@ def made_for(release: str, **options: Any) -> Engine:
     config = {"percentageOfNodesToScore": 100, "profile": None, "featureGates": {}}
     made = build({"name": "refusals", "version": release, "config": config}, options)
     for name in NAMES:
-        Feed(made).put(machine(name))
+        EventFeed(made).put(machine(name))
     return made
 
 
 def take(made: Engine, step: Step, number: int) -> None:
     """Let something happen to the cluster."""
     verb, which, more = step
-    feed, name = Feed(made), NAMES[which % len(NAMES)]
+    feed, name = EventFeed(made), NAMES[which % len(NAMES)]
     there = [entry.pod for entry in made.table.pods[made.table.row_of[name]]] if name in made.table.row_of else []
     if verb in ("come", "apart", "first"):
         affinity, priority = (APART if verb == "apart" else None), (-1 if verb == "first" else 0)
@@ -115,7 +115,7 @@ class TestWhatIsJudged:
         for _ in range(3):
             made.schedule(INCOMING[0], details=False)
         assert judged == []
-        Feed(made).put(pod("new", on="n2", requests={"cpu": "1"}))
+        EventFeed(made).put(pod("new", on="n2", requests={"cpu": "1"}))
         made.schedule(INCOMING[0], details=False)
         assert judged == [[made.table.row_of["n2"]]]
 
@@ -123,23 +123,23 @@ class TestWhatIsJudged:
         """Once a pod has left a node, the pod that waited for it fits there."""
         made, large = made_for(release), pod("p", requests={"cpu": "2"})
         for name in NAMES:
-            Feed(made).put(pod(f"on-{name}", on=name, requests={"cpu": "1"}))
+            EventFeed(made).put(pod(f"on-{name}", on=name, requests={"cpu": "1"}))
         assert [made.schedule(large, details=False).host for _ in range(2)] == [None, None]
-        Feed(made).delete(pod("on-n3", on="n3", requests={"cpu": "1"}))
+        EventFeed(made).delete(pod("on-n3", on="n3", requests={"cpu": "1"}))
         assert made.schedule(large, details=False).host == "n3"
 
     def test_what_happens_elsewhere_counts(self, release: str) -> None:
         """Once the pod is gone that keeps others out of its zone, they fit on nodes to which nothing happened."""
         made = made_for(release)
         for name in NAMES:
-            Feed(made).put(node(name, cpu="1" if name == "n0" else "4", labels={"zone": "z"}))
+            EventFeed(made).put(node(name, cpu="1" if name == "n0" else "4", labels={"zone": "z"}))
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
         apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         alone = pod("alone", on="n0", affinity=apart)
-        Feed(made).put(alone)
+        EventFeed(made).put(alone)
         incoming = pod("p", requests={"cpu": "2"}, labels={"app": "a"})
         assert [made.schedule(incoming, details=False).host for _ in range(2)] == [None, None]
-        Feed(made).delete(alone)
+        EventFeed(made).delete(alone)
         assert made.schedule(incoming, details=False).host in NAMES[1:]
 
     def test_what_is_stale_is_told(self, release: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.config.defaults import Named
+from kubeclassic.framework.config.defaults import PluginEntry
 from tests.support.frameworkbuild import configuration, disabled, document, enabled
 
 
@@ -57,7 +57,7 @@ class TestMerging:
     def test_a_default_that_is_listed_again_keeps_its_place_and_loses_its_weight(self) -> None:
         """A user's entry replaces the default in place, its missing weight included."""
         plugins = configuration({"plugins": {"multiPoint": enabled("NodeAffinity")}}).profiles[0].plugins["multiPoint"]
-        assert plugins.enabled[4] == Named("NodeAffinity", 0)
+        assert plugins.enabled[4] == PluginEntry("NodeAffinity", 0)
 
     def test_a_star_drops_all_defaults(self) -> None:
         """With ``*`` disabled only the user's own entries remain."""

@@ -11,7 +11,7 @@ from kubeclassic.api.reading.schema import TYPE_META
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import args as a
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema, read_configuration
-from kubeclassic.framework.config.defaults import Named
+from kubeclassic.framework.config.defaults import PluginEntry
 from kubeclassic.framework.config.profiles import ProfileConfig
 from kubeclassic.framework.extensionpoints import POINTS
 from tests.support.fieldwalk import attributes_in, changes
@@ -29,7 +29,7 @@ FIELDS = [
         " delayCacheUntilActive",
     ),
     (ProfileConfig, "schedulerName percentageOfNodesToScore plugins pluginConfig"),
-    (Named, "name weight"),
+    (PluginEntry, "name weight"),
     (ExtenderConfig, EXTENDER),
     (TlsConfig, "insecure serverName certFile keyFile caFile certData keyData caData"),
     (ManagedResource, "name ignoredByScheduler"),

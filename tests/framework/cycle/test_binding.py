@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.bindingcycle import Failure
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import SKIP, Status, unschedulable, wait
@@ -148,7 +148,7 @@ class TestTheEndOfAWait:
         """A pod that is on a node by then is unreserved, but stays in the cache: upstream only logs that."""
         engine, new = waiting_scheduler(node("a"), node("b")), asking(Doorman="10")
         reserved(engine, new)
-        Feed(engine).put(new.bound_to("b"))
+        EventFeed(engine).put(new.bound_to("b"))
         assert engine.flow.binding.removed(new)
         failure = engine.flow.binding.permitted(new, "a")
         assert failure is not None

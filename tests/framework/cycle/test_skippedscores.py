@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import node, pod
@@ -28,7 +28,7 @@ SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAny
 
 def cluster(release: str, at_once: bool = False, nodes: int = 6) -> Engine:
     made = engine_for(release, {"percentageOfNodesToScore": 100})
-    feed = Feed(made)
+    feed = EventFeed(made)
     for number in range(nodes):
         feed.put(node(f"n{number}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}", "kubernetes.io/hostname": f"n{number}"}))
     made.reads_at_once = at_once
@@ -56,7 +56,7 @@ class TestWhoSkips:
     def test_pod_affinity_skips_until_a_pod_counts(self, release: str) -> None:
         """Liked pods count only where their node has the topology key."""
         made = cluster(release)
-        Feed(made).put(node("bare"))
+        EventFeed(made).put(node("bare"))
         is_asked = release == "1.27"
         liking = plain("a", affinity=LIKES)
         assert ("InterPodAffinity" in scored(made, liking)) is is_asked

@@ -21,7 +21,7 @@ from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.migrate.extenders import duration_text
-from kubeclassic.framework.migrate.strategies import FALLING, RISING, Usage, fitted_resources, merged
+from kubeclassic.framework.migrate.strategies import FALLING, RISING, ResourceStrategy, fitted_resources, merged
 from kubeclassic.framework.migrate.translation import Migration, migrate
 from kubeclassic.framework.migrate.weights import MAX_WEIGHT, fitted
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
@@ -435,21 +435,23 @@ class TestTheRest:
 class TestStrategies:
     def test_opposites_are_weighed_against_each_other(self) -> None:
         """Opposite priorities over the same resources leave their difference, and nothing if they have equal weights."""
-        stronger = merged([Usage("least", 5, FALLING), Usage("most", 2, RISING)])
+        stronger = merged([ResourceStrategy("least", 5, FALLING), ResourceStrategy("most", 2, RISING)])
         assert stronger.document is not None
         assert (stronger.document["type"], stronger.weight, stronger.is_exact) == ("LeastAllocated", Fraction(3), True)
-        assert merged([Usage("least", 2, FALLING), Usage("most", 2, RISING)]).document is None
+        assert merged([ResourceStrategy("least", 2, FALLING), ResourceStrategy("most", 2, RISING)]).document is None
 
     def test_of_different_resources_the_heaviest_stay(self) -> None:
         """Lines over different resources cannot be added; the names of those with less weight are reported as dropped."""
-        found = merged([Usage("gpu", 1, RISING, {"x/gpu": 1}), Usage("least", 2, FALLING)])
+        found = merged([ResourceStrategy("gpu", 1, RISING, {"x/gpu": 1}), ResourceStrategy("least", 2, FALLING)])
         assert found.dropped == ("gpu",)
         assert found.weight == 2
 
     @given(st.lists(st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)), min_size=2, max_size=4))
     def test_the_sum_is_the_sum(self, lines: list[tuple[int, list[int]]]) -> None:
         """The merged line times its weight differs from the sum of all lines by a constant, up to rounding to whole scores."""
-        usages = [Usage(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True))) for i, (weight, scores) in enumerate(lines)]
+        usages = [
+            ResourceStrategy(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True))) for i, (weight, scores) in enumerate(lines)
+        ]
         found = merged(usages)
         wanted = [sum(usage.weight * usage.at(u) for usage in usages) for u in (0, 40, 100)]
         if found.document is None:
@@ -457,7 +459,7 @@ class TestStrategies:
             return
         points = {p["utilization"]: p["score"] for p in found.document.get("requestedToCapacityRatio", {}).get("shape", ())}
         plain = dict(FALLING if found.document["type"] == "LeastAllocated" else RISING)
-        line = Usage("", 1, tuple((points or plain).items()))
+        line = ResourceStrategy("", 1, tuple((points or plain).items()))
         gaps = [found.weight * line.at(u) - total for u, total in zip((0, 40, 100), wanted, strict=True)]
         assert max(gaps) - min(gaps) <= (0 if found.is_exact else found.weight)
 

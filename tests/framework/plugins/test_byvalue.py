@@ -14,7 +14,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.byvalue import judged, scored
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.matching.domains import FEW
@@ -161,7 +161,7 @@ class TestDecisions:
 
     def hosts(self, engine: Engine, labels: Any, forms: Any, order: list[int], leaving: int) -> list[str | None]:
         """The host of each pod; before the last one, pod number *leaving* is deleted."""
-        feed, found, pods = Feed(engine), list[str | None](), list[Pod]()
+        feed, found, pods = EventFeed(engine), list[str | None](), list[Pod]()
         for i, item in enumerate(labels):
             feed.put(node(f"n{i}", labels=item))
         for number, form in enumerate(order):

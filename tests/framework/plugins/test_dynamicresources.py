@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import KubeObject, ResourceClaim
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
@@ -28,7 +28,7 @@ def scheduler(*objects: KubeObject, release: str = "1.34", **gates: bool) -> Eng
     """A scheduler with devices on, in a cluster of *objects*."""
     gates = {"DynamicResourceAllocation": True, **gates} if release != "1.34" else gates
     engine = framework_engine(read_configuration(None, gates, FRAMEWORK_RELEASES[release]))
-    Feed(engine).put_all(objects)
+    EventFeed(engine).put_all(objects)
     return engine
 
 

@@ -13,7 +13,7 @@ from kubeclassic.core.rule import PriorityError
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.config.selectorfaults import label_selector_fault, node_selector_faults
 from kubeclassic.framework.cycle.state import PreFilterResult
-from kubeclassic.framework.plugins.nodeaffinity import NodeAffinity
+from kubeclassic.framework.plugins.nodeaffinity import NodeAffinityPlugin
 from kubeclassic.framework.status import SKIP, error, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
 from tests.support.build import node, pod
@@ -25,10 +25,10 @@ NODES = (node("a", labels={"disk": "ssd", "odd": "x"}), node("b", labels={"disk"
 Json = dict[str, Any]
 
 
-def plugin(**added: Any) -> NodeAffinity:
+def plugin(**added: Any) -> NodeAffinityPlugin:
     """The plugin; *added*: the profile's affinity, ``required`` terms and ``preferred`` ones."""
     affinity = affinity_of(**added)
-    return NodeAffinity(read_args("NodeAffinity", {"addedAffinity": affinity} if added else {}), handle())
+    return NodeAffinityPlugin(read_args("NodeAffinity", {"addedAffinity": affinity} if added else {}), handle())
 
 
 def affinity_of(required: list[Json] | None = None, preferred: list[Json] | None = None) -> Json:
@@ -65,7 +65,7 @@ def liking(*preferred: Json) -> Pod:
     return pod("new", affinity={"nodeAffinity": affinity_of(preferred=list(preferred))})
 
 
-def before(new: Pod, by: NodeAffinity | None = None) -> Any:
+def before(new: Pod, by: NodeAffinityPlugin | None = None) -> Any:
     cycle = cycle_of(new, *NODES)
     return (by or plugin()).pre_filter(cycle.template, cycle)
 
@@ -157,7 +157,7 @@ class TestPreScore:
     def test_an_empty_list_is_scored(self, release: str) -> None:
         """A list of preferences that is there is asked about, even if it is empty; without one the plugin skips from 1.30 on."""
         cycle = cycle_of(pod("new", affinity={"nodeAffinity": {PREFERRED: []}}), *NODES)
-        judge = NodeAffinity(None, handle(release))
+        judge = NodeAffinityPlugin(None, handle(release))
         assert judge.pre_score(cycle.template, Batch(cycle.table), cycle) is None
         bare = cycle_of(pod("new"), *NODES)
         assert judge.pre_score(bare.template, Batch(bare.table), bare) == (SKIP if release == "1.30" else None)
@@ -170,14 +170,14 @@ class TestPreScore:
     def test_the_error_lists_operators(self, release: str, text: str) -> None:
         """From 1.28 on the error for an unknown operator says which there are."""
         cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
-        assert NodeAffinity(None, handle(release)).pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
+        assert NodeAffinityPlugin(None, handle(release)).pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
 
     @pytest.mark.parametrize(("release", "values"), [("1.33", '[]string{"1", "2"}'), ("1.34", '["1","2"]')])
     def test_lists_are_printed_as_in_json(self, release: str, values: str) -> None:
         """From 1.34 on lists of values are printed as in JSON."""
         expression = {"key": "disk", "operator": "Gt", "values": ["1", "2"]}
         cycle = cycle_of(liking({"weight": 1, "preference": {"matchExpressions": [expression]}}), *NODES)
-        found = NodeAffinity(None, handle(release)).pre_score(cycle.template, Batch(cycle.table), cycle)
+        found = NodeAffinityPlugin(None, handle(release)).pre_score(cycle.template, Batch(cycle.table), cycle)
         assert found is not None
         assert f"Invalid value: {values}: for 'Gt', 'Lt' operators" in found.message
 

@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
 
@@ -22,7 +22,7 @@ def scheduler(release: str, *objects: Any, **gates: bool) -> Engine:
     config = {"percentageOfNodesToScore": 100, "profile": None, "featureGates": gates}
     made = build({"name": "requests", "version": release, "config": config}, {})
     for item in objects:
-        Feed(made).put(item)
+        EventFeed(made).put(item)
     return made
 
 
@@ -104,11 +104,12 @@ class TestBalance:
 class TestResizes:
     def test_an_update_makes_room(self) -> None:
         """A bound pod that has shrunk leaves room once its status says so."""
+
         def running(asked: str, has: str) -> Pod:
             states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
             return pod("old", on="n", requests={"cpu": asked}, status={"phase": "Running", "containerStatuses": states})
 
         made = scheduler("1.33", node("n"), running("3", "3"))
         for asked, has, host in (("1", "3", None), ("1", "1", "n")):
-            Feed(made).put(running(asked, has))
+            EventFeed(made).put(running(asked, has))
             assert made.schedule(pod("new", requests={"cpu": "2"})).host == host

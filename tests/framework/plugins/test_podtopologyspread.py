@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.feed import Feed
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.status import Code, Status
@@ -86,7 +86,7 @@ class TestHard:
         cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
         status = plugin().pre_filter(cycle.template, cycle)
         assert status == Status(
-            Code.ERROR, ("obtaining pod's hard topology spread constraints: \"Near\" is not a valid label selector operator",)
+            Code.ERROR, ('obtaining pod\'s hard topology spread constraints: "Near" is not a valid label selector operator',)
         )
         quiet = cycle_of(incoming(soft(selector=NEAR)), A)
         assert plugin().pre_filter(quiet.template, quiet) is None
@@ -227,7 +227,7 @@ class TestTrials:
 def test_a_node_that_left_takes_its_domain_along() -> None:
     """A deleted node makes no domain any more, even while its pods remain."""
     engine = framework_engine()
-    feed = Feed(engine)
+    feed = EventFeed(engine)
     for item in (A, B, peer("f", "a"), pod("other", on="b")):
         feed.put(item)
     cycle = engine.begin(incoming(constraint()))

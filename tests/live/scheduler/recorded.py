@@ -25,7 +25,7 @@ from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.process.binders import ExtenderBinder
 from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.state import LiveState, Times
+from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from kubeclassic.live.settings.releases import LIVE_RELEASES
 from kubeclassic.simulation.compare.agreement import best
@@ -41,7 +41,6 @@ MakeEngine = Callable[[Transport], Awaitable[Engine]]
 """Makes the engine of a scheduler that has the way to the server."""
 EPOCH = 1_790_000_000.0
 """When a played scenario begins, in seconds since 1970."""
-
 
 
 def is_write(exchange: Mapping[str, Any]) -> bool:
@@ -210,7 +209,7 @@ class Stage:
         """Our scheduler, in the original's place."""
         loop, release = asyncio.get_running_loop(), engine.algorithm.release
         api = WireApi(Api(self.transport, retries_of(release.client)), release.version)
-        times = Times(loop.time, lambda: EPOCH + loop.time())
+        times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         binder = ExtenderBinder.of(engine.extenders)
         engine.asks_later = True
         state = LiveState(engine, api, self.played.events, times, report=self.played.reports.append)

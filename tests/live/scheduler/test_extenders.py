@@ -18,7 +18,7 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of
 from kubeclassic.live.process.binders import ExtenderBinder
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.state import LiveState, Times
+from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.transport import StoreTransport
@@ -67,7 +67,7 @@ def scheduler_of(world: World, extender: Extender, config: ExtenderConfig) -> Li
     engine = engine_for(world.release, {}, extenders=made)
     transport, release, loop = StoreTransport(world.store), engine.algorithm.release, asyncio.get_running_loop()
     api = WireApi(Api(transport, retries_of(release.client)), release.version)
-    state = LiveState(engine, api, world.events, Times(loop.time, lambda: EPOCH + loop.time()), report=world.reports.append)
+    state = LiveState(engine, api, world.events, LiveClocks(loop.time, lambda: EPOCH + loop.time()), report=world.reports.append)
     binder = ExtenderBinder.of(made)
     scheduler = LiveScheduler(state, [] if binder is None else [binder])
     world.follow(transport, scheduler, scheduler.run)

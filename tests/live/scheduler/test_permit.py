@@ -8,7 +8,7 @@ from typing import Any
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.state import LiveState, Times
+from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recorded import EPOCH
@@ -24,7 +24,7 @@ class Waiting:
         transport, release = StoreTransport(world.store), self.engine.algorithm.release
         loop = asyncio.get_running_loop()
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
-        times = Times(loop.time, lambda: EPOCH + loop.time())
+        times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         self.scheduler = LiveScheduler(LiveState(self.engine, api, world.events, times, report=world.reports.append))
         world.follow(transport, self.scheduler, self.scheduler.run)
 

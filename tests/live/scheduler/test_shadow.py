@@ -12,7 +12,7 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.dryrun import DryRun
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.shadow.judging import Judgement
+from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
 from tests.live.scheduler.worlds import World, live
@@ -21,9 +21,9 @@ MOST_ALLOCATED = {"policy": {"kind": "Policy", "predicates": [], "priorities": [
 NO_PREDICATES = {"policy": {"kind": "Policy", "predicates": [], "priorities": []}}
 
 
-def shadowed(release: str, other: str, config: dict[str, object], pods: int = 40) -> tuple[World, list[Judgement]]:
+def shadowed(release: str, other: str, config: dict[str, object], pods: int = 40) -> tuple[World, list[PodJudgement]]:
     """What a shadow tells of a burst of pods of three sizes on six nodes, one of them larger, and of one that fits nowhere."""
-    told: list[Judgement] = []
+    told: list[PodJudgement] = []
 
     async def play(world: World) -> None:
         for number in range(6):
@@ -94,7 +94,7 @@ class Slow(LiveScheduler):
 def test_priorities_while_pods_come(release: str, seed: int) -> None:
     """Pods of four priorities come faster than they are decided on, and their bindings are written in any order: still nothing differs."""
     rand = random.Random(seed)
-    told: list[Judgement] = []
+    told: list[PodJudgement] = []
 
     def slow_bindings(request: Request) -> Fault:
         return Fault(delay=rand.uniform(0.0, 0.1)) if request.path.endswith("/binding") else NO_FAULT
@@ -144,7 +144,7 @@ def test_a_refused_pod_holds_nobody_up(release: str) -> None:
 @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
 def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
     """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted nowhere first."""
-    told: list[Judgement] = []
+    told: list[PodJudgement] = []
 
     async def play(world: World) -> None:
         world.add_node("node-0", cpu="1")

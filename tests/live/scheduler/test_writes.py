@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubeclassic.live.scheduler.shadow.judging import Judgement, Tally
+from kubeclassic.live.scheduler.shadow.judging import AgreementCounts, PodJudgement
 from kubeclassic.live.scheduler.writes.status import NewCondition, status_patch, with_condition, with_nomination
 
 NOW = "2026-11-22T01:44:50Z"
@@ -69,8 +69,8 @@ def test_a_condition_that_goes_is_deleted() -> None:
 
 def test_a_tally_counts_verdicts() -> None:
     """The summary of a shadow has all verdicts, and the causes of those that differ."""
-    tally = Tally()
-    tally.add(Judgement(pod="default/a", verdict="same", ours="n", cluster="n"))
-    tally.add(Judgement(pod="default/b", verdict="different", ours="n", cluster="m"))
+    tally = AgreementCounts()
+    tally.add(PodJudgement(pod="default/a", verdict="same", ours="n", cluster="n"))
+    tally.add(PodJudgement(pod="default/b", verdict="different", ours="n", cluster="m"))
     assert tally.record() == {"decisions": 2, "same": 1, "amongBest": 0, "different": 1, "causes": []}
     assert tally.line() == "2 decisions compared: 1 same, 0 among the best, 1 different"

@@ -13,9 +13,9 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.scheduler.dryrun import DryApi, DryRun
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.shadow.judging import Judgement
+from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveState, Times
+from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes.api import ClusterApi
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from kubeclassic.simulation.engines import engine_for
@@ -94,7 +94,7 @@ class World:
         """The state of a scheduler."""
         loop = asyncio.get_running_loop()
         engine = engine_for(release or self.release, config or {})
-        times = Times(loop.time, lambda: EPOCH + loop.time())
+        times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         return LiveState(engine, api, self.events, times, scheduler_name, report=self.reports.append)
 
     def schedule(self, *, dry: bool = False) -> LiveScheduler:
@@ -107,9 +107,9 @@ class World:
         self.follow(transport, DryRun.of(scheduler, api), scheduler.run)
         return scheduler
 
-    def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[Judgement]]:
+    def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[PodJudgement]]:
         """Start a shadow."""
-        told: list[Judgement] = []
+        told: list[PodJudgement] = []
         shadow = Shadow(self.state(DryApi(), config, release), told.append)
         self.follow(StoreTransport(self.store), shadow, shadow.run)
         return shadow, told

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kubeclassic.live.server.limits import Limits
+from kubeclassic.live.server.limits import ServerLimits
 from tests.support.serverbuild import JSON, Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
 
 ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
@@ -111,7 +111,7 @@ class TestRefusals:
 class TestLimits:
     def test_a_large_body(self) -> None:
         """A body of more than the allowed size is refused, whether its header says so or not."""
-        caller = Caller.of(three_nodes(), limits=Limits(body_bytes=1000))
+        caller = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=1000))
         found = caller.post("/filter", b" " * 1001)
         assert (found.status_code, found.headers["connection"]) == (413, "close")
         assert found.json()["error"] == "body: got more than 1000 bytes, wanted no more than that"
@@ -125,7 +125,7 @@ class TestLimits:
 
     def test_a_slow_body(self) -> None:
         """A body that does not arrive in time is refused."""
-        caller = Caller.of(three_nodes(), limits=Limits(seconds=0.05))
+        caller = Caller.of(three_nodes(), limits=ServerLimits(seconds=0.05))
 
         async def drops() -> AsyncIterator[bytes]:
             while True:
@@ -138,7 +138,7 @@ class TestLimits:
 
     def test_many_requests_at_a_time(self) -> None:
         """Beyond the allowed number requests are refused at once, and the others are answered."""
-        caller, gate = Caller.of(three_nodes(), limits=Limits(requests=2)), threading.Event()
+        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(requests=2)), threading.Event()
         caller.app.worker.submit(gate.wait, 10)
 
         async def many() -> list[int]:
@@ -153,7 +153,7 @@ class TestLimits:
 
     def test_an_answer_that_takes_too_long(self) -> None:
         """Who waits too long for an answer is told so; what did not begin does not run."""
-        caller, gate = Caller.of(three_nodes(), limits=Limits(seconds=0.05)), threading.Event()
+        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(seconds=0.05)), threading.Event()
         caller.app.worker.submit(gate.wait, 10)
         found = caller.post("/filter", ASK)
         gate.set()
@@ -161,7 +161,7 @@ class TestLimits:
 
     def test_many_large_bodies_at_a_time(self) -> None:
         """Bodies together may take four times the size of one."""
-        caller, gate = Caller.of(three_nodes(), limits=Limits(body_bytes=2000)), threading.Event()
+        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=2000)), threading.Event()
         caller.app.worker.submit(gate.wait, 10)
         body = json.dumps(ASK).encode().ljust(1900)
 
@@ -185,19 +185,19 @@ class TestToken:
     @pytest.mark.parametrize("path", ["/metrics", "/configz"])
     def test_who_may_ask(self, path: str, header: str | None, status: int) -> None:
         """With a token only who shows it gets answers."""
-        caller = Caller.of(three_nodes(), limits=Limits(token=b"secret"))
+        caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
         found = caller.get(path, headers={} if header is None else {"authorization": header})
         assert found.status_code == status
         assert found.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
 
     def test_probes_need_none(self) -> None:
         """A kubelet's probes have no token."""
-        caller = Caller.of(three_nodes(), limits=Limits(token=b"secret"))
+        caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
         assert [caller.get(path).status_code for path in ("/healthz", "/livez", "/readyz")] == [200] * 3
 
     def test_before_the_body(self) -> None:
         """Without the token a body is not read."""
-        caller = Caller.of(three_nodes(), limits=Limits(token=b"secret"))
+        caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
         assert [caller.post(verb, b"{").status_code for verb in VERBS] == [401] * 4
 
 

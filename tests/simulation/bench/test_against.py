@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kubeclassic.api.record import plain
 from kubeclassic.simulation.bench.against import Opponent, OpponentError, as_file
 from kubeclassic.simulation.bench.bench import read_case, time_once
 from kubeclassic.simulation.bench.cases import Shape
@@ -45,12 +46,12 @@ def test_what_it_says() -> None:
     found = opponent(printing("begin", '{"case": "A/5Nodes", "pods_per_s": 50, "scheduled": 7}', '{"pods_per_s": 70}'))
     found.run()
     found.run()
-    assert found.record([100.0, 200.0, 110.0]) == {
+    assert plain(found.beside([100.0, 200.0, 110.0])) == {
         "command": found.command, "runs": [50.0, 50.0], "pods_per_s": 50.0, "ratio": 2.2, "scheduled": 7,
     }  # fmt: skip
     other = opponent(printing('{"case": "B", "pods_per_s": 50}', '{"case": "C", "pods_per_s": 20}'))
     other.run()
-    assert other.record([10.0]) == {"command": other.command, "runs": [20.0], "pods_per_s": 20.0, "ratio": 0.5}
+    assert plain(other.beside([10.0])) == {"command": other.command, "runs": [20.0], "pods_per_s": 20.0, "ratio": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_medians(tmp_path: Path) -> None:
 def test_an_unknown_machine(tmp_path: Path) -> None:
     """Without a calibration on one side there is no calibrated ratio, and no warning of it."""
     found = files(tmp_path, [line(calibration=None)], [line()])
-    assert found.pairs[0].record()["calibrated_ratio"] is None
+    assert found.pairs[0].record().calibrated_ratio is None
     assert list(found.warnings()) == []
 
 

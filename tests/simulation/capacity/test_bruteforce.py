@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 import attrs
-import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -102,32 +101,30 @@ def check(question: Question, release: str, preemption: bool) -> None:
     event(f"{min(found.fits, 3)} copies or more, {'some' if found.answer.counted.evicted else 'none'} evicted, {found.stop.kind}")
 
 
-RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
+RELEASES = st.sampled_from(list(ALL_RELEASES))
 
 
-@RELEASES
-@pytest.mark.parametrize("preemption", [False, True], ids=["without preemption", "with preemption"])
 class TestAgainstBruteForce:
-    @given(question=questions(["resources", "ports", "nodes", "tolerations"]))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions(["resources", "ports", "nodes", "tolerations"]))
+    @examples(4)
     def test_resources_and_nodes(self, release: str, preemption: bool, question: Question) -> None:
         """Copies with requests, ports, selectors and tolerations."""
         check(question, release, preemption)
 
-    @given(question=questions(["affinity", "spread"], OWNER_KINDS))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions(["affinity", "spread"], OWNER_KINDS))
+    @examples(4)
     def test_affinity_and_spread(self, release: str, preemption: bool, question: Question) -> None:
         """Copies with affinity to one another and to others, and with spread constraints."""
         check(question, release, preemption)
 
-    @given(question=questions_with_pending(["resources", "affinity"]))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions_with_pending(["resources", "affinity"]))
+    @examples(4)
     def test_pods_that_wait(self, release: str, preemption: bool, question: Question) -> None:
         """Copies after the pods that wait in the cluster."""
         check(question, release, preemption)
 
-    @given(question=questions(["disks", "claims"], VOLUME_KINDS))
-    @examples(1)
+    @given(release=RELEASES, preemption=st.booleans(), question=questions(["disks", "claims"], VOLUME_KINDS))
+    @examples(4)
     def test_volumes(self, release: str, preemption: bool, question: Question) -> None:
         """Copies with disks and claims."""
         check(question, release, preemption)

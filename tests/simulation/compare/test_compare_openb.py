@@ -13,6 +13,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
+from kubeclassic.api.record import plain
 from kubeclassic.cli.report.comparison.page import comparison_html
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.compare.modes import FREE, LOCKED
@@ -47,7 +48,7 @@ def answers(shared: Path) -> dict[str, dict[str, str | None]]:
 def compared(scenario: Scenario, mode: str) -> dict[str, Any]:
     """The record of the two releases, all nodes looked at."""
     made = {name: engine_for(release, {"percentageOfNodesToScore": 100}) for name, release in PAIR.items()}
-    return compare(scenario, made, mode=mode).record()
+    return plain(compare(scenario, made, mode=mode).document())
 
 
 def test_free(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> None:

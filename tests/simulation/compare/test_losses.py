@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.record import plain as data_of
 from kubeclassic.cli.report.comparison.verdict import label, plain, verdict
 from kubeclassic.core.engine import Engine
 from kubeclassic.predicates import reasons
@@ -32,7 +33,7 @@ def compared(objects: Iterable[KubeObject], engines: dict[str, Engine], mode: st
     """The record of a comparison; pods without a node wait."""
     found = list(objects)
     waiting = tuple(item for item in found if isinstance(item, Pod) and not item.spec.node_name)
-    return compare(Scenario(tuple(item for item in found if item not in waiting), waiting), engines, mode=mode).record()
+    return data_of(compare(Scenario(tuple(item for item in found if item not in waiting), waiting), engines, mode=mode).document())
 
 
 TAINT = [{"key": "gpu", "value": "x", "effect": "NoSchedule"}]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
+from kubeclassic.api.record import plain
 from kubeclassic.framework.migrate.translation import migrate
 from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, SAME
 from kubeclassic.simulation.compare.causes import PREDICATE, SCORE
@@ -59,7 +62,7 @@ def checked(
 
 def verdicts(found: Comparison) -> list[tuple[str, str | None, str | None]]:
     """(verdict, old host, new host) of each cycle that is not the same, in order."""
-    return [(one.verdicts[PROFILE], one.judged[POLICY].host, one.judged[PROFILE].host) for one in found.differences]
+    return [(one.causes[PROFILE].verdict, one.decisions[POLICY].host, one.decisions[PROFILE].host) for one in found.differences]
 
 
 class TestCheck:
@@ -79,7 +82,7 @@ class TestCheck:
         """However few nodes the configuration looks for, the check looks at all, on both sides."""
         found = checked([node(f"n{i:03}") for i in range(150)], [pod("p")], config={"percentage": 1})
         assert found.agreements[PROFILE].same_fitting == 1
-        assert found.record()["against"][0]["correlation"][-1]["points"] == 150
+        assert plain(found.document())["against"][0]["correlation"][-1]["points"] == 150
 
     def test_a_predicate_that_is_gone(self) -> None:
         """Where the old release turns the other node down, its predicate and reason are told."""
@@ -123,11 +126,11 @@ class TestCheck:
         objects: list[KubeObject] = [node("a"), node("b"), pod("o", "100m", "100Mi", nodeName="a")]
         entries = [{"name": "LeastRequestedPriority", "weight": 1}]
         whole, part = (checked(objects, [pod("p"), pod("q", "4")], priorities=entries, correlates=one) for one in (True, False))
-        wanted, found = whole.record(), part.record()
+        wanted, found = plain(whole.document()), plain(part.document())
         assert wanted["against"][0].pop("correlation") != [] == found["against"][0].pop("correlation")
         assert found == wanted
-        assert [one["pod"] for one in part.record(AMONG_BEST)["differences"]] == [one["pod"] for one in wanted["differences"]] != []
-        assert part.record(DIFFERENT) == {**found, "differences": []} | {"against": part.record(DIFFERENT)["against"]}
+        assert [one.pod for one in part.document(verdict=AMONG_BEST).differences] == [one["pod"] for one in wanted["differences"]] != []
+        assert part.document(verdict=DIFFERENT) == msgspec.structs.replace(part.document(), differences=())
 
     def test_those_that_preempt(self) -> None:
         """Who is evicted leaves both, the preemptor waits in both, and its retry is judged too."""

@@ -14,6 +14,7 @@ from kubeclassic import Cluster, DrainResult, drain
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 from kubeclassic.simulation.drain.bound import Bound
+from kubeclassic.simulation.drain.plan import DrainMove
 from kubeclassic.simulation.drain.proof import prove
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
@@ -48,14 +49,14 @@ class TestWhatIsFound:
         """Pods of the emptiest nodes move to the fullest."""
         found = searched(*three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m")))
         assert found.can == ["c", "b"]
-        assert {move["to"] for move in found.moves} == {"a"}
+        assert {move.to for move in found.moves} == {"a"}
         assert found.at_most == 2
 
     def test_all_that_went_can_go_at_once(self) -> None:
         """No pod moves twice: the plan is of the whole set, not of one node after another."""
         found = searched(*three(owned("p", on="a", cpu="1"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="1")))
         assert len(found.can) == 2
-        assert sorted(move["pod"] for move in found.moves) == sorted({move["pod"] for move in found.moves})
+        assert sorted(move.pod for move in found.moves) == sorted({move.pod for move in found.moves})
 
     def test_the_control_plane_stays(self) -> None:
         """Nodes with the role's label, old or new, are no candidates."""
@@ -80,7 +81,7 @@ class TestWhatIsFound:
         """With recreate_bare a trace's bare pods move, under their own names."""
         found = searched(*three(owned("p", "bare", on="a", cpu="2"), owned("q", "bare", on="b", cpu="1")), force=False, recreate_bare=True)
         assert set(found.can) == {"b", "c"}
-        assert found.moves == [{"pod": "default/q", "from": "b", "to": "a"}]
+        assert found.moves == (DrainMove("default/q", "b", "a"),)
 
 
 class TestWhatMayGo:
@@ -94,7 +95,7 @@ class TestWhatMayGo:
     def test_more_than_there_are(self) -> None:
         """To keep more nodes than there are is to keep all."""
         found = searched(*three(), keep=7)
-        assert (found.can, found.at_most, found.all_can) == ([], 0, False)
+        assert (found.can, found.at_most, found.ok) == ([], 0, False)
 
     def test_labels(self) -> None:
         """Only nodes with the labels go; the others are not spoken of."""
@@ -128,15 +129,15 @@ class TestTheBound:
         pods = [pod(f"p{i}", on=f"cpu-{i}", requests={"cpu": "5"}) for i in range(3)]
         pods += [pod(f"q{i}", on=f"mem-{i}", requests={"memory": "5Gi"}) for i in range(3)]
         found = searched(*nodes, *pods, recreate_bare=True)
-        assert found.plan.bound is not None
-        assert (found.plan.bound.must_stay, set(found.plan.bound.weights)) == (3, {"cpu", "memory"})
+        bound = found.record()["bound"]
+        assert (bound["mustStay"], set(bound["resources"])) == (3, {"cpu", "memory"})
         assert len(found.can) == 2
 
     def test_a_policy_without_resources_has_none(self) -> None:
         """Where no rule counts resources nothing has to stay."""
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodToleratesNodeTaints"}], "priorities": []}
         found = searched(*three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy)
-        assert found.plan.bound == Bound(3, 0)
+        assert found.plan.answer.bound == Bound.of(3, 0)
         assert len(found.can) == 2
 
     def test_pods_without_makers_need_no_room(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from kubeclassic import import_openb
 from kubeclassic.api.objects import Pod
+from kubeclassic.api.record import plain
 from kubeclassic.simulation.drain.auto import Wish
 from kubeclassic.simulation.drain.plan import search_for
 from kubeclassic.simulation.drain.rules import DrainFlags
@@ -29,12 +30,13 @@ def trace(shared: Path) -> Settled:
 def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:
     """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
     plan = search_for(trace, Wish(), DrainFlags(recreate_bare=True))
-    assert plan.bound is not None
-    assert (trace.placed, len(plan.can), len(plan.moves), plan.rounds, plan.bound.at_most) == (7919, 418, 625, 305, 571)
+    answer = plan.answer
+    assert answer.bound is not None
+    assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds, answer.bound.at_most) == (7919, 418, 625, 305, 571)
     page = " ".join((root / "docs" / "guides" / "drain.md").read_text(encoding="utf-8").split())
     assert "Then 418 of the 1,523 nodes can go together: 625 pods move in 305 rounds. At most 571 could: 952 nodes" in page
-    after = replayed(list(trace.objects), "1.16", plan.record())
-    gone = set(plan.can)
+    after = replayed(list(trace.objects), "1.16", plain(answer))
+    gone = set(answer.can)
     assert [pod.key for pod in after.pods if pod.spec.node_name in gone] == []
     assert sum(bool(pod.spec.node_name) for pod in after.pods) == sum(isinstance(item, Pod) for item in trace.objects)
 
@@ -43,5 +45,5 @@ def test_bare_pods_keep_their_nodes(trace: Settled) -> None:
     """Without a flag for bare pods only nodes without pods can go, at once."""
     plan = search_for(trace, Wish(), DrainFlags())
     used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}
-    assert set(plan.can) == {node.name for node in trace.nodes} - used
+    assert set(plan.answer.can) == {node.name for node in trace.nodes} - used
     assert plan.evictions == ()

@@ -9,6 +9,7 @@ import pytest
 from kubeclassic import Cluster, DrainResult, drain
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.simulation.drain.plan import DrainMove
 from tests.support.asking import asked as keywords_of
 from tests.support.build import node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
@@ -35,7 +36,7 @@ class TestWhoLeaves:
     def test_pods_of_controllers(self, app: str) -> None:
         """They leave, and their controller makes others; only a StatefulSet's keep their names."""
         found = beside(owned("p", app, on="a"))
-        assert found.moves == [{"pod": "default/p", "from": "a", "to": "b"}]
+        assert found.moves == (DrainMove("default/p", "a", "b"),)
         assert (found.record()["evictions"][0]["replacement"] == "default/p") == (OWNERS[app] == "StatefulSet")
 
     @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ class TestWhoLeaves:
         """Without the flag nothing at all is evicted, in kubectl's words."""
         refused = beside(one, owned("q", on="a"))
         assert refused.cannot == {"a": f"cannot delete {why}: default/p"}
-        assert refused.moves == []
+        assert refused.moves == ()
         assert beside(one, owned("q", on="a"), **{flag: True}).can == ["a"]
 
     def test_several_refusals(self) -> None:
@@ -75,7 +76,7 @@ class TestWhoLeaves:
     def test_pods_that_are_not_selected_stay(self) -> None:
         """With a selector others are neither evicted nor in the way, whatever they are."""
         found = beside(owned("p", on="a"), owned("q", "bare", on="a", **SCRATCH), pod_selector="app=web")
-        assert [move["pod"] for move in found.moves] == ["default/p"]
+        assert [move.pod for move in found.moves] == ["default/p"]
         assert [stay["why"] for stay in found.record()["staying"]] == ["not selected by --pod-selector"]
 
     def test_finished_pods_do_not_matter(self) -> None:
@@ -108,7 +109,7 @@ class TestWhereTheyGo:
         assert found.can == []
         (why,) = found.cannot.values()
         assert "made in place of default/p, finds no other node: 0/2 nodes are available: " in why
-        assert (found.moves, found.all_can) == ([], False)
+        assert (found.moves, found.ok) == ((), False)
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_back_again(self, release: str) -> None:
@@ -193,7 +194,7 @@ class TestWhereTheyGo:
         nodes = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
         found = emptied(*nodes, kind, disk, claim, one, release="1.27")
         assert found.cannot == {}
-        assert found.moves == [{"pod": "default/p", "from": "a", "to": "b"}]
+        assert found.moves == (DrainMove("default/p", "a", "b"),)
         full = emptied(*nodes, kind, disk, claim, one, owned("q", on="b", cpu="4"), release="1.27", nodes="b")
         assert list(full.cannot) == ["b"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.simulation.lab.answer import Difference
+from kubeclassic.simulation.lab.answer import RunDifference
 from kubeclassic.simulation.lab.clock import film, why_then
 from kubeclassic.simulation.lab.saved import rules_file, scenario_file
 from kubeclassic.simulation.lab.session import Session
@@ -95,7 +95,7 @@ class TestCluster:
         found.do({"do": "copy", "node": "gpu-b1", "count": 2})
         names = [node.name for node in scenario(found).nodes]
         assert names[-2:] == ["gpu-b1-1", "gpu-b1-2"]
-        assert found.difference("start") == Difference.between(found.bench.answer(found.history[0]), found.answer)
+        assert found.difference("start") == RunDifference.between(found.bench.answer(found.history[0]), found.answer)
         assert len(found.difference("start").come) == 2  # type: ignore[union-attr]
 
     def test_cordon_and_back(self) -> None:

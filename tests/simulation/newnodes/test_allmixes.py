@@ -73,7 +73,7 @@ def check(question: Question, release: str) -> None:
     found = add_nodes(cluster, question.kinds, release, costs=costs, most_nodes=MOST, defaults=False)
     mixes = [mix for mix in product(range(MOST + 1), repeat=len(question.kinds)) if sum(mix) <= MOST]
     good = {mix for mix in mixes if does(question, mix, release)}
-    assert found.placed == bool(good)
+    assert found.ok == bool(good)
     event(f"{sum(found.added.values())} added, {'some' if found.answer.found.never else 'none'} can never be placed")
     if not good:
         return

@@ -83,7 +83,7 @@ class TestNeeds:
         """A Policy without the resource predicate places any number on one node, which the bound must not forbid."""
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "HostName"}], "priorities": []}
         found = add_nodes([NODE], "like:a", scheduler=Classic(policy=policy), pod=pod("web", "1500m"), pods=9)
-        assert (found.placed, found.added) == (True, {})
+        assert (found.ok, found.added) == (True, {})
 
     def test_no_bound_by_ignored_resources(self) -> None:
         """A resource that the profile ignores is no need."""
@@ -94,7 +94,7 @@ class TestNeeds:
         web = pod("web", "100m")
         web["spec"]["containers"][0]["resources"]["requests"]["example.com/thing"] = "5"
         assert add_nodes([NODE], "like:a", scheduler=Framework(profile=profile), pod=web, pods=3).added == {}
-        assert not add_nodes([NODE], "like:a", scheduler="1.27", pod=web, pods=3).placed
+        assert not add_nodes([NODE], "like:a", scheduler="1.27", pod=web, pods=3).ok
 
     def test_preemption_makes_room(self) -> None:
         """With preemption, what pods of lower priority hold is room too."""
@@ -108,5 +108,5 @@ class TestNeeds:
         """Where a quota stops copies no number of nodes helps, and the answer says what the API server says."""
         quota = {"kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "default"}, "spec": {"hard": {"pods": "2"}}}
         found = add_nodes([NODE, quota], "like:a", pod=pod("web", "1"), pods=4)
-        assert not found.placed
+        assert not found.ok
         assert 'pods "web-2" is forbidden: exceeded quota: few' in found.without_node["default/web-2"]

@@ -17,7 +17,7 @@ from kubeclassic.framework.status import Status, unschedulable, wait
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay.checkpoint import CheckpointError, Header, load, save
 from kubeclassic.simulation.replay.inputs.inputs import Inputs
-from kubeclassic.simulation.replay.outputs import OutputError
+from kubeclassic.simulation.replay.outputs import ResultFileError
 from kubeclassic.simulation.replay.recording import Recording
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays, Places
@@ -171,14 +171,14 @@ class TestResuming:
         wanted = unbroken(inputs, places(tmp_path, "one"), release, **options)
         assert broken(inputs, places(tmp_path, "other"), release, 47, **options) == wanted
 
-    @pytest.mark.parametrize("release", ALL[-2:])
+    @pytest.mark.parametrize("release", ALL[-1:])
     def test_every_single_step(self, tmp_path: Path, release: str) -> None:
         """A checkpoint may be made after any step."""
         inputs = of_file(tmp_path, BUSY.replace("count: 25", "count: 3"))
         wanted = unbroken(inputs, places(tmp_path, "one"), release)
         assert broken(inputs, places(tmp_path, "other"), release, every=0) == wanted
 
-    @pytest.mark.parametrize("every", [7, 61])
+    @pytest.mark.parametrize("every", [17, 61])
     def test_profiles_and_plugins(self, tmp_path: Path, every: int) -> None:
         """Several profiles, pods that are held back or being bound, and what a user's plugin keeps, in itself and in a cycle, are kept."""
         text = BUSY.replace("count: 25", "count: 5") + HELD
@@ -188,7 +188,7 @@ class TestResuming:
         assert b'"gated":true' in wanted[0]
         assert broken(inputs, places(tmp_path, "other"), choosy, every, delays=delays) == wanted
 
-    @pytest.mark.parametrize("every", [3, 41])
+    @pytest.mark.parametrize("every", [13, 41])
     def test_waiting_pods(self, tmp_path: Path, every: int) -> None:
         """Pods that wait on Permit go on waiting for the rest of their time, and plugins find them."""
         text = BUSY.replace("count: 25", "count: 5") + HELD
@@ -288,11 +288,11 @@ class TestRefusals:
         for changed in (content[: len(content) // 3], b"x" + content[1:]):
             path.write_bytes(changed)
             with pytest.raises(
-                OutputError, match=r"half.jsonl: not the file that the checkpoint was made with: its first \d+ bytes differ"
+                ResultFileError, match=r"half.jsonl: not the file that the checkpoint was made with: its first \d+ bytes differ"
             ):
                 resumed(half_way)
         path.unlink()
-        with pytest.raises(OutputError, match=r"half.jsonl: cannot be resumed: no such file or directory"):
+        with pytest.raises(ResultFileError, match=r"half.jsonl: cannot be resumed: no such file or directory"):
             resumed(half_way)
 
 

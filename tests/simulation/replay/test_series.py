@@ -12,7 +12,7 @@ import pytest
 from kubeclassic.simulation.replay import outputs
 from kubeclassic.simulation.replay.ledger import SAMPLE, Fragmentation, Ledger
 from kubeclassic.simulation.replay.series import Series, columns
-from kubeclassic.simulation.replay.tally import Tally
+from kubeclassic.simulation.replay.tally import ReplayCounts
 from tests.support.build import node, pod
 from tests.support.replaybuild import at, played, replay, there
 
@@ -62,7 +62,7 @@ class TestSeries:
 
         monkeypatch.setattr(outputs, "import_module", missing)
         with pytest.raises(
-            outputs.OutputError, match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'"
+            outputs.ResultFileError, match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'"
         ):
             outputs.write_parquet(tmp_path / "a.parquet", [], [])
 
@@ -116,7 +116,7 @@ class TestFragmentation:
 class TestTally:
     def test_percentiles(self) -> None:
         """Percentiles of the waits are interpolated; without a wait there are none."""
-        tally = Tally()
+        tally = ReplayCounts()
         assert tally.wait_record() == {}
         tally.waits.extend(range(101))
         assert tally.wait_record() == {"mean": 50, "p50": 50, "p90": 90, "p95": 95, "p99": 99, "max": 100}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kubeclassic.cli.report.page.markup import html, told
-from kubeclassic.cli.report.page.parts import Part, bullets, card, dot, facts, folded, plain_table, section, stack, track
+from kubeclassic.cli.report.page.parts import StackItem, bullets, card, dot, facts, folded, plain_table, section, stack, track
 from tests.support.pages import assert_told
 
 
@@ -29,7 +29,7 @@ class TestPlainTable:
 class TestBars:
     def test_stack(self) -> None:
         """A bar has a piece for each part that there is, a legend with all, and says itself to those who do not see it."""
-        bar = stack("pods", [Part("same", 3, "red", "a"), Part("none", 0, "blue", "b"), Part("other", 1, "green", "c")])
+        bar = stack("pods", [StackItem("same", 3, "red", "a"), StackItem("none", 0, "blue", "b"), StackItem("other", 1, "green", "c")])
         assert re.findall(r"flex:(\d+)", bar) == ["3", "1"]
         assert 'aria-label="pods: 3 same, 0 none, 1 other"' in bar
         assert re.findall(r'class="derived">([^<]*)<', bar) == ["75.0 %", "0.0 %", "25.0 %"]

@@ -8,10 +8,10 @@ from html import escape
 import pytest
 
 from kubeclassic.cli.report.page import charts
-from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, Judgement, SideNode
-from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, Series
+from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, SideDecision, SideNode
+from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, ChartSeries
 from kubeclassic.cli.report.page.clustermap import LEVELS, ClusterMap, MapSide, level
-from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, Score
+from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
 from kubeclassic.cli.report.page.nodemap import NodeSide, node_map
 from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse
 from tests.support.pages import assert_told, data_of_page, numbers_of_page
@@ -57,7 +57,9 @@ class TestMap:
 
 class TestMatrix:
     LINES = (
-        MatrixLine(node="n1", passed=frozenset("AB"), scores=[Score("S", 7, 1), Score("T", 5, 2)], total=17, path="total", winner=True),
+        MatrixLine(
+            node="n1", passed=frozenset("AB"), scores=[RuleScore("S", 7, 1), RuleScore("T", 5, 2)], total=17, path="total", winner=True
+        ),
         MatrixLine(node="n2", passed=frozenset("A"), failed={"B": "no room"}),
         MatrixLine(node="n3", state="not visited"),
     )
@@ -91,7 +93,7 @@ class TestAligned:
     def test_data(self) -> None:
         """Texts and lists of rules stand once; details have them by number, with the line that decides."""
         nodes = [SideNode("n", "feasible", [("A", 7, 1), ("B", 2, 3)], 13)]
-        cycle = Aligned("Cycle 1", [Judgement(0, "n", nodes=nodes, chosen="n"), Judgement(1, "<none>", "0/1 nodes")], "A")
+        cycle = Aligned("Cycle 1", [SideDecision(0, "n", nodes=nodes, chosen="n"), SideDecision(1, "<none>", "0/1 nodes")], "A")
         data = AlignedData(["a", "b"], {"B": "A"})
         ((title, deciding, judged),) = data.detail([cycle])
         shared = data.shared()
@@ -105,7 +107,7 @@ class TestAligned:
 
 CHART = Chart(
     title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], up="nodes",
-    series=[Series("a", [1511, 2, 3], "use.a"), Series("b", [1500, 2, None], "use.b", 1)],
+    series=[ChartSeries("a", [1511, 2, 3], "use.a"), ChartSeries("b", [1500, 2, None], "use.b", 1)],
 )  # fmt: skip
 RECORD = {"use": {"a": [1511, 2, 3], "b": [1500, 2, None]}}
 
@@ -131,7 +133,7 @@ class TestChart:
         assert svg.count("<text") == len(sizes)
         ids = re.findall(r' id="([^"]*)"', svg)
         assert len(ids) == len(set(ids))
-        other = Chart(title="other", description="d", labels=[1], series=[Series("a", [1])]).html()
+        other = Chart(title="other", description="d", labels=[1], series=[ChartSeries("a", [1])]).html()
         assert not {*ids} & {*re.findall(r' id="([^"]*)"', other)}
 
     def test_same_bytes(self) -> None:
@@ -141,7 +143,7 @@ class TestChart:
     @pytest.mark.parametrize("kind", ["lines", "steps"])
     def test_lines(self, kind: str) -> None:
         """Lines go over numbers; the axis of shares is in percent."""
-        over = {"labels": [0, 5, 9], "series": [Series("", [0.1, None, 0.5])]}
+        over = {"labels": [0, 5, 9], "series": [ChartSeries("", [0.1, None, 0.5])]}
         html = Chart(title="t", description="d", kind=kind, percent=True, wide=True, **over).html()
         assert "%</text>" in html
         assert 'viewBox="0 0 720 260"' in html

@@ -1,0 +1,123 @@
+"""A comparison as data: each configuration, each beside the first, and each cycle in which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from ...api.reading.notices import ResultDocument
+from ...api.record import Count, Meta, Record, says
+from ..summary import Summary
+from .agreement import AgreementCounts, Verdict
+from .causes import Cause, CauseKind
+from .contestants import JudgedNode
+from .correlation import ScoreCorrelation
+from .losses import Losses
+
+
+class ComparedConfiguration(Record):
+    """One configuration, and how its pods and nodes end. In mode locked the nodes are the same for all."""
+
+    name: Annotated[str, says("a to h, as on the command line.")]
+    text: Annotated[str, says("As it was asked for.")]
+    release: str
+    summary: Summary
+    fragmentation: Annotated[Mapping[str, float], says("Resource -> the share of the free room on nodes where a waiting pod does not fit.")]
+    nodes_by_use: Annotated[
+        Mapping[str, Annotated[list[Count], Meta(min_length=10, max_length=10)]],
+        says("Resource -> how many nodes are how full, in tenths."),
+    ]
+    hosts: Annotated[Mapping[str, str | None], says("Pod -> its node in the end.")]
+    evicted: Annotated[Mapping[str, str], says("Pod that had to leave -> the pod that took its place.")]
+
+
+class ComparedPod(Record):
+    """Where a pod is in the end in both."""
+
+    pod: str
+    first: str | None
+    second: str | None
+
+
+class FirstDifference(Record):
+    """The first cycle in which the two differ. In mode free all later ones can follow from it."""
+
+    pod: str
+    cycle: Count
+    retry: bool
+    first: Annotated[str | None, says("The node that the first one chose.")]
+    second: str | None
+    verdict: Verdict
+    cause: Cause
+
+
+class CauseCount(Record):
+    """How often a cause came with a verdict."""
+
+    verdict: Verdict
+    kind: CauseKind
+    rule: str | None
+    side: str | None
+    cycles: Count
+
+
+class ConfigurationPair(Record):
+    """The first configuration and another one: the pods, where they end, and the cycles that both had."""
+
+    first: str
+    second: str
+    alike: Annotated[Count, says("Pods that end on the same node, or on none in both.")]
+    elsewhere: Annotated[tuple[ComparedPod, ...], says("Pods that end on another node.")]
+    first_alone: Annotated[tuple[ComparedPod, ...], says("Placed by the first alone.")]
+    second_alone: Annotated[tuple[ComparedPod, ...], says("Placed by the second alone.")]
+    held_back: Annotated[tuple[ComparedPod, ...], says("Placed by one, not tried by the other.")]
+    lost: Annotated[Losses, says("The pods of firstAlone: why the second one has no node for them.")]
+    gained: Annotated[Losses, says("The pods of secondAlone: why the first one has no node for them.")]
+    first_difference: FirstDifference | None
+    differing_cycles: Count
+    agreement: AgreementCounts
+    causes: Annotated[tuple[CauseCount, ...], says("The most frequent first.")]
+    correlation: tuple[ScoreCorrelation, ...]
+
+
+class ComparedDecision(Record):
+    """What one configuration decides."""
+
+    host: str | None
+    error: Annotated[str | None, says("The scheduler's own message.")]
+    room_on: Annotated[str | None, says("Where it makes room by preemption.")]
+    victims: tuple[str, ...]
+    gated: Annotated[bool, says("It does not try the pod, for its scheduling gates.")]
+    nodes: Annotated[tuple[JudgedNode, ...], says("How it judges each node in question.")]
+
+
+class DifferenceCause(Cause, kw_only=True):
+    """Why a configuration decides otherwise than the first one, and how much that matters."""
+
+    verdict: Verdict
+
+
+class DifferingCycle(Record):
+    """A cycle in which not all decide the same."""
+
+    pod: str
+    cycle: Annotated[Count, says("Which cycle, from 0.")]
+    retry: Annotated[bool, says("It is the pod's second try, after it made room.")]
+    decisions: Annotated[Mapping[str, ComparedDecision], says("By configuration; one that did not try the pod again is missing.")]
+    causes: Annotated[Mapping[str, DifferenceCause], says("By configuration, for those that differ from the first.")]
+
+
+class ComparisonDocument(ResultDocument, kw_only=True):
+    """The same pods through two or more configurations; the others are compared with the first one."""
+
+    KIND = "Comparison"
+    mode: Annotated[
+        Literal["locked", "free"],
+        says("locked: all decide on the same state each time, that of the first one; free: each has its own cluster."),
+    ]
+    same: Annotated[bool, says("Whether all decisions are the same.")]
+    pods: Annotated[Count, says("Pods that were to be scheduled.")]
+    cycles: Annotated[Count, says("Scheduling cycles, tries after a preemption among them.")]
+    configurations: Annotated[tuple[ComparedConfiguration, ...], Meta(min_length=1)]
+    against: Annotated[tuple[ConfigurationPair, ...], says("Each configuration but the first, beside the first.")]
+    differences: Annotated[tuple[DifferingCycle, ...], says("The cycles in which not all decide the same, in order.")]

@@ -1,0 +1,92 @@
+"""Golden files: what ``-o json`` of every question prints about the examples, of ``replay`` its events, compressed in ``tests/golden``.
+
+``python -m tests.support.golden`` in the root writes them again. A file holds the exit status in its first line, then standard output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from kubeclassic.cli import run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDER = ROOT / "tests" / "golden"
+_POLICY = "examples/policies/kubernetes-classic.json --release 1.16"
+_BIG = "examples/capacity/big-node.yaml"
+_DRAIN = "drain examples/drain/cluster.yaml --ignore-daemonsets"
+COMMANDS: Mapping[str, str] = {
+    "simulate": "simulate examples/cluster -o json --details",
+    "simulate-1.12": "simulate examples/cluster -o json --release 1.12",
+    "simulate-1.27": "simulate examples/cluster -o json --release 1.27 --details",
+    "simulate-1.34": "simulate examples/cluster -o json --release 1.34",
+    "simulate-nodes": "simulate examples/cluster -o json --nodes --reschedule-evicted --order queue",
+    "simulate-policy": f"simulate examples/cluster -o json --policy {_POLICY}",
+    "simulate-profile": "simulate examples/cluster -o json --profile examples/profiles/two-profiles.yaml",
+    "simulate-seed": "simulate examples/cluster -o json --order priority --tie-break random --seed 7",
+    "explain-placed": "explain examples/cluster shop/orders-1 -o json",
+    "explain-unschedulable": "explain examples/cluster analytics/yearly-report -o json",
+    "explain-1.34": "explain examples/cluster analytics/yearly-report -o json --release 1.34",
+    "explain-node": "explain examples/cluster deploy/storefront --node gpu-b1 -o json",
+    "what-if": "explain examples/cluster analytics/yearly-report --what-if --order priority -o json",
+    "what-if-want": "explain examples/cluster deploy/storefront --want gpu-b1 -o json",
+    "capacity": "capacity examples/cluster --pod examples/capacity/small-pod.yaml --pod examples/capacity/web.yaml --ratio 5:1 -o json",
+    "capacity-quota": "capacity examples/cluster examples/capacity/quota.yaml --pod examples/capacity/small-pod.yaml -o json",
+    "curve": "capacity examples/cluster --curve cpu=500m..4:4,memory=1Gi..8Gi:4:log -o json",
+    "add-node": "capacity examples/cluster --pod examples/capacity/small-pod.yaml --pods 200 --add-node like:general-a1 -o json",
+    "add-node-mix": f"capacity examples/cluster --add-node like:gpu-b1 --add-node {_BIG} --cost gpu-b1=5,big=2 -o json",
+    "drain": f"{_DRAIN} worker-2 worker-3 -o json",
+    "drain-cluster": "drain examples/cluster general-a1 --ignore-daemonsets --delete-emptydir-data -o json",
+    "drain-auto": f"{_DRAIN} --auto --delete-emptydir-data --force -o json",
+    "compare": "compare examples/cluster --a release=1.12 --b release=1.16 -o json",
+    "compare-free": 'compare examples/cluster --a release=1.16 --b "release=1.34 percentage=100" --mode free -o json',
+    "policy-migrate": f"policy migrate {_POLICY} -o json --check examples/cluster",
+    "policy-migrate-1.34": "policy migrate examples/policies/bin-packing.yaml --to 1.34 -o json",
+    "policy-check": f"policy check {_POLICY} -o json",
+    "releases": "releases -o json",
+    "releases-1.16": "releases 1.16 -o json",
+    "releases-1.34": "releases 1.34 -o json",
+    "releases-diff": "releases --diff 1.16 1.34 -o json",
+    "replay": "replay examples/day.yaml --seed 7",
+    "replay-1.27": "replay examples/day.yaml --seed 7 --release 1.27",
+    "sweep": "sweep examples/sweep.yaml --jobs 1 -o json",
+    "conform": "conform tests/conformance/1.16/preemption.cases.jsonl.gz -o json",
+}
+"""File of ``tests/golden`` -> the command, run in the root of the repository."""
+
+
+def printed(command: str) -> str:
+    """What the file of *command* has to hold."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()), contextlib.chdir(ROOT):
+        status = run(shlex.split(command))
+    return f"{status}\n{out.getvalue()}"
+
+
+def kept(name: str) -> str:
+    """What the file holds."""
+    return gzip.decompress(file_of(name).read_bytes()).decode()
+
+
+def file_of(name: str) -> Path:
+    """The file of a command."""
+    return FOLDER / f"{name}.json.gz"
+
+
+def main() -> None:
+    """Write all files; those that hold today's output already are not touched."""
+    for path in FOLDER.glob("*.json.gz"):
+        if path.name.removesuffix(".json.gz") not in COMMANDS:
+            path.unlink()
+    for name, command in COMMANDS.items():
+        text = printed(command)
+        if not file_of(name).exists() or kept(name) != text:
+            file_of(name).write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+if __name__ == "__main__":
+    main()
