@@ -84,6 +84,7 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **value
     kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets --report drain.html
     kubeclassic drain cluster/ --auto --keep 3 --ignore-daemonsets --delete-emptydir-data -o json
     """
-    from .running.questions.drain import DrainOptions, run
+    from .running.questions.drain import DrainOutput, run
 
-    sys.exit(run(paths, setup, cluster, DrainOptions(**values)))
+    output = DrainOutput(**{name: values.pop(name) for name in ("form", "output", "report", "verbose")})
+    sys.exit(run(paths, setup, cluster, output, **values))

@@ -122,6 +122,11 @@ class Recipe:
         return frozenset([self.config.scheduler_name or DEFAULT_SCHEDULER])
 
     @property
+    def first_scheduler_name(self) -> str:
+        """Whose pods it schedules; of several profiles, the first one's."""
+        return (self.config if self.profiles is None else self.profiles.profiles[0]).scheduler_name or DEFAULT_SCHEDULER
+
+    @property
     def switches(self) -> str:
         """The feature gates that are set, in words: ``A=true,B=false``."""
         return ",".join(f"{name}={str(value).lower()}" for name, value in sorted(self.configuration.gates.items()))

@@ -56,7 +56,9 @@ def run_comparison(wish: CompareOptions, texts: Mapping[str, str]) -> None:
     wanted = tuple(NamedSetup.parse(name, text, limit) for name, text in texts.items())
     given = contest(wish.paths, wish.cluster, wanted)
     scenario = _told(given.scenario, wish, any(one.setup.runs_profiles for one in given.wanted))
-    found = compare(scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts=texts, following=following)
+    found = compare(
+        scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts={one.name: one.text for one in wanted}, following=following
+    )
     answer = found.document(input_warnings(scenario.warnings))
     record = plain(answer)
 

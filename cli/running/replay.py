@@ -22,7 +22,7 @@ from ...simulation.replay.checkpoint import Header
 from ...simulation.replay.guard import guarded
 from ...simulation.replay.inputs.inputs import InputOptions, read_inputs
 from ...simulation.replay.inputs.traces import Reading
-from ...simulation.replay.recording import Recording, found
+from ...simulation.replay.recording import Recording, found, summary
 from ...simulation.replay.replay import Replay
 from ...simulation.replay.settings import Delays, Places
 from ..console.output import note
@@ -63,8 +63,7 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
     if not recording.replay.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
         return INTERRUPTED
-    ledger, tally = recording.replay.cluster.ledger, recording.replay.cluster.tally
-    return 1 if ledger.waiting_pods or tally.never_scheduled else 0
+    return 0 if summary(recording.replay).ok else 1
 
 
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> Replay:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import attrs
 
-from ...api.objects import Pod
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError
 from ...simulation.gcpause import settled
@@ -79,8 +78,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
     tell(scenario, engine, shown.verbose)
     simulation = Simulation(scenario, engine, cluster.order, shown.details or shown.form == "wide")
     if shown.reschedule_evicted:
-        pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
-        simulation.replacements = Replacements.beside(pods, given.scheduler_names)
+        simulation.replacements = Replacements.of_scenario(scenario, given.scheduler_names)
     with writing(shown.output) as stream, settled():
         answer = SimulationRun(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
 

@@ -112,7 +112,7 @@ def drain(
     check_type("keep", keep, int, "a whole number")
     for name, given in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
         check_type(name, given, (str, NoneType), "a text")
-    recipe = recipe_of(scheduler)
+    recipe = recipe_of(scheduler, cluster)
     flags = DrainFlags(
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),

@@ -52,8 +52,8 @@ class MigrateResult(Result):
     notes: tuple[str, ...]
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
-    agrees: bool | None = None
-    """Whether no decision is different: what the command's exit status says; None without a check."""
+    ok: bool = True
+    """Whether no decision is different, or none was checked: what the command's exit status says."""
 
     def yaml(self) -> str:
         """The profile as YAML."""
@@ -61,8 +61,7 @@ class MigrateResult(Result):
         return text
 
     def record(self) -> dict[str, Any]:
-        check = None if self.comparison is None else self.comparison.record()
-        return {"profile": self.profile, "notes": list(self.notes), "agrees": self.agrees, "check": check}
+        return dict(self.profile)
 
     def tables(self) -> Mapping[str, Table]:
         rows: list[Row] = [{"note": note} for note in self.notes]
@@ -70,12 +69,12 @@ class MigrateResult(Result):
         return {"notes": Table(("note",), rows), **checked}
 
     def facts(self) -> Mapping[str, object]:
-        return {"notes": len(self.notes), "agrees": self.agrees}
+        return {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
 
     def verdict(self) -> str:
-        if self.comparison is None or self.agrees is None:
+        if self.comparison is None:
             return "The Policy as a profile; no cluster was given to check it on."
-        if self.agrees:
+        if self.ok:
             return f"No decision is different under the profile. {self.comparison.verdict()}"
         return f"The profile does not decide as the Policy does. {self.comparison.verdict()}"
 

@@ -97,7 +97,7 @@ def what_if(
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
     if not isinstance(want, str | None):
         raise wrong_type("want", want, "the name of a node")
-    recipe = recipe_of(scheduler)
+    recipe = recipe_of(scheduler, cluster)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
         cluster,

@@ -15,7 +15,7 @@ from ....api.reading.notices import Notice, input_warnings
 from ....exceptions import KubeclassicError
 from ....simulation.capacity.answer import CapacityAnswer
 from ....simulation.capacity.curve import axes_of
-from ....simulation.capacity.question import CapacityQuestion, asked
+from ....simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ....simulation.capacity.templates import READ_KINDS
 from ....simulation.functions.capacitycurve import ANY_POD
 from ....simulation.releasenotes import with_pod_notices
@@ -54,7 +54,7 @@ class CapacityOptions:
     max_limit: int = 0
     exclude: tuple[str, ...] = ()
     pending_first: bool = False
-    preemption: bool = False
+    preempts: bool = False
     curve: tuple[str, ...] = ()
     plot: Path | None = None
     add_node: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class CapacityOptions:
     @property
     def limit(self) -> int | None:
         """After how many copies the count stops."""
-        return min((limit for limit in (self.wanted, self.max_limit) if limit), default=None)
+        return limit_of(self.wanted, self.max_limit)
 
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`CapacityOptionError`."""
@@ -80,8 +80,7 @@ class CapacityOptions:
             raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
         if not self.curve and self.plot is not None:
             raise CapacityOptionError("--plot needs --curve")
-        if self.wanted and 0 < self.max_limit < self.wanted:
-            raise CapacityOptionError(f"--max-limit: got {self.max_limit}, wanted as many as --pods {self.wanted} at least, or none")
+        self.limit  # noqa: B018  # raises where both limits do not go together
         for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
             if self.curve and value:
                 raise CapacityOptionError(f"--curve cannot be combined with {flag}: it counts as many of each size as fit")
@@ -105,15 +104,14 @@ class CapacityOptions:
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: CapacityOptions) -> int:
     """Count, and write the answer; the exit status."""
     wanted.check()
-    if wanted.preemption and not setup.get("preemption"):
+    if wanted.preempts and not setup.get("preemption"):
         raise CapacityOptionError("--preemption cannot be combined with --disable-preemption")
     axes = axes_of(wanted.curve)
-    given = opened(paths, cluster, setup.with_(preemption=wanted.preemption))
+    given = opened(paths, cluster, setup.with_(preemption=wanted.preempts))
     templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
-        given.scenario, templates, given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
+        given.scenario, templates, given.setup.recipe, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
-        priorities=given.setup.recipe.keeps_priorities,
     )  # fmt: skip
     noted = with_pod_notices(given.scenario, [given.engine.algorithm], question.pods)
     given = attrs.evolve(given, scenario=checked_scenario(noted, cluster))
@@ -128,7 +126,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: C
 def _new_nodes(wanted: CapacityOptions) -> NewNodes:
     return NewNodes(
         given=wanted.add_node, costs=wanted.cost, most_nodes=wanted.most_nodes, most_trials=wanted.most_trials,
-        preemption=wanted.preemption, form=wanted.form, output=wanted.output, report=wanted.report,
+        form=wanted.form, output=wanted.output, report=wanted.report,
         headers=not wanted.no_headers, wide=wanted.verbose,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import attrs
 import click
@@ -35,48 +35,30 @@ from ..notices import tell_unread
 from ..reporting import about, write_page, write_report
 from ..simulate import tell
 
+FLAGS = tuple(field.name for field in attrs.fields(DrainFlags) if field.name != "pod_selector")
+"""Those of kubectl drain that are on or off."""
+
 
 @attrs.frozen(kw_only=True)
-class DrainOptions:
-    """What the command line asks for, and how it wants to see it."""
+class DrainOutput:
+    """How the answer is written, and where."""
 
-    names: tuple[str, ...] = ()
-    auto: bool = False
-    keep: int = 0
-    zone: str | None = None
-    node_selector: str | None = None
-    ignore_daemonsets: bool = False
-    delete_emptydir_data: bool = False
-    force: bool = False
-    recreate_bare: bool = False
-    disable_eviction: bool = False
-    pod_selector: str | None = None
-    form: str = "table"
-    output: str | None = None
-    report: str | None = None
-    verbose: bool = False
-
-    def flags(self) -> DrainFlags:
-        """Those of kubectl drain."""
-        return DrainFlags(
-            ignore_daemonsets=self.ignore_daemonsets, delete_emptydir_data=self.delete_emptydir_data, force=self.force,
-            recreate_bare=self.recreate_bare, disable_eviction=self.disable_eviction,
-            pod_selector=matcher("--pod-selector", self.pod_selector),
-        )  # fmt: skip
-
-    def question(self, nodes: tuple[str, ...]) -> DrainQuestion:
-        """What is asked, with *nodes* besides those that options name."""
-        return DrainQuestion(
-            nodes=(*nodes, *self.names), auto=self.auto, keep=self.keep, zone=self.zone, node_selector=self.node_selector, mark="--",
-        )  # fmt: skip
+    form: str
+    output: str | None
+    report: str | None
+    verbose: bool
 
 
-def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: DrainOptions) -> int:
-    """Ask, and write the answer; the exit status."""
+def run(
+    given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: DrainOutput, names: Sequence[str], pod_selector: str | None,
+    **values: Any,
+) -> int:  # fmt: skip
+    """Ask, and write the answer; the exit status. *values*: the flags of kubectl drain, and what a Question has besides *names*."""
     paths, nodes = _paths_and_nodes(given)
-    flags = wanted.flags()
+    flags = DrainFlags(pod_selector=matcher("--pod-selector", pod_selector), **{name: values.pop(name) for name in FLAGS})
+    asked = DrainQuestion(nodes=(*nodes, *names), mark="--", **values)
     found = opened(paths, cluster, setup)
-    question = wanted.question(nodes).checked(found.scenario.nodes)
+    question = asked.checked(found.scenario.nodes)
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
         make_engine = engines_like(found.engine, found.setup.recipe, found.scenario)
