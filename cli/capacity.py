@@ -97,6 +97,6 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     kubeclassic capacity cluster/ --pod web.yaml --report capacity.html
     kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
-    from .running.questions.capacity import Asked, run
+    from .running.questions.capacity import CapacityOptions, run
 
-    sys.exit(run(paths, setup, cluster, Asked(**asked)))
+    sys.exit(run(paths, setup, cluster, CapacityOptions(**asked)))

@@ -76,7 +76,7 @@ def compare(
     kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json"
     kubeclassic compare cluster/ --a "release=1.16" --b "release=1.16 rules=mine:CATALOGUE"
     """
-    from .running.compare import Wish, run_comparison
+    from .running.compare import CompareOptions, run_comparison
 
-    wish = Wish(paths, mode, newer_labels, cluster, form, show, output, report, verbose)
+    wish = CompareOptions(paths, mode, newer_labels, cluster, form, show, output, report, verbose)
     run_comparison(wish, {name: text for name, text in texts.items() if text is not None})

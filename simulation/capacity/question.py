@@ -18,7 +18,7 @@ from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ..scenario import Scenario
 from .admission import Gate
-from .counting import AdmitsAll, Counting
+from .counting import AdmitsAll, CapacityCounting
 from .templates import PodTemplate, template_of
 
 _SELECTS = re.compile(r"[=!()\s]")
@@ -30,7 +30,7 @@ class QuestionError(KubeclassicError):
 
 
 @attrs.frozen(kw_only=True)
-class Question:
+class CapacityQuestion:
     """A cluster without the excluded nodes, and the templates as the API server would admit them."""
 
     scenario: Scenario
@@ -53,11 +53,11 @@ class Question:
         """The pods whose copies are counted."""
         return [template.pod for template in self.templates]
 
-    def counting(self, engine: Engine, **more: Any) -> Counting:
+    def counting(self, engine: Engine, **more: Any) -> CapacityCounting:
         """The counting that answers it on *engine*, which must be new."""
         there = (*self.existing, *(item for template in self.templates for item in template.objects))
         gate = Gate.of(there, self.templates, self.refused) if self.admits else AdmitsAll()
-        return Counting(
+        return CapacityCounting(
             engine=engine, scenario=self.scenario, templates=self.templates, ratio=self.ratio, limit=self.limit, admission=gate,
             pending_first=self.pending_first, order=self.order, **more,
         )  # fmt: skip
@@ -67,7 +67,7 @@ def asked(
     scenario: Scenario, given: Sequence[tuple[str, Loaded]], scheduler_names: Collection[str], *, ratio: Sequence[int] | None = None,
     limit: int | None = None, exclude: Sequence[str] = (), pending_first: bool = False, order: str = "input", defaults: bool = True,
     priorities: bool = True,
-) -> Question:  # fmt: skip
+) -> CapacityQuestion:  # fmt: skip
     """The question for the templates that are *given*, each with the words for where it is from.
 
     *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it; *priorities*:
@@ -80,7 +80,7 @@ def asked(
     _check_names(made)
     served = [_served(template, scheduler_names) for template in made]
     admitted = [_admitted(template, left.objects, priorities) if defaults else (template, None) for template in served]
-    return Question(
+    return CapacityQuestion(
         scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
         ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,
         admits=defaults, existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),

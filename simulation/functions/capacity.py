@@ -15,7 +15,7 @@ from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
 from ...api.record import plain
 from ...exceptions import check_type, wrong_type
-from ..capacity.answer import Answer
+from ..capacity.answer import CapacityAnswer
 from ..capacity.question import asked
 from ..capacity.stop import Stop
 from ..capacity.templates import READ_KINDS
@@ -30,7 +30,7 @@ GivenTemplates: TypeAlias = "Part | Iterable[Part]"
 class CapacityResult(Result):
     """How many copies fit, where they go, and what stops the next one."""
 
-    answer: Answer
+    answer: CapacityAnswer
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
@@ -116,7 +116,9 @@ def capacity(
     )  # fmt: skip
     engine = recipe.engine(scenario.config_maps)
     counted = question.counting(engine).count()
-    return CapacityResult(Answer.of(recipe.version, counted, question, pods), warnings_of(scenario, scheduler, engine, pods=question.pods))
+    return CapacityResult(
+        CapacityAnswer.of(recipe.version, counted, question, pods), warnings_of(scenario, scheduler, engine, pods=question.pods)
+    )
 
 
 def checked_exclude(given: str | Sequence[str]) -> list[str]:

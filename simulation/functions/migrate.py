@@ -12,7 +12,7 @@ import yaml
 
 from ...algorithmprovider.config import (
     KIND,
-    KubeSchedulerConfiguration,
+    AlgorithmConfiguration,
     decode_policy,
     load_configuration,
     policy_document,
@@ -38,7 +38,7 @@ from .results import Result, Row, Table
 if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
 
-Read = tuple[Policy | None, KubeSchedulerConfiguration]
+Read = tuple[Policy | None, AlgorithmConfiguration]
 
 WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
 
@@ -48,7 +48,7 @@ class MigrateResult(Result):
     """A profile, what has no exact equivalent, and, where it was checked, how often both decide the same."""
 
     profile: dict[str, Any]
-    """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
+    """A AlgorithmConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
     notes: tuple[str, ...]
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
@@ -125,10 +125,10 @@ def migrate(
 
 def _read(given: GivenPolicy) -> Read:
     if isinstance(given, Policy):
-        return given, KubeSchedulerConfiguration()
+        return given, AlgorithmConfiguration()
     if isinstance(given, Mapping):
         if given.get("kind") != KIND:
-            return read_policy(given), KubeSchedulerConfiguration()
+            return read_policy(given), AlgorithmConfiguration()
         config = read_configuration(given)
         return config.policy(), config
     if not isinstance(given, str | os.PathLike):
@@ -137,4 +137,4 @@ def _read(given: GivenPolicy) -> Read:
     if documents and documents[0].data.get("kind") == KIND:
         config = load_configuration(given)
         return config.policy(), config
-    return decode_policy(policy_document(given)), KubeSchedulerConfiguration()
+    return decode_policy(policy_document(given)), AlgorithmConfiguration()

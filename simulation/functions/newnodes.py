@@ -17,7 +17,7 @@ from ...api.reading.notices import NoticeGroup
 from ...api.record import plain
 from ...exceptions import ManifestError, wrong_type
 from ..capacity.question import asked
-from ..newnodes.answer import Answer, number_of
+from ..newnodes.answer import NewNodesAnswer, number_of
 from ..newnodes.asking import fewest_nodes
 from ..newnodes.daemonpods import DaemonPods
 from ..newnodes.kinds import LIKE, NewNodeError, kinds_of, read_cost
@@ -30,7 +30,7 @@ from .results import Result, Table
 class NewNodesResult(Result):
     """Which nodes to add, and what was proven."""
 
-    answer: Answer
+    answer: NewNodesAnswer
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property

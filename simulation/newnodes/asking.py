@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core.engine import Engine
-from ..capacity.question import Question
-from .answer import Answer
+from ..capacity.question import CapacityQuestion
+from .answer import NewNodesAnswer
 from .kinds import NewNodeError, NodeKind
-from .needs import Needs
-from .search import Search, whole_prices
+from .needs import Demand
+from .search import MixSearch, whole_prices
 from .shapes import Shapes
-from .trials import Trials
+from .trials import MixTrials
 
 WORK = 20_000
-"""How many pods the simulations of the proof place in all, if nobody says how many simulations it may take."""
+"""How many pods the simulations of the proof place in all, if it is not given how many simulations it may take."""
 LEAST_TRIALS, MOST_TRIALS = 10, 400
 
 
 def fewest_nodes(
-    question: Question, kinds: tuple[NodeKind, ...], new_engine: Callable[[], Engine], *, most_nodes: int | None = None,
+    question: CapacityQuestion, kinds: tuple[NodeKind, ...], new_engine: Callable[[], Engine], *, most_nodes: int | None = None,
     most_trials: int | None = None, preemption: bool = False, on_progress: Callable[[int], None] | None = None,
-) -> Answer:  # fmt: skip
+) -> NewNodesAnswer:  # fmt: skip
     """The cheapest mix of *kinds* with which each pod of *question* finds a node; *new_engine* makes new schedulers.
 
-    *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: so many simulations the proof may take.
+    *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: that many simulations the proof may take.
     *preemption*: whether these schedulers evict pods. Raises
     :class:`~.kinds.NewNodeError` for numbers below 1, and for copies without a number of them.
     """
@@ -33,14 +33,14 @@ def fewest_nodes(
             raise NewNodeError(f"{name}: got {number}, wanted 1 or more")
     if question.templates and question.limit is None:
         raise NewNodeError("pods: got none, wanted the number of copies that new nodes are for")
-    trials = Trials(question, kinds, new_engine, on_progress)
+    trials = MixTrials(question, kinds, new_engine, on_progress)
     sorting = Shapes(trials)
     copies = [pod for _, pod in trials.copies()] if question.templates else []
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
     shapes = sorting.of([*waiting, *copies])
-    needs = Needs(trials, shapes, sorting.rooms, sorting.counted, preemption=preemption)
+    needs = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=preemption)
     prices, scale = whole_prices([kind.cost for kind in kinds])
     most = most_nodes or max(trials.wanted, 1)
     budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
-    found = Search(trials, shapes, needs, prices, most, budget).run()
-    return Answer(release=new_engine().algorithm.release.version, kinds=kinds, found=found, scale=scale, most_nodes=most)
+    found = MixSearch(trials, shapes, needs, prices, most, budget).run()
+    return NewNodesAnswer(release=new_engine().algorithm.release.version, kinds=kinds, found=found, scale=scale, most_nodes=most)

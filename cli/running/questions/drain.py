@@ -14,8 +14,8 @@ import click
 
 from ....api.reading.notices import Notice, input_warnings
 from ....simulation.drain.auto import ORDERS
-from ....simulation.drain.plan import Plan
-from ....simulation.drain.question import Question, matcher
+from ....simulation.drain.plan import DrainPlan
+from ....simulation.drain.question import DrainQuestion, matcher
 from ....simulation.drain.rules import DrainFlags
 from ....simulation.drain.settled import engines_like, settle
 from ....simulation.drain.standing import before_and_after
@@ -37,7 +37,7 @@ from ..simulate import tell
 
 
 @attrs.frozen(kw_only=True)
-class Wanted:
+class DrainOptions:
     """What the command line asks for, and how it wants to see it."""
 
     names: tuple[str, ...] = ()
@@ -64,14 +64,14 @@ class Wanted:
             pod_selector=matcher("--pod-selector", self.pod_selector),
         )  # fmt: skip
 
-    def question(self, nodes: tuple[str, ...]) -> Question:
+    def question(self, nodes: tuple[str, ...]) -> DrainQuestion:
         """What is asked, with *nodes* besides those that options name."""
-        return Question(
+        return DrainQuestion(
             nodes=(*nodes, *self.names), auto=self.auto, keep=self.keep, zone=self.zone, node_selector=self.node_selector, mark="--",
         )  # fmt: skip
 
 
-def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Wanted) -> int:
+def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: DrainOptions) -> int:
     """Ask, and write the answer; the exit status."""
     paths, nodes = _paths_and_nodes(given)
     flags = wanted.flags()
@@ -107,7 +107,7 @@ def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[s
 
 
 @contextmanager
-def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]:
+def _progress(question: DrainQuestion, nodes: int) -> Iterator[Callable[[str], None]]:
     """A bar for searches of many nodes."""
     number = count(1)
     with counting(nodes * len(ORDERS) if question.auto else len(question.nodes), "emptying", "nodes") as tell_done:
@@ -117,7 +117,7 @@ def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(plan: Plan, form: str, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
+def _write(plan: DrainPlan, form: str, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if form == HTML:
         write_page(page(), stream)
     elif form in DOCUMENT_FORMS:

@@ -12,8 +12,8 @@ from ....api.load import Loaded, load
 from ....api.reading.notices import Notice, input_warnings
 from ....api.record import plain
 from ....exceptions import ManifestError
-from ....simulation.capacity.question import Question
-from ....simulation.newnodes.answer import Answer
+from ....simulation.capacity.question import CapacityQuestion
+from ....simulation.newnodes.answer import NewNodesAnswer
 from ....simulation.newnodes.asking import fewest_nodes
 from ....simulation.newnodes.daemonpods import DaemonPods
 from ....simulation.newnodes.kinds import LIKE, kinds_of, read_costs
@@ -48,7 +48,7 @@ class NewNodes:
     wide: bool = False
 
 
-def add_nodes(paths: Sequence[Path], opened: Opened, question: Question, wanted: NewNodes, cluster: ClusterChoice) -> int:
+def add_nodes(paths: Sequence[Path], opened: Opened, question: CapacityQuestion, wanted: NewNodes, cluster: ClusterChoice) -> int:
     """Search, and write the answer; the exit status. *paths*: all that was read, but for new nodes."""
     scenario, defaults = opened.scenario, not cluster.no_defaults
     daemons = DaemonPods.of(scenario, defaults=defaults, priorities=opened.setup.recipe.keeps_priorities)
@@ -82,7 +82,7 @@ def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iter
         yield text, loaded
 
 
-def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
+def _write(answer: NewNodesAnswer, wanted: NewNodes, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:
