@@ -20,19 +20,21 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 DOCUMENTS = {
-    "sweep": "simulation.functions.sweep:SweepDocument",
     "bench": "simulation.bench.measured:BenchDocument",
     "bench-compare": "simulation.bench.comparison:BenchComparison",
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "capacity-curve": "simulation.capacity.curve:CapacityCurveDocument",
     "compare": "simulation.compare.document:ComparisonDocument",
-    "drain": "simulation.drain.plan:DrainDocument",
-    "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "conform": "simulation.conform:ConformanceDocument",
+    "drain": "simulation.drain.plan:DrainDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
-    "what-if": "simulation.whatif.whatif:WhatIfDocument",
+    "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
+    "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.document:WrittenConfiguration",
     "releases": "framework.description.describe:ReleasesDocument",
+    "replay-line": "simulation.replay.journal:ReplayLine",
+    "sweep": "simulation.functions.sweep:SweepDocument",
+    "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {
@@ -71,7 +73,7 @@ def _leading(record: type[Record]) -> dict[str, Any]:
 
 def _title(name: str) -> str:
     line = name.removesuffix(LINE)
-    return f"{TITLES.get(name, line)} -o json" if line == name else f"{TITLES.get(name, line)} -o jsonl, a line"
+    return f"{TITLES.get(name, line)} -o json" if line == name else f"{TITLES.get(line, line)}, a line of JSON Lines"
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
