@@ -1,4 +1,4 @@
-"""The pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a Job does, nobody does for a bare pod."""
+"""The pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a Job does, a bare pod is not replaced."""
 
 from __future__ import annotations
 

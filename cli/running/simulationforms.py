@@ -89,7 +89,7 @@ def _matcher(selector: str | None) -> Matcher:
 
 
 @attrs.define(eq=False)
-class Answer:
+class SimulationRun:
     """Runs a simulation, and has its records for a form to write."""
 
     simulation: Simulation
@@ -203,7 +203,7 @@ class Answer:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _table(answer: Answer) -> None:
+def _table(answer: SimulationRun) -> None:
     records = answer.listed()
     if answer.view.nodes:
         tables = [table_of(node_columns(records, wide=False), records, headers=answer.headers)]
@@ -212,7 +212,7 @@ def _table(answer: Answer) -> None:
     write_tables(tables, answer.stream)
 
 
-def _wide(answer: Answer) -> None:
+def _wide(answer: SimulationRun) -> None:
     records, tables = answer.listed(), list[TextTable]()
     if not answer.view.nodes:
         tables = [table_of(wide_pod_columns(records), records, headers=answer.headers), *_evictions(answer)]
@@ -221,13 +221,13 @@ def _wide(answer: Answer) -> None:
     write_tables(tables, answer.stream)
 
 
-def _evictions(answer: Answer) -> Iterator[TextTable]:
+def _evictions(answer: SimulationRun) -> Iterator[TextTable]:
     records = plain(answer.evictions())
     if records:
         yield eviction_table(records, headers=answer.headers)
 
 
-def _name(answer: Answer) -> None:
+def _name(answer: SimulationRun) -> None:
     for record in answer.listed():
         if answer.view.nodes:
             answer.stream.write(f"{record['node']}\n")
@@ -235,29 +235,29 @@ def _name(answer: Answer) -> None:
             answer.stream.write(f"{record['pod']} {record['host']}\n")
 
 
-def _json(answer: Answer) -> None:
+def _json(answer: SimulationRun) -> None:
     write_rows(fields_of(answer.document()), answer.stream)
 
 
-def _jsonl(answer: Answer) -> None:
+def _jsonl(answer: SimulationRun) -> None:
     for cycle in answer.cycles():
         answer.stream.write(line_of(cycle) + "\n")
 
 
-def _yaml(answer: Answer) -> None:
+def _yaml(answer: SimulationRun) -> None:
     write_answer("yaml", answer.document(), answer.stream)
 
 
-def _csv(answer: Answer) -> None:
+def _csv(answer: SimulationRun) -> None:
     write_csv(answer.listed(), answer.stream, headers=answer.headers)
 
 
-def _custom(answer: Answer) -> None:
+def _custom(answer: SimulationRun) -> None:
     records = answer.listed()
     write_tables([table_of(answer.view.columns, records, headers=answer.headers)], answer.stream)
 
 
-FORMS: dict[str, Callable[[Answer], None]] = {
+FORMS: dict[str, Callable[[SimulationRun], None]] = {
     "table": _table,
     "wide": _wide,
     "name": _name,

@@ -110,7 +110,7 @@ def simulate(
     >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
-    recipe = recipe_of(scheduler)
+    recipe = recipe_of(scheduler, cluster)
     scenario = scenario_of(
         cluster,
         pods,

@@ -10,7 +10,7 @@ from ....simulation.nodesbyuse import NodeUse
 from .clustermap import ZONES, ClusterMap, MapSide
 
 FEWEST, MOST = 2, 40
-"""Labels with so many values group nodes; others have them all in one group, or each in its own."""
+"""Labels with that many values group nodes; others have them all in one group, or each in its own."""
 PODS = "pods"
 
 
