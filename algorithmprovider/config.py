@@ -111,7 +111,7 @@ class AlgorithmSource:
 
 
 @attrs.frozen
-class KubeSchedulerConfiguration:
+class AlgorithmConfiguration:
     """The part of a component configuration that the algorithm depends on, as written: without defaults yet."""
 
     kind: str = KIND
@@ -128,7 +128,7 @@ class KubeSchedulerConfiguration:
     folder: Path = Path()
     """What relative paths of Policy files start from."""
 
-    def with_defaults(self, release: Release) -> KubeSchedulerConfiguration:
+    def with_defaults(self, release: Release) -> AlgorithmConfiguration:
         """The same with the defaults that the configuration API of *release* sets for zeros and absent fields."""
         source = self.source
         if source.policy is None and not source.provider:
@@ -228,7 +228,7 @@ CONFIGURATION_SCHEMA = Schema(
     {
         ConfigMapSource: {"namespace": _or_default},
         PolicySource: {"file": Field("path", inside="file", absent="")},
-        KubeSchedulerConfiguration: {
+        AlgorithmConfiguration: {
             "source": Field("algorithmSource"),
             "hard_pod_affinity_weight": Field("hardPodAffinitySymmetricWeight"),
             "percentage": Field("percentageOfNodesToScore"),
@@ -240,13 +240,13 @@ CONFIGURATION_SCHEMA = Schema(
 )
 
 
-def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> KubeSchedulerConfiguration:
+def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> AlgorithmConfiguration:
     """The component configuration that *document* (its JSON form) describes; unknown keys are ignored.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to the wrong field.
     """
     try:
-        config = CONFIGURATION_SCHEMA.reader(KubeSchedulerConfiguration)(document)
+        config = CONFIGURATION_SCHEMA.reader(AlgorithmConfiguration)(document)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if config.kind != KIND:
@@ -256,7 +256,7 @@ def read_configuration(document: Mapping[str, Any], where: str = "configuration"
     return attrs.evolve(config, folder=folder)
 
 
-def load_configuration(path: PathLike, stdin: IO[Any] | None = None) -> KubeSchedulerConfiguration:
+def load_configuration(path: PathLike, stdin: IO[Any] | None = None) -> AlgorithmConfiguration:
     """The component configuration in the file *path* (``-``: *stdin*), JSON or YAML; relative paths in it start from the file's folder."""
     try:
         document = only_document(path, KIND, stdin)

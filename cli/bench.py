@@ -75,9 +75,9 @@ def bench(**options: Any) -> None:
     kubeclassic bench basic-5000.jsonl.gz --against "kubeclassic bench --release 1.12 --repeat 1"
     kubeclassic bench basic-5000.jsonl.gz --flame-graph flame.html
     """
-    from .running.measuring.bench import Asked, run
+    from .running.measuring.bench import BenchOptions, run
 
-    run(Asked(**options))
+    run(BenchOptions(**options))
 
 
 @command("compare", short_help="How much faster one file of bench's lines is than another.")

@@ -111,7 +111,7 @@ def alibaba2025(instances: Path, form: str, output: str | None) -> None:
 @click.argument("trace", metavar="TRACE", type=CSV)
 @click.option("--machine", type=WHOLE, required=True, metavar="ID", help="The machineId of all nodes.")
 @click.option("--machines", type=WHOLE, required=True, metavar="N", help="How many nodes.")
-@click.option("--days", type=DAYS, metavar="D", help="Leave out requests after so many days.")
+@click.option("--days", type=DAYS, metavar="D", help="Leave out requests after that many days.")
 @click.option("--most", type=WHOLE, metavar="N", help="Take the first N requests by time.")
 @written
 def azure(trace: Path, form: str, output: str | None, **chosen: Any) -> None:
@@ -195,7 +195,7 @@ def own_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
     name: task_id
     namespace: team                  # these and the following may be left out
     priority: prio
-    count: instances                 # so many of each row
+    count: instances                 # that many of each row
     created: start                   # seconds
     runs: seconds                    # or deleted: end
     requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}

@@ -26,7 +26,7 @@ _HEAD = 1 << 12
 _LONG = 1 << 18
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items)\Z")
-"""Keys that nobody writes twice by intention: a second one begins another object."""
+"""Keys that are never written twice by intention: a second one begins another object."""
 
 
 @attrs.frozen

@@ -136,7 +136,7 @@ class CommandPlace(NamedTuple):
     short_help: str
 
 
-class Declared(MutableMapping[str, click.Command]):
+class DeclaredCommands(MutableMapping[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
     def __init__(self, places: Mapping[str, CommandPlace], package: str) -> None:
@@ -164,9 +164,9 @@ class Declared(MutableMapping[str, click.Command]):
 
 
 class LazyGroup(CommandGroup):
-    """A group of :class:`Declared` commands: its help, and the completion of their names, import none of them."""
+    """A group of :class:`DeclaredCommands` commands: its help, and the completion of their names, import none of them."""
 
-    def __init__(self, name: str | None = None, *, declared: Declared, **attributes: Any) -> None:
+    def __init__(self, name: str | None = None, *, declared: DeclaredCommands, **attributes: Any) -> None:
         super().__init__(name, commands=declared, **attributes)
         self.declared = declared
 

@@ -20,7 +20,7 @@ from ..report.tables import TextTable
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class ConformOptions:
     """The options, as they were given."""
 
     paths: tuple[Path, ...]
@@ -36,7 +36,7 @@ class Asked:
     form: str
 
 
-def run(asked: Asked) -> None:
+def run(asked: ConformOptions) -> None:
     """Run the cases and end with status 1 where any differs, or write our answers."""
     families = chosen_families(asked.paths, asked.family or None)
     manner = Manner(engine=engine_options(asked.memory, asked.no_memory), details=not asked.quick)

@@ -31,7 +31,7 @@ def _azure(path: Path, chosen: Mapping[str, Any]) -> Trace:
     for name in ("machine", "machines", "most"):
         if chosen[name] is not None and chosen[name] < (0 if name == "machine" else 1):
             raise TraceOptionError(f"--{name}: got {chosen[name]}, wanted {0 if name == 'machine' else 1} or more")
-    return azurepacking.read(path, azurepacking.Choice(**chosen))
+    return azurepacking.read(path, azurepacking.PackingOptions(**chosen))
 
 
 def _simulator(path: Path, profile: str | None) -> Trace:

@@ -20,7 +20,7 @@ from ...simulation.gcpause import settled
 from ...simulation.releasenotes import input_notices
 from ...simulation.replay.checkpoint import Header
 from ...simulation.replay.guard import guarded
-from ...simulation.replay.inputs.inputs import Choice, read_inputs
+from ...simulation.replay.inputs.inputs import InputOptions, read_inputs
 from ...simulation.replay.inputs.traces import Reading
 from ...simulation.replay.recording import Recording, found, summary
 from ...simulation.replay.replay import Replay
@@ -70,7 +70,7 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
     names = provisional.recipe.scheduler_names
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
-    choice = Choice(
+    choice = InputOptions(
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
         digest=places.checkpoint is not None, keeps_manifests=setup.may_call_extenders,
         cron_jobs=more["cron_jobs"], priorities=provisional.recipe.keeps_priorities,

@@ -30,7 +30,7 @@ from .reporting import about, write_page, write_report
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class SweepOptions:
     """What the command line asks for."""
 
     search: bool = False
@@ -43,7 +43,7 @@ class Asked:
     report: str | None = None
 
 
-def run(file: Path, asked: Asked) -> int:
+def run(file: Path, asked: SweepOptions) -> int:
     """Run the sweep in *file*, and write its table; the exit status."""
     if asked.plot is not None:
         check_place(asked.plot)

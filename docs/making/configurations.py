@@ -16,7 +16,7 @@ from making.fieldwords import WORDS
 from making.markdown import block, code, escaped, prose, table
 
 from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCHEMA
-from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration as OlderConfiguration
+from kubeclassic.algorithmprovider.config import AlgorithmConfiguration as OlderConfiguration
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy
 from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
-from ...algorithmprovider.config import KubeSchedulerConfiguration
+from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy, PredicateArgument
 from ...algorithmprovider.providers import Selection, in_running_order, select
@@ -47,7 +47,7 @@ class Migration:
 def migrate(
     policy: Policy | None,
     release: Release,
-    config: KubeSchedulerConfiguration | None = None,
+    config: AlgorithmConfiguration | None = None,
     *,
     target: Release = PROFILE_RELEASE,
     without: Collection[str] = (),
@@ -62,7 +62,7 @@ def migrate(
     """
     if selector_spread:
         _check_spread(target)
-    asked = config or KubeSchedulerConfiguration()
+    asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate()
     if deviations.OLDER_RULES in without:
@@ -85,7 +85,7 @@ def _check_spread(target: Release) -> None:
 @attrs.define
 class _Draft:
     written: Policy | None
-    config: KubeSchedulerConfiguration
+    config: AlgorithmConfiguration
     """With the release's defaults."""
     target: Release
     """The release that is to run the profile."""

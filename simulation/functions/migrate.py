@@ -13,7 +13,7 @@ import yaml
 
 from ...algorithmprovider.config import (
     KIND,
-    KubeSchedulerConfiguration,
+    AlgorithmConfiguration,
     read_configuration,
 )
 from ...algorithmprovider.gates import parse_gates
@@ -36,7 +36,7 @@ from .results import Result, Row, Table
 if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
 
-Read = tuple[Policy | None, KubeSchedulerConfiguration]
+Read = tuple[Policy | None, AlgorithmConfiguration]
 
 WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
 
@@ -121,10 +121,10 @@ def migrate(
 
 def _read(given: GivenPolicy) -> Read:
     if isinstance(given, Policy):
-        return given, KubeSchedulerConfiguration()
+        return given, AlgorithmConfiguration()
     if isinstance(given, Mapping):
         if given.get("kind") != KIND:
-            return read_policy(given), KubeSchedulerConfiguration()
+            return read_policy(given), AlgorithmConfiguration()
         config = read_configuration(given)
         return config.policy(), config
     if not isinstance(given, str | os.PathLike):

@@ -7,13 +7,13 @@ from typing import Any
 
 import attrs
 
-from ...api.notebooks import Lines
+from ...api.notebooks import LineChart
 from ...api.reading.notices import NoticeGroup, grouped
 from ...api.record import plain
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ..gcpause import settled
 from ..releasenotes import input_notices
-from ..replay.inputs.inputs import Choice, read_inputs
+from ..replay.inputs.inputs import InputOptions, read_inputs
 from ..replay.inputs.times import DURATION, parse_duration
 from ..replay.inputs.traces import Reading
 from ..replay.journal import EventData, ReplaySummary
@@ -68,10 +68,10 @@ class ReplayResult(Result):
         waiting = "1 still waits" if told.still_waiting == 1 else f"{told.still_waiting:,} still wait"
         return f"{told.scheduled:,} pods got a node; {waiting} in the end."
 
-    def lines(self) -> Lines | None:
+    def lines(self) -> LineChart | None:
         names = [name for name in LINES if self.series and name in self.series[0]]
         values = {LINES[name]: [row[name] for row in self.series] for name in names}
-        return Lines("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
+        return LineChart("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
 
 
 def replay(
@@ -84,7 +84,7 @@ def replay(
 
     :param inputs: paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
         Cluster; or objects and manifests.
-    :param compress_time: let all times pass so many times as fast.
+    :param compress_time: let all times pass that many times as fast.
     :param ignore_times: all pods come at once, and stay.
     :param as_recorded: pods leave at their recorded time, not after their recorded run time.
     :param run_time: of pods that have none of their own; None: for ever.
@@ -104,7 +104,7 @@ def replay(
     reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
     if not compress_time > 0:
         raise wrong_type("compress_time", compress_time, "a number above 0")
-    choice = Choice(
+    choice = InputOptions(
         reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names, priorities=recipe.keeps_priorities,
         keeps_manifests=recipe.may_call_extenders, cron_jobs=cron_jobs,
     )  # fmt: skip

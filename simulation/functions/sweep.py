@@ -16,10 +16,10 @@ from ...exceptions import KubeclassicError, wrong_type
 from ...framework.plugin import Plugin
 from ..sweep.asked.spec import Spec, read_spec
 from ..sweep.confidence import over_seeds
-from ..sweep.journal import Journal
+from ..sweep.journal import RunJournal
 from ..sweep.plan import Planner, Rules, Settings
 from ..sweep.processes.executors import Executor, InProcesses, InThisProcess
-from ..sweep.search import TRIAL, SearchOutcome
+from ..sweep.search import TRIAL, WeightSearchResult
 from ..sweep.search import search as find_weights
 from ..sweep.sweep import ERROR, RUN, Sweep
 from ..sweep.table import write_folder
@@ -60,7 +60,7 @@ class SweepDocument(ResultDocument, kw_only=True):
     failed: Annotated[Count, says("How many runs have an error.")]
     runs: Annotated[Sequence[Run], says("In the order of the grid.")]
     confidence: Annotated[Sequence[Means], says("A row for each configuration that ran with several seeds.")]
-    search: SearchOutcome | None
+    search: WeightSearchResult | None
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
@@ -74,7 +74,7 @@ class SweepResult(Result):
     objectives: tuple[str, ...]
     confidence: tuple[Row, ...] = ()
     """A row for each configuration that ran with several seeds: means, and the ends of their 95 % intervals."""
-    found: SearchOutcome | None = None
+    found: WeightSearchResult | None = None
     """What a search came to: ``trials``, and the ``front`` that no trial beats."""
     ran: int = 0
     """How many runs were made now; the others were known from an earlier time."""
@@ -157,7 +157,7 @@ def sweep(
         raise KubeclassicError("search: the spec has none, wanted search: {weights: {NAME: 0..10}, maximise: [placed]}")
     planner = Planner(wanted, Rules(catalogue, plugins))
     points = list(planner.points())
-    with Journal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
+    with RunJournal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
         made = Sweep(planner, executor, journal, on_progress or _ignore)
         result = _searched(made, points, wanted) if search else _of_grid(made, points, wanted)
     result = attrs.evolve(result, warnings=grouped(made.notices()))
@@ -168,7 +168,7 @@ def sweep(
 
 
 def _ignore(done: int, total: int) -> None:
-    """Nobody wants to know."""
+    """Progress is not reported."""
 
 
 def _executor(jobs: object, dask: str | None, runs: int | None) -> Executor:

@@ -13,7 +13,7 @@ from ...core.pods.requests import PODS, of_node
 from ...exceptions import UnknownNameError
 from ...framework.recipe import Recipe
 from ..explain.explain import explain
-from ..replay.inputs.inputs import Choice, Inputs, read_inputs
+from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.journal import EventData
 from ..replay.recording import summary
 from ..replay.replay import Replay
@@ -138,5 +138,5 @@ def _inputs(scenario: Scenario, recipe: Recipe, paths: Sequence[str], files: Fil
     objects = [*scenario.objects, *scenario.pending]
     objects.sort(key=lambda item: places.get((item.kind, item.key), len(places)))
     priorities = recipe.profiles is not None or recipe.config.gates.get(PRIORITY_GATE, True)
-    choice = Choice(defaults=files.defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
+    choice = InputOptions(defaults=files.defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
     return read_inputs(paths, choice, objects=objects)

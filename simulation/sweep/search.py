@@ -33,14 +33,14 @@ Trial = Annotated[
 ]
 
 
-class SearchOutcome(Record):
+class WeightSearchResult(Record):
     """What --search came to."""
 
     trials: Annotated[list[Trial], says("Every trial. Trial 0 is the configuration without other weights.")]
     front: Annotated[list[Trial], says("The trials that no other one beats, the best in the first objective first.")]
 
 
-def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> tuple[list[Row], SearchOutcome]:
+def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> tuple[list[Row], WeightSearchResult]:
     """Try weights on all *points*: a row a run, with its trial, and the trials. The same seed comes to the same, whatever runs them.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` if Optuna is not installed.
@@ -59,7 +59,7 @@ def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> tupl
             failed = optuna.trial.TrialState.FAIL if None in values else None
             study.tell(trial, None if failed else values, state=failed)
         rows, trials = rows + more, trials + told
-    return rows, SearchOutcome(trials, front(trials, wanted))
+    return rows, WeightSearchResult(trials, front(trials, wanted))
 
 
 def _optuna() -> Any:

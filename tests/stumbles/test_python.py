@@ -204,7 +204,7 @@ def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], ex
         found = kubeclassic.simulate(given, scheduler="1.14", order="priority")
         assert found.hosts == hosts
     assert repr(found) == "<SimulationResult: release 1.14, pods 22, placed 21, unschedulable 1, nodes 11>"
-    assert not found.all_placed
+    assert not found.ok
     more = kubeclassic.simulate(example, pods={"kind": "Pod", "metadata": {"name": "more"}})
     assert len(more.decisions) == 23
     assert len(example.pods) == 30
@@ -281,7 +281,7 @@ def test_import_openb_is_one_call(tmp_path: Path) -> None:
     assert repr(found) == "<ImportResult: nodes 1, pods 1>"
     assert kubeclassic.simulate(found.cluster()).hosts == {"openb/p1": "n1"}
     found.write(tmp_path / "out.json")
-    assert kubeclassic.simulate(tmp_path / "out.json").all_placed
+    assert kubeclassic.simulate(tmp_path / "out.json").ok
 
 
 @pytest.mark.parametrize("page", ["docs/python/python.md", "docs/python/rules.md"])

@@ -23,16 +23,16 @@ from ...console.progress import Work, working
 from ...declaring.memory import engine_options
 from ...report.bench import bench_tables
 from ...report.tables import write_tables
-from .benchproblems import Asked, Json, in_todays_words, problem
+from .benchproblems import BenchOptions, Json, in_todays_words, problem
 
-__all__ = ["Asked", "run"]
+__all__ = ["BenchOptions", "run"]
 
 
-class MissingExtra(KubeclassicError):
+class MissingBenchExtra(KubeclassicError):
     """An option needs a package that is not installed."""
 
 
-def run(asked: Asked) -> None:
+def run(asked: BenchOptions) -> None:
     """Time the case, print its best run, and end with status 1 where a host is another than expected."""
     asked = in_todays_words(asked)
     profiler = _profiler() if asked.flame_graph else None
@@ -49,7 +49,7 @@ def run(asked: Asked) -> None:
         sys.exit(1)
 
 
-def _timed(case: Json, asked: Asked, profiler: Any, read_seconds: float, work: Work) -> tuple[BenchDocument, bool]:
+def _timed(case: Json, asked: BenchOptions, profiler: Any, read_seconds: float, work: Work) -> tuple[BenchDocument, bool]:
     """What is told of one case, and whether its hosts are as expected."""
     wanted = None if asked.check is None else timing.read_hosts(asked.check, case["version"])
     options = {**engine_options(asked.memory, asked.no_memory), "extenders": ConfiguredExtenders(asked.extenders)}
@@ -66,7 +66,7 @@ def _timed(case: Json, asked: Asked, profiler: Any, read_seconds: float, work: W
     return record, wanted is None or _is_right(best, *wanted)
 
 
-def _alternating(case: Json, asked: Asked, options: Json, work: Work) -> tuple[list[Timing], Opponent | None]:
+def _alternating(case: Json, asked: BenchOptions, options: Json, work: Work) -> tuple[list[Timing], Opponent | None]:
     """The runs, each followed by one of the other scheduler if there is one."""
     if asked.against is None:
         return [_once(case, options, work) for _ in range(asked.repeat)], None
@@ -124,7 +124,7 @@ def _profiler() -> Any:
     try:
         return import_module("pyinstrument").Profiler(interval=0.0005)
     except ImportError:
-        raise MissingExtra("--flame-graph: got no pyinstrument, wanted it installed: pip install 'kubeclassic[bench]'") from None
+        raise MissingBenchExtra("--flame-graph: got no pyinstrument, wanted it installed: pip install 'kubeclassic[bench]'") from None
 
 
 def _rendered(profiler: Any, path: Path) -> str:

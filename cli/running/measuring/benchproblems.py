@@ -15,7 +15,7 @@ from ....exceptions import KubeclassicError, UnknownNameError
 from ....framework.config.configuration import KIND, load_configuration
 from ....framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from ....simulation.bench import bench as timing
-from ....simulation.bench.cases import Shape
+from ....simulation.bench.cases import CaseSize
 from ...console.output import note
 
 Json = dict[str, Any]
@@ -23,7 +23,7 @@ PERCENTAGE = "percentageOfNodesToScore"
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class BenchOptions:
     """The options, as they were given."""
 
     case: Path | None
@@ -49,15 +49,15 @@ class Asked:
     verbose: bool
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> CaseSize:
         """The cluster to generate."""
-        return Shape(kind=self.kind or "basic", nodes=self.nodes, existing=self.existing, pods=self.pods, templates=self.templates)
+        return CaseSize(kind=self.kind or "basic", nodes=self.nodes, existing=self.existing, pods=self.pods, templates=self.templates)
 
 
 # --- older forms ----------------------------------------------------------------------------------------------------
 
 
-def in_todays_words(asked: Asked) -> Asked:
+def in_todays_words(asked: BenchOptions) -> BenchOptions:
     """The same with --profile for a configuration alone: it meant a flame graph too, and --scheduler-profile was its other name."""
     if asked.profile is not None and not _is_configuration(asked.profile):
         _once("--profile", asked.profile, "--flame-graph", asked.flame_graph)
@@ -99,7 +99,7 @@ def _version(release: str | None, profile: Path | None) -> str | None:
     return version
 
 
-def problem(asked: Asked) -> Json:
+def problem(asked: BenchOptions) -> Json:
     """The case to time."""
     if (asked.case is None) == (asked.kind is None):
         raise click.UsageError("wanted either a CASE or --kind")
@@ -110,7 +110,7 @@ def problem(asked: Asked) -> Json:
     return found | {"config": _config(found.get("config") or {}, asked)}
 
 
-def _config(config: dict[str, Any], asked: Asked) -> dict[str, Any]:
+def _config(config: dict[str, Any], asked: BenchOptions) -> dict[str, Any]:
     """The case's *config*, and over it what the options say."""
     changes: dict[str, Any] = {"preemption": False} if asked.disable_preemption else {}
     profile = config.get("profile")

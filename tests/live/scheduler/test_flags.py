@@ -70,8 +70,14 @@ class TestFlags:
     def test_leader_election(self) -> None:
         """All of the lock can be set."""
         found = settings(
-            OLD, "--leader-elect-resource-lock=configmaps", "--lock-object-name", "x", "--lock-object-namespace=y",
-            "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+            OLD,
+            "--leader-elect-resource-lock=configmaps",
+            "--lock-object-name",
+            "x",
+            "--lock-object-namespace=y",
+            "--leader-elect-lease-duration=6s",
+            "--leader-elect-renew-deadline=4s",
+            "--leader-elect-retry-period=1s",
         ).election
         assert found is not None
         assert (found.kind, found.name, found.namespace, found.times) == ("configmaps", "x", "y", LeaseTimes(lease=6, renew=4, retry=1))
