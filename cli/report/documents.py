@@ -12,19 +12,8 @@ import msgspec
 from ...api.record import API_VERSION, UNSET, DocumentRecord, Record, as_document, plain
 
 
-def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """*record* as a document of *kind*, with ``apiVersion`` and ``kind`` first, as Kubernetes' own objects have them.
-
-    >>> document("Bench", {"nodes": 3})
-    {'apiVersion': 'kubeclassic/v1', 'kind': 'Bench', 'nodes': 3}
-    """
-    return {"apiVersion": API_VERSION, "kind": kind, **record}
-
-
-def indented(value: Any, *, long: str = "") -> str:
+def indented(value: Any) -> str:
     """What ``json.dumps(value, indent=2)`` writes, in a tenth of the time.
-
-    *long*: the last key of *value*, if what it stands for is long and has no floats; then it takes half of that.
 
     >>> print(indented({"pods": [{"pod": "a"}], "none": []}))
     {
@@ -37,12 +26,7 @@ def indented(value: Any, *, long: str = "") -> str:
     }
     """
     try:
-        # Python's JSON writes characters beyond ASCII as numbers, and the last of ASCII.
-        if long and (encoded := msgspec.json.encode(value[long])).isascii() and b"\x7f" not in encoded:
-            text = json.dumps({**value, long: 0}, allow_nan=False).removesuffix("0}") + encoded.decode() + "}"
-        else:
-            text = json.dumps(value, allow_nan=False)
-        return msgspec.json.format(text, indent=2)
+        return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
     except (ValueError, OverflowError, msgspec.DecodeError):  # only Python's JSON has infinite numbers, huge ones and halves of characters
         return json.dumps(value, indent=2)
 
@@ -52,7 +36,7 @@ def document_text(answer: DocumentRecord) -> str:
     encoded = _encoded(answer)
     if encoded is None:
         return indented(as_document(answer))
-    head = json.dumps(document(answer.KIND, {})).removesuffix("}")
+    head = json.dumps({"apiVersion": API_VERSION, "kind": answer.KIND}).removesuffix("}")
     return msgspec.json.format(f"{head},{encoded.decode()[1:]}", indent=2)
 
 
@@ -84,7 +68,7 @@ def fields_of(answer: DocumentRecord) -> dict[str, Any]:
     """*answer* as a document whose fields are still as they are."""
     kind = type(answer)
     fields = ((name, getattr(answer, field)) for name, field in zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
-    return document(answer.KIND, {name: value for name, value in fields if value is not UNSET})
+    return {"apiVersion": API_VERSION, "kind": answer.KIND, **{name: value for name, value in fields if value is not UNSET}}
 
 
 def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
