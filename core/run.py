@@ -117,8 +117,8 @@ class Run:
         self.engine.on_undo(self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key))
 
     def _restore(self, key: str, *before: Any) -> None:
-        known: dict[str, Any]
-        for known, value in zip((self._pods, self._waiting, self.evicted), before, strict=True):
+        all_known: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
+        for known, value in zip(all_known, before, strict=True):
             if value is None:
                 known.pop(key, None)
             else:
