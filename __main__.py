@@ -21,7 +21,7 @@ def main() -> None:
         sys.stderr.write("kubeclassic: not enough memory\n")
         sys.exit(2)
     finally:
-        gc.freeze()  # the process ends: nobody has to look for garbage among all that it holds
+        gc.freeze()  # the process ends: garbage need not be looked for among all that it holds
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class Scheduler:
     def of(cls, cluster: Cluster, engine: Engine, *, scheduler_name: str = DEFAULT_SCHEDULER) -> Scheduler:
         """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no profiles.
 
-        It cannot be copied or pickled, as nobody can say what the engine was made from.
+        It cannot be copied or pickled, as it is not known what the engine was made from.
         """
         made = cls.__new__(cls)
         made._recipe = None

@@ -15,7 +15,7 @@ import attrs
 
 from ..api.objects.integers import Int32
 from ..api.reading.derive import UNREAD, Field, Schema
-from ..api.reading.documents import Document, PathLike, read_documents
+from ..api.reading.documents import Document, PathLike, only_document, read_documents
 from ..api.reading.fields import Mismatch, entries, flag, shown, text
 from ..core.release import Release
 from ..core.rule import Algorithm
@@ -57,12 +57,11 @@ def _inside(config_map: Document) -> Document:
         raise PolicyError(f'{config_map.where}: missing policy config map value at key "{POLICY_KEY}"')
     where = f"{config_map.where}, data[{POLICY_KEY}]"
     try:
-        documents = list(read_documents("-", io.StringIO(content)))
+        found = only_document("-", "Policy", io.StringIO(content))
     except ManifestError as error:
-        raise PolicyError(f"invalid policy: {str(error).replace('standard input', where, 1)}") from None
-    if len(documents) != 1:
-        raise PolicyError(f"invalid policy: {where}: got {len(documents)} documents, wanted one Policy")
-    return Document(documents[0].data, where)
+        place = where if str(error).startswith("standard input") else f"{where}: "
+        raise PolicyError(f"invalid policy: {place}{str(error).removeprefix('standard input').removeprefix('-: ')}") from None
+    return Document(found.data, where)
 
 
 def load_policy(path: PathLike, stdin: IO[Any] | None = None) -> Policy:
@@ -112,7 +111,7 @@ class AlgorithmSource:
 
 
 @attrs.frozen
-class KubeSchedulerConfiguration:
+class AlgorithmConfiguration:
     """The part of a component configuration that the algorithm depends on, as written: without defaults yet."""
 
     kind: str = KIND
@@ -129,7 +128,7 @@ class KubeSchedulerConfiguration:
     folder: Path = Path()
     """What relative paths of Policy files start from."""
 
-    def with_defaults(self, release: Release) -> KubeSchedulerConfiguration:
+    def with_defaults(self, release: Release) -> AlgorithmConfiguration:
         """The same with the defaults that the configuration API of *release* sets for zeros and absent fields."""
         source = self.source
         if source.policy is None and not source.provider:
@@ -229,7 +228,7 @@ CONFIGURATION_SCHEMA = Schema(
     {
         ConfigMapSource: {"namespace": _or_default},
         PolicySource: {"file": Field("path", inside="file", absent="")},
-        KubeSchedulerConfiguration: {
+        AlgorithmConfiguration: {
             "source": Field("algorithmSource"),
             "hard_pod_affinity_weight": Field("hardPodAffinitySymmetricWeight"),
             "percentage": Field("percentageOfNodesToScore"),
@@ -241,13 +240,13 @@ CONFIGURATION_SCHEMA = Schema(
 )
 
 
-def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> KubeSchedulerConfiguration:
+def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> AlgorithmConfiguration:
     """The component configuration that *document* (its JSON form) describes; unknown keys are ignored.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to the wrong field.
     """
     try:
-        config = CONFIGURATION_SCHEMA.reader(KubeSchedulerConfiguration)(document)
+        config = CONFIGURATION_SCHEMA.reader(AlgorithmConfiguration)(document)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if config.kind != KIND:
@@ -257,12 +256,10 @@ def read_configuration(document: Mapping[str, Any], where: str = "configuration"
     return attrs.evolve(config, folder=folder)
 
 
-def load_configuration(path: PathLike, stdin: IO[Any] | None = None) -> KubeSchedulerConfiguration:
+def load_configuration(path: PathLike, stdin: IO[Any] | None = None) -> AlgorithmConfiguration:
     """The component configuration in the file *path* (``-``: *stdin*), JSON or YAML; relative paths in it start from the file's folder."""
     try:
-        documents = list(read_documents(path, stdin))
+        document = only_document(path, KIND, stdin)
     except KubeclassicError as error:
         raise PolicyError(str(error)) from None
-    if len(documents) != 1:
-        raise PolicyError(f"{path}: got {len(documents)} documents, wanted one {KIND}")
-    return read_configuration(documents[0].data, documents[0].where, Path(path).parent)
+    return read_configuration(document.data, document.where, Path(path).parent)

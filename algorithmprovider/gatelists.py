@@ -5,32 +5,10 @@ Upstream: pkg/features/kube_features.go, with the gates of the API server that i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from ..core.release import gates_after
 
-from ..core.release import FeatureGate
-
-Gates = Mapping[str, FeatureGate]
-
-KINDS = {
-    "alpha": FeatureGate(False),
-    "alpha_on": FeatureGate(True),
-    "beta": FeatureGate(True, "BETA"),
-    "beta_off": FeatureGate(False, "BETA"),
-    "ga": FeatureGate(True, ""),
-    "locked": FeatureGate(True, "", locked=True),
-    "deprecated": FeatureGate(True, "DEPRECATED"),
-}
-"""What the arguments of this file's lists mean: ``alpha`` is off and ``beta`` is on unless the argument says otherwise."""
-
-
-def _gates(before: Gates | None = None, *, removed: str = "", **kinds: str) -> Gates:
-    kept = {name: gate for name, gate in (before or {}).items() if name not in removed.split()}
-    kept.update({name: KINDS[kind] for kind, names in kinds.items() for name in names.split()})
-    return MappingProxyType(dict(sorted(kept.items())))
-
-
-GATES_1_12 = _gates(
+GATES_1_12 = gates_after(
+    {},
     alpha="""
         APIResponseCompression AllAlpha BalanceAttachedNodeVolumes BlockVolume CSIBlockVolume CSIDriverRegistry CSINodeInfo
         CustomCPUCFSQuotaPeriod DebugContainers DryRun EnableEquivalenceClassCache ExpandInUsePersistentVolumes
@@ -50,16 +28,16 @@ GATES_1_12 = _gates(
     ga="AdvancedAuditing MountPropagation StorageObjectInUseProtection SupportIPVSProxyMode VolumeSubpath",
 )
 
-GATES_1_13 = _gates(
+GATES_1_13 = gates_after(
     GATES_1_12,
     alpha="BoundServiceAccountTokenVolume CustomResourceWebhookConversion DynamicAuditing KubeletPodResources",
     beta="BlockVolume DryRun TaintBasedEvictions",
     ga="CSIPersistentVolume GCERegionalPersistentDisk KubeletPluginsWatcher VolumeScheduling",
 )
 
-GATES_1_14 = _gates(
+GATES_1_14 = gates_after(
     GATES_1_13,
-    removed="EnableEquivalenceClassCache Initializers MountPropagation",
+    gone="EnableEquivalenceClassCache Initializers MountPropagation",
     alpha="""
         CSIMigration CSIMigrationAWS CSIMigrationGCE CSIMigrationOpenStack ServerSideApply SupportNodePidsLimit WindowsGMSA
     """,
@@ -68,7 +46,7 @@ GATES_1_14 = _gates(
     locked="CSIPersistentVolume CustomPodDNS HugePages KubeletPluginsWatcher PersistentLocalVolumes VolumeScheduling",
 )
 
-GATES_1_15 = _gates(
+GATES_1_15 = gates_after(
     GATES_1_14,
     alpha="""
         CSIInlineVolume CSIMigrationAzureDisk CSIMigrationAzureFile CustomResourceDefaulting ExpandCSIVolumes
@@ -82,9 +60,9 @@ GATES_1_15 = _gates(
     locked="GCERegionalPersistentDisk PodReadinessGates",
 )
 
-GATES_1_16 = _gates(
+GATES_1_16 = gates_after(
     GATES_1_15,
-    removed="""
+    gone="""
         CSIPersistentVolume CustomPodDNS DebugContainers ExperimentalCriticalPodAnnotation HugePages KubeletPluginsWatcher
         PodReadinessGates VolumeScheduling
     """,
@@ -101,5 +79,5 @@ GATES_1_16 = _gates(
         CustomResourcePublishOpenAPI CustomResourceSubresources CustomResourceValidation CustomResourceWebhookConversion
         PodPriority
     """,
-    deprecated="EnableAggregatedDiscoveryTimeout",
+    deprecated_on="EnableAggregatedDiscoveryTimeout",
 )

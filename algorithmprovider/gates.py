@@ -8,11 +8,12 @@ from types import MappingProxyType
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 
-ALL_ALPHA = "AllAlpha"
-"""The gate that sets every gate of stage ALPHA that is not set itself."""
+ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
+"""Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
 POD_PRIORITY = "PodPriority"
-_TRUE = ("1", "t", "T", "TRUE", "true", "True")
-_FALSE = ("0", "f", "F", "FALSE", "false", "False")
+TRUE = ("1", "t", "T", "TRUE", "true", "True")
+FALSE = ("0", "f", "F", "FALSE", "false", "False")
+"""What Go reads as true and as false."""
 
 
 def keeps_priorities(gates: Mapping[str, bool]) -> bool:
@@ -32,24 +33,30 @@ def _setting(part: str) -> tuple[str, bool]:
     name, equals, value = (piece.strip() for piece in part.partition("="))
     if not equals:
         raise PolicyError(f"missing bool value for {name}")
-    if value not in _TRUE + _FALSE:
+    if value not in TRUE + FALSE:
         raise PolicyError(f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax')
-    return name, value in _TRUE
+    return name, value in TRUE
 
 
 def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = None) -> Gates:
-    """Every gate of *release* and whether it is on; *wanted*: those that differ from the defaults.
+    """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a gate that the release does not know or has locked.
-    Upstream: featuregate SetFromMap.
+    Gates that are gone because their feature is always there are on. Raises :class:`~kubeclassic.exceptions.PolicyError`: with upstream's
+    text for a gate that the release does not know or has locked, or for one whose feature is not modelled, so that nothing is judged as if
+    it were off. Upstream: featuregate SetFromMap.
     """
     settings = parse_gates(wanted) if isinstance(wanted, str) else dict(wanted or {})
     for name, value in settings.items():
         _check(release, name, value)
-    gates = {name: gate.default for name, gate in release.gates.items()}
-    if ALL_ALPHA in settings:
-        gates.update({name: settings[ALL_ALPHA] for name, gate in release.gates.items() if gate.stage == "ALPHA"})
-    return MappingProxyType(gates | settings)
+    found = dict.fromkeys(sorted(release.configuration.settled_gates), True) | {name: gate.default for name, gate in release.gates.items()}
+    for everything, stage in ALL_OF_STAGE.items():
+        if everything in settings:
+            found.update({name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage})
+    found |= settings
+    for name, what in release.configuration.not_modelled.items():
+        if found[name]:
+            raise PolicyError(f"feature gate {name}: got true, wanted false: {what}: this is not modelled")
+    return MappingProxyType(found)
 
 
 def _check(release: Release, name: str, value: bool) -> None:
@@ -57,8 +64,5 @@ def _check(release: Release, name: str, value: bool) -> None:
     if gate is None:
         raise PolicyError(f"unrecognized feature gate: {name}")
     if gate.locked and gate.default != value:
-        raise PolicyError(f"cannot set feature gate {name} to {_shown(value)}, feature is locked to {_shown(gate.default)}")
-
-
-def _shown(value: bool) -> str:
-    return "true" if value else "false"
+        wanted, kept = (str(setting).lower() for setting in (value, gate.default))
+        raise PolicyError(f"cannot set feature gate {name} to {wanted}, feature is locked to {kept}")

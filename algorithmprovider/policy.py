@@ -76,7 +76,7 @@ class LabelPreference:
 
 
 @attrs.frozen
-class ShapePoint:
+class UtilizationPoint:
     """A point of a broken line from utilization in percent to a score."""
 
     utilization: int = 0
@@ -95,7 +95,7 @@ class ResourceWeight:
 class RatioArguments:
     """How full a node should be: ``requestedToCapacityRatioArguments``."""
 
-    shape: tuple[ShapePoint, ...] = ()
+    shape: tuple[UtilizationPoint, ...] = ()
     resources: tuple[ResourceWeight, ...] = ()
 
 
@@ -175,5 +175,5 @@ def _faults_of_weights(policy: Policy) -> Iterator[str]:
 
 
 def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of the keys of a Policy's JSON form that nobody reads, misspelled or in the wrong case."""
+    """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case."""
     return unknown_fields(document, POLICY_SCHEMA.shape(Policy))

@@ -50,7 +50,7 @@ class NodeMap:
 
 
 @attrs.frozen
-class Lines:
+class LineChart:
     """Values over something that goes on, a line for each."""
 
     title: str
@@ -85,7 +85,7 @@ class Look:
     shares: Sequence[Share] = attrs.field(default=(), kw_only=True)
     """The whole in one bar."""
     map: NodeMap | None = attrs.field(default=None, kw_only=True)
-    lines: Lines | None = attrs.field(default=None, kw_only=True)
+    lines: LineChart | None = attrs.field(default=None, kw_only=True)
     """Drawn where matplotlib is installed."""
     more: Mapping[str, Rows] = attrs.field(factory=dict, kw_only=True)
     """Further tables by title, which open on a click."""

@@ -20,11 +20,13 @@ from msgspec.structs import astuple, force_setattr, replace
 from .garbage import no_garbage_collection
 
 __all__ = [
-    "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Names", "PodKey", "Record", "Share", "Size",
-    "UnsetType", "astuple", "derive", "field", "plain", "replace", "says", "schema_of",
+    "API_VERSION", "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Names", "PodKey", "Record", "Share",
+    "Size", "UnsetType", "as_document", "astuple", "derive", "field", "plain", "replace", "says", "schema_of",
 ]  # fmt: skip
 
 
+API_VERSION = "kubeclassic/v1"
+"""The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
 _WRITTEN: dict[str, Any] = {"frozen": True, "rename": "camel"}  # a type checker would want to see "frozen" in every class again
 
 
@@ -40,6 +42,11 @@ class DocumentRecord(Record):
 
     KIND: ClassVar[str]
     """What the document says of itself as its ``kind``."""
+
+
+def as_document(answer: DocumentRecord) -> dict[str, Any]:
+    """*answer* as it is printed: ``apiVersion`` and ``kind`` first, as Kubernetes' own objects have them."""
+    return {"apiVersion": API_VERSION, "kind": answer.KIND, **plain(answer)}
 
 
 def says(description: str, **bounds: Any) -> Meta:

@@ -10,7 +10,7 @@ import click
 from .console.endings import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
 from .console.signals import Stopped, end_on_interrupt, unwind_on_signals
 from .console.streams import end_streams, prepare_streams
-from .declaring.commands import CommandPlace, Declared, LazyGroup
+from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
@@ -47,7 +47,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
 
 
 @click.group(
-    cls=LazyGroup, declared=Declared(COMMANDS, __name__),
+    cls=LazyGroup, declared=DeclaredCommands(COMMANDS, __name__),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )  # fmt: skip
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")

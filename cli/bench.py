@@ -23,7 +23,6 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 
 @click.command(cls=ParentCommand, short_help="How fast is it? Pods a second, and the same decisions.")
 @click.argument("case", required=False, type=FILE, shell_complete=_completed)
-@click.option("--workload", multiple=True, metavar="NAME", help="Which workloads of a file, such as 'SchedulingBasic/*'.  [default: all]")
 @click.option("--kind", type=click.Choice(CASE_KINDS), help="Make a cluster in scheduler_perf's shape instead of reading CASE.")
 @click.option("--nodes", type=COUNT, default=1000, show_default=True, help="With --kind: nodes.")
 @click.option("--existing", type=Whole(0), help="With --kind: bound pods.  [default: 1000; preemption: 30 a node]")
@@ -32,7 +31,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option(
     "--release",
     metavar="RELEASE",
-    help=f"The release that schedules.  [default: the case's, or {DEFAULT_RELEASE}; workloads: {DEFAULT_FRAMEWORK}]",
+    help=f"The release that schedules.  [default: the case's, or {DEFAULT_RELEASE}]",
 )
 @click.option("--profile", type=FILE, metavar="FILE", help=f"From {DEFAULT_FRAMEWORK} on: a {KIND} with profiles.")
 @click.option("--scheduler-profile", type=FILE, hidden=True, help="The former name of --profile.")
@@ -41,7 +40,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     "percentage",
     type=Whole(0, 100),
     metavar="N",
-    help="Stop looking when this share of the nodes fits; 0: as the release does.  [default: the case's, or 100; workloads: 0]",
+    help="Stop looking when this share of the nodes fits; 0: as the release does.  [default: the case's, or 100]",
 )
 @click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority.")
 @EXTENDERS
@@ -49,14 +48,14 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("--repeat", type=COUNT, default=5, show_default=True, help="Number of runs; the best one counts.")
 @click.option("--check", type=FILE, metavar="HOSTS", help="A file of the hosts that the pods must get.")
 @click.option("--against", metavar="COMMAND", help="Run COMMAND too after each run, and compare the medians of its pods_per_s with ours.")
-@click.option("-o", "form", type=click.Choice(["json", "table"]), default="json", show_default=True, help="json: a line for each case.")
+@click.option("-o", "form", type=click.Choice(["json", "table"]), default="json", show_default=True, help="json: a line.")
 @click.option("--output", metavar="FILE", help="Write the placements there, as --check reads them.")
 @click.option("--flame-graph", type=FILE, metavar="FILE", help="Write a flame graph of one more run: .html, or .json for speedscope.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which share of decisions was read off scoreboards, and why the others were not.")
 def bench(**options: Any) -> None:
     """Time the scheduling loop of CASE, and print the best run as one line of JSON, or as a table for people.
 
-    CASE is a conformance case file, manifests, or a file of workloads of upstream's scheduler_perf, each of which is timed.
+    CASE is a conformance case file, or manifests.
 
     Only the loop is timed, on one core, with decisions that keep no per-node details; pods_per_s is pods a second of processor time.
     load_seconds is the time to read, decode and feed the cluster, write_seconds the time to write the placements. p50_ms to p99_ms are
@@ -72,14 +71,13 @@ def bench(**options: Any) -> None:
     \b
     kubeclassic bench basic-5000.jsonl.gz --check basic-5000.hosts.json.gz
     kubeclassic bench --kind spread --nodes 5000 --existing 20000 --pods 2000 -o table
-    kubeclassic bench config/performance-config.yaml --workload SchedulingBasic/5000Nodes
     kubeclassic bench basic-5000.jsonl.gz --profile profile.yaml
     kubeclassic bench basic-5000.jsonl.gz --against "kubeclassic bench --release 1.12 --repeat 1"
     kubeclassic bench basic-5000.jsonl.gz --flame-graph flame.html
     """
-    from .running.measuring.bench import Asked, run
+    from .running.measuring.bench import BenchOptions, run
 
-    run(Asked(**options))
+    run(BenchOptions(**options))
 
 
 @command("compare", short_help="How much faster one file of bench's lines is than another.")

@@ -49,7 +49,7 @@ class Ratio(TextType):
     help="Leave these nodes out, and the pods on them: a,b or pool=gpu,zone!=z1.",
 )  # fmt: skip
 @click.option("--pending-first", is_flag=True, help="Place the pods that wait before all copies. Else they are left out.")
-@click.option("--preemption", is_flag=True, help="Let copies evict pods of lower priority. Else they take free room only.")
+@click.option("--preemption", "preempts", is_flag=True, help="Let copies evict pods of lower priority. Else they take free room only.")
 @click.option(
     "--curve", multiple=True, metavar="RESOURCE=FROM..TO[:STEPS][:log],...",
     help="Count for many sizes of the pod, such as cpu=100m..4:20,memory=1Gi..8Gi. Without --pod: of one that requests nothing else.",
@@ -97,6 +97,6 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     kubeclassic capacity cluster/ --pod web.yaml --report capacity.html
     kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
-    from .running.questions.capacity import Asked, run
+    from .running.questions.capacity import CapacityOptions, run
 
-    sys.exit(run(paths, setup, cluster, Asked(**asked)))
+    sys.exit(run(paths, setup, cluster, CapacityOptions(**asked)))

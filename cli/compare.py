@@ -53,7 +53,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
 
-    A configuration is a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
+    A configuration is a release, or a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
     feature-gates, percentage, tie-break, max-pd-vols, extenders (off, 'record FILE' or 'replay FILE') and rules (MODULE:NAME, as for
     --rules; several with commas). Up to eight may be given, --a to --h. The others are compared with --a, which also says whose pods wait
     and in which order they are tried.
@@ -76,7 +76,7 @@ def compare(
     kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json"
     kubeclassic compare cluster/ --a "release=1.16" --b "release=1.16 rules=mine:CATALOGUE"
     """
-    from .running.compare import Wish, run_comparison
+    from .running.compare import CompareOptions, run_comparison
 
-    wish = Wish(paths, mode, newer_labels, cluster, form, show, output, report, verbose)
+    wish = CompareOptions(paths, mode, newer_labels, cluster, form, show, output, report, verbose)
     run_comparison(wish, {name: text for name, text in texts.items() if text is not None})

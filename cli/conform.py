@@ -46,6 +46,6 @@ def conform(**options: Any) -> None:
     \b
     kubeclassic conform cases/1.16 --family taints,preemption --show 1
     """
-    from .running.conform import Asked, run
+    from .running.conform import ConformOptions, run
 
-    run(Asked(**options))
+    run(ConformOptions(**options))

@@ -33,7 +33,7 @@ FLAGS = (
     click.option(
         "--delete-emptydir-data", "--delete-local-data", is_flag=True, help="Evict pods with an emptyDir, whose data is lost, too."
     ),
-    click.option("--force", is_flag=True, help="Delete pods without a controller; nobody makes them again."),
+    click.option("--force", is_flag=True, help="Delete pods without a controller; they are not made again."),
     click.option("--recreate-bare", is_flag=True, help="Take it that somebody makes pods without a controller again, as for traces."),
     click.option("--disable-eviction", is_flag=True, help="Delete pods without asking disruption budgets."),
     click.option("--pod-selector", metavar="SELECTOR", help="Evict only pods with these labels; the others stay."),
@@ -52,7 +52,11 @@ def _with(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
 @scheduler_options
 @cluster_options
 @click.option(
-    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]), default="table", show_default=True,
+    "-o",
+    "form",
+    type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]),
+    default="table",
+    show_default=True,
     help="wide: evictions in order too; csv: one line a node; html: a page.",
 )
 @click.option("--output", metavar="FILE", help="Write the records there, whole or not at all, instead of to standard output.")
@@ -80,6 +84,7 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **value
     kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets --report drain.html
     kubeclassic drain cluster/ --auto --keep 3 --ignore-daemonsets --delete-emptydir-data -o json
     """
-    from .running.questions.drain import Wanted, run
+    from .running.questions.drain import DrainOutput, run
 
-    sys.exit(run(paths, setup, cluster, Wanted(**values)))
+    output = DrainOutput(**{name: values.pop(name) for name in ("form", "output", "report", "verbose")})
+    sys.exit(run(paths, setup, cluster, output, **values))

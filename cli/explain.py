@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 @click.option("--want", metavar="NODE", help="As --what-if, for this node: what keeps the pod from it, and what would bring it there.")
 @click.option("--alone", is_flag=True, help="Explain on the cluster as it is, without scheduling the pods before it.")
 @click.option(
-    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]), default="table", show_default=True,
+    "-o",
+    "form",
+    type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]),
+    default="table",
+    show_default=True,
     help="wide: how each score comes about; csv: one line a node; html: a page.",
 )
 @click.option("--output", metavar="FILE", help="Write the record there, whole or not at all, instead of to standard output.")
@@ -59,10 +63,10 @@ def explain(
     kubeclassic explain cluster/ shop/web-0 --want worker-7
     """
     if what_if or want is not None:
-        from .running.questions.whatif import Wanted
+        from .running.questions.whatif import WhatIfOptions
         from .running.questions.whatif import run as run_what_if
 
-        run_what_if(paths, pod, setup, cluster, Wanted(want, namespace, node, every, alone, form, output, verbose, report))
+        run_what_if(paths, pod, setup, cluster, WhatIfOptions(want, namespace, node, every, alone, form, output, verbose, report))
     from .running.explain import run
 
     run(

@@ -35,6 +35,12 @@ def written(command: F) -> F:
     return click.option("-o", "form", type=FormOrFile(FORMS), default="json", show_default=True, help=shown)(command)
 
 
+def _write(name: str, *given: Any, form: str, output: str | None) -> None:
+    from .running.importing import run
+
+    run(name, given, *form_and_file(form, FORMS, output))
+
+
 @importing.command(short_help="Alibaba's GPU trace (cluster-trace-gpu-v2023).")
 @click.argument("nodes", metavar="NODES.csv", type=CSV)
 @click.argument("pods", metavar="PODS.csv", type=CSV)
@@ -55,9 +61,7 @@ def openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
     kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
     kubeclassic simulate openb.json --percentage-of-nodes-to-score 100
     """
-    from .running.importing import run_openb
-
-    run_openb(nodes, pods, *form_and_file(form, FORMS, output))
+    _write("openb", nodes, pods, form=form, output=output)
 
 
 @importing.command("alibaba-2026", short_help="Alibaba's trace of spot GPUs (cluster-trace-v2026-spot-gpu).")
@@ -79,9 +83,7 @@ def alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, form: s
     \b
     kubeclassic import alibaba-2026 node_info_df.csv job_info_df.csv --memory-per-cpu 4Gi --output spot.json
     """
-    from .running.importing import run_alibaba2026
-
-    run_alibaba2026(nodes, jobs, memory_per_cpu, *form_and_file(form, FORMS, output))
+    _write("alibaba-2026", nodes, jobs, memory_per_cpu, form=form, output=output)
 
 
 @importing.command("alibaba-2025", short_help="Alibaba's trace of recommendation models (cluster-trace-gpu-v2025).")
@@ -102,16 +104,14 @@ def alibaba2025(instances: Path, form: str, output: str | None) -> None:
     kubeclassic import alibaba-2025 disaggregated_DLRM_trace.csv --output dlrm.json
     kubeclassic simulate dlrm.json nodes.yaml --release 1.34
     """
-    from .running.importing import run_alibaba2025
-
-    run_alibaba2025(instances, *form_and_file(form, FORMS, output))
+    _write("alibaba-2025", instances, form=form, output=output)
 
 
 @importing.command("azure-packing", short_help="Azure Traces for Packing 2020.")
 @click.argument("trace", metavar="TRACE", type=CSV)
 @click.option("--machine", type=WHOLE, required=True, metavar="ID", help="The machineId of all nodes.")
 @click.option("--machines", type=WHOLE, required=True, metavar="N", help="How many nodes.")
-@click.option("--days", type=DAYS, metavar="D", help="Leave out requests after so many days.")
+@click.option("--days", type=DAYS, metavar="D", help="Leave out requests after that many days.")
 @click.option("--most", type=WHOLE, metavar="N", help="Take the first N requests by time.")
 @written
 def azure(trace: Path, form: str, output: str | None, **chosen: Any) -> None:
@@ -125,9 +125,7 @@ def azure(trace: Path, form: str, output: str | None, **chosen: Any) -> None:
     \b
     kubeclassic import azure-packing AzurePackingTraceV1.zip --machine 0 --machines 500 --days 0.5 --output azure.json
     """
-    from .running.importing import run_azure
-
-    run_azure(trace, chosen, *form_and_file(form, FORMS, output))
+    _write("azure-packing", trace, chosen, form=form, output=output)
 
 
 @importing.command("google-2019", short_help="A slice of Google's cluster data of 2019.")
@@ -149,9 +147,7 @@ def google2019(instances: Path, machines: Path, attributes: Path | None, form: s
     \b
     kubeclassic import google-2019 instance_events.csv machine_events.csv --attributes machine_attributes.csv --output google.json
     """
-    from .running.importing import run_google2019
-
-    run_google2019(instances, machines, attributes, *form_and_file(form, FORMS, output))
+    _write("google-2019", instances, machines, attributes, form=form, output=output)
 
 
 @importing.command(short_help="A trace of SimKube (msgpack).")
@@ -168,9 +164,7 @@ def simkube(trace: Path, form: str, output: str | None) -> None:
     kubeclassic import simkube trace.sktrace --output simkube.json
     kubeclassic replay simkube.json nodes.yaml --release 1.34
     """
-    from .running.importing import run_simkube
-
-    run_simkube(trace, *form_and_file(form, FORMS, output))
+    _write("simkube", trace, form=form, output=output)
 
 
 @importing.command(short_help="An export of kube-scheduler-simulator.")
@@ -186,9 +180,7 @@ def simulator(export: Path, profile: str | None, form: str, output: str | None) 
     kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
     kubeclassic simulate export.json --profile profile.yaml
     """
-    from .running.importing import run_simulator
-
-    run_simulator(export, profile, *form_and_file(form, FORMS, output))
+    _write("simulator", export, profile, form=form, output=output)
 
 
 @importing.command("csv", short_help="A table of your own, with a map of its columns.")
@@ -203,7 +195,7 @@ def own_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
     name: task_id
     namespace: team                  # these and the following may be left out
     priority: prio
-    count: instances                 # so many of each row
+    count: instances                 # that many of each row
     created: start                   # seconds
     runs: seconds                    # or deleted: end
     requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}
@@ -215,6 +207,4 @@ def own_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
     \b
     kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json
     """
-    from .running.importing import run_csv
-
-    run_csv(table, columns, *form_and_file(form, FORMS, output))
+    _write("csv", table, columns, form=form, output=output)

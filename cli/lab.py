@@ -46,11 +46,11 @@ def lab(
     kubeclassic lab cluster.json --release auto --policy policy.json
     kubeclassic lab --kubeconfig ~/.kube/config --no-open --port 8080
     """
-    from .running.lab.asked import Asked
+    from .running.lab.asked import LabOptions
     from .running.lab.lab import run
 
     given = click.get_current_context().params
     live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
-    sys.exit(run(setup, Asked(
+    sys.exit(run(setup, LabOptions(
         paths=paths, live=tuple(live), cluster=cluster, replays=replays, port=port, opens=not no_open, verbose=verbose,
     )))  # fmt: skip

@@ -53,7 +53,7 @@ def migrate_policy(file: Path, release: str, form: str, output: str | None, **op
     \b
     kubeclassic policy migrate scheduler.json --release 1.16 --to 1.34 --output profile.yaml --check cluster/
     """
-    from .running.policies.migrate import Asked, run
+    from .running.policies.migrate import MigrateOptions, run
 
     form, output = form_and_file(form, FORMS, output)
-    run(file, release, Asked(form=form, output=output, **options))
+    run(file, release, MigrateOptions(form=form, output=output, **options))

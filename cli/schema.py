@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
 
-from ..api.record import DocumentRecord, Record, schema_of
+from ..api.record import API_VERSION, DocumentRecord, Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
-from .report.documents import API_VERSION
 
-FOLDER = Path(__file__).parent / "schemas"
-ENDING = ".json"
 LINE = "-line"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -26,13 +22,18 @@ DOCUMENTS = {
     "capacity": "simulation.capacity.answer:CapacityDocument",
     "capacity-curve": "simulation.capacity.curve:CapacityCurveDocument",
     "compare": "simulation.compare.document:ComparisonDocument",
-    "drain": "simulation.drain.plan:DrainDocument",
-    "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "conform": "simulation.conform:ConformanceDocument",
+    "drain": "simulation.drain.plan:DrainDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
-    "what-if": "simulation.whatif.whatif:WhatIfDocument",
+    "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
+    "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.document:WrittenConfiguration",
     "releases": "framework.description.describe:ReleasesDocument",
+    "replay-line": "simulation.replay.journal:ReplayLine",
+    "simulate": "simulation.records:SimulationDocument",
+    "simulate-line": "core.decision.record:CycleRecord",
+    "sweep": "simulation.functions.sweep:SweepDocument",
+    "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {
@@ -44,7 +45,7 @@ TITLES = {
 
 def names() -> list[str]:
     """What there are schemas of, sorted."""
-    return sorted({*DOCUMENTS, *(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))})
+    return sorted(DOCUMENTS)
 
 
 def text_of(name: str) -> str:
@@ -52,8 +53,6 @@ def text_of(name: str) -> str:
     known = names()
     if name not in known:
         raise UnknownNameError(f'schema: got "{name}", wanted one of {", ".join(known)}{did_you_mean(name, known)}')
-    if name not in DOCUMENTS:
-        return (FOLDER / f"{name}{ENDING}").read_text(encoding="utf-8")
     return json.dumps(_schema(name), indent=2)
 
 
@@ -71,7 +70,7 @@ def _leading(record: type[Record]) -> dict[str, Any]:
 
 def _title(name: str) -> str:
     line = name.removesuffix(LINE)
-    return f"{TITLES.get(name, line)} -o json" if line == name else f"{TITLES.get(name, line)} -o jsonl, a line"
+    return f"{TITLES.get(name, line)} -o json" if line == name else f"{TITLES.get(line, line)}, a line of JSON Lines"
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

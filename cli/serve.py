@@ -61,9 +61,9 @@ def serve(
     curl 'http://127.0.0.1:8888/explain?pod=shop/orders-1'
     """
     from .running.live.serve import run
-    from .running.live.serveoptions import Asked
+    from .running.live.serveoptions import ServeOptions
 
-    asked = Asked(
+    asked = ServeOptions(
         paths=paths, kubeconfig=kubeconfig, context=context, defaults=not no_defaults, address=address, port=port,
         certificate=certificate, key=key, client_ca=client_ca, token=token, insecure=insecure,
         max_body_mb=max_body_mb, max_requests=max_requests, timeout=timeout, verbose=verbose,

@@ -18,7 +18,7 @@ FORMS = ("table", "csv", "json", "html")
 @command(short_help="Which configuration is best? Many, in one table.", reads_folders=False, outputs=["--plot"])
 @click.argument("file", type=FILE)
 @click.option("--search", is_flag=True, help="Search for the weights that the file names, in place of running the grid once.")
-@click.option("--jobs", "-j", type=Whole(1), metavar="N", help="Run in so many processes.  [default: one a core]")
+@click.option("--jobs", "-j", type=Whole(1), metavar="N", help="Run in that many processes.  [default: one a core]")
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules, as for simulate: a Catalogue, or plugins.")
 @click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write the records; html: a page.")
@@ -58,6 +58,6 @@ def sweep(file: Path, **asked: Any) -> None:
     kubeclassic sweep sweep.yaml --plot runs.svg
     kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
     """
-    from .running.sweep import Asked, run
+    from .running.sweep import SweepOptions, run
 
-    sys.exit(run(file, Asked(**asked)))
+    sys.exit(run(file, SweepOptions(**asked)))

@@ -79,7 +79,7 @@ class Finding:
 
 
 @attrs.frozen
-class Needs:
+class PodClaims:
     """A pod's claims by kind: bound; delayed (they wait for their first consumer), with their class; and immediate."""
 
     bound: list[PersistentVolumeClaim] = attrs.field(factory=list)
@@ -105,7 +105,7 @@ class Binder(Protocol):
         """Which of *nodes* can serve the claims with these keys, and how."""
         ...
 
-    def needs(self, claims: Sequence[str]) -> Needs:
+    def needs(self, claims: Sequence[str]) -> PodClaims:
         """The claims with these keys, by kind."""
         ...
 

@@ -73,7 +73,7 @@ class Engine:
     flow: Flow = attrs.field(init=False)
     binder: Binder = attrs.field(init=False)
     on_phase: PhaseHook | None = attrs.field(init=False, default=None)
-    """Called when a part of a cycle has ended; None: nobody wants to know."""
+    """Called when a phase of a cycle has ended; None: not called."""
     reads_at_once: bool = attrs.field(init=False, default=False)
     """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
     point: Savepoint | None = attrs.field(init=False, default=None)

@@ -27,9 +27,9 @@ class Reason:
 
 Reasons = tuple[Reason, ...]
 FEW_NODES = 4
-"""Of so few the reasons are read off the masks, as long as nobody has asked for codes."""
+"""Of so few the reasons are read off the masks, as long as codes were not asked for."""
 MOST_BITS = 8
-"""So many different reasons of one predicate get a bit each in its codes; more are numbered by what occurs together."""
+"""That many different reasons of one predicate get a bit each in its codes; more are numbered by what occurs together."""
 
 
 @attrs.define(eq=False, repr=False)

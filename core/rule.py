@@ -29,7 +29,7 @@ Refusals = Sequence[Refusal]
 Worths = Sequence[tuple[str, Ints | tuple[int, ...]]]
 """A label key, and the score of each of its values, by code, in a tuple where they are few. A node gets the sum."""
 Counts = Mapping[int, int]
-"""How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of so many."""
+"""How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of that many."""
 OfFew = Callable[[Template, tuple[int, ...], Sequence[int], AnyCycle], tuple[int, ...]]
 """A reduce step by the values of a label: see :class:`Reduction`."""
 

@@ -148,7 +148,7 @@ class HttpExtender:
 
 
 def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | None:
-    """The extender that binds *pod*; None: nobody but the API server does."""
+    """The extender that binds *pod*; None: the API server does."""
     return next((extender for extender in extenders if extender.is_binder and extender.is_interested(pod)), None)
 
 

@@ -17,7 +17,7 @@ import attrs
 from ..algorithmprovider.extenders import ExtenderConfig, TlsConfig
 from ..exceptions import KubeclassicError
 from .nettexts import BODY_TIMEOUT, error_text, scheme_error
-from .post import Answer, PostError
+from .post import PostError, PostReply
 
 if TYPE_CHECKING:
     import httpx
@@ -40,7 +40,7 @@ class HttpPost:
     config: ExtenderConfig
     client: httpx.Client | None = None
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         if self.client is None:
             self.client = _client(self.config)
         refused = scheme_error(url)
@@ -75,14 +75,14 @@ def _client(config: ExtenderConfig) -> httpx.Client:
     return httpx.Client(verify=_context(config), headers=HEADERS, follow_redirects=True)
 
 
-def _exchange(client: httpx.Client, url: str, body: bytes, timeout: float, extensions: dict[str, Any]) -> Answer:
+def _exchange(client: httpx.Client, url: str, body: bytes, timeout: float, extensions: dict[str, Any]) -> PostReply:
     import httpx
 
     deadline = time.monotonic() + timeout
     try:
         with client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
             try:
-                return Answer(response.status_code, b"".join(_until(deadline, response)))
+                return PostReply(response.status_code, b"".join(_until(deadline, response)))
             except httpx.ReadTimeout:
                 raise PostError(BODY_TIMEOUT) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -14,7 +14,7 @@ class PostError(ExtenderError):
 
 
 @attrs.frozen
-class Answer:
+class PostReply:
     """What came back: the HTTP status, and the body."""
 
     status: int
@@ -24,7 +24,7 @@ class Answer:
 class Post(Protocol):
     """Sends a request to an extender. It may be called from several threads at once."""
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         """The answer to a POST of *body*, which is JSON, within *timeout* seconds.
 
         Raises :class:`PostError` if there is none; a status other than 200 is an answer.

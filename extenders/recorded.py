@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from ..exceptions import KubeclassicError
-from .post import Answer, Post, PostError
+from .post import Post, PostError, PostReply
 
 Key = tuple[str, str]
 """URL, and digest of the body."""
@@ -69,7 +69,7 @@ class RecordingPost:
     post: Post
     record: Recorded
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         key = key_of(url, body)
         try:
             answer = self.post(url, body, timeout)
@@ -88,7 +88,7 @@ class Replayed:
     """Answers as a record has them; extenders are not called. It may be shared by several extenders."""
 
     path: Path
-    _answers: dict[Key, list[Answer | str]] = attrs.field(factory=dict)
+    _answers: dict[Key, list[PostReply | str]] = attrs.field(factory=dict)
     """Request -> its answers, or the texts of errors, in order."""
     asked: dict[Key, int] = attrs.field(factory=dict)
     """How often each request was answered so far."""
@@ -109,12 +109,12 @@ class Replayed:
         try:
             found = json.loads(line)
             key = found["url"], found["sha256"]
-            answer = found["error"] if "error" in found else Answer(found["status"], found["answer"].encode("utf-8", "surrogateescape"))
+            answer = found["error"] if "error" in found else PostReply(found["status"], found["answer"].encode("utf-8", "surrogateescape"))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise RecordError(f"{where}: got no recorded request, wanted url, sha256, and status and answer, or error") from None
         self._answers.setdefault(key, []).append(answer)
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         key = key_of(url, body)
         answers = self._answers.get(key)
         if not answers:

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig
-from .post import Answer
+from .post import PostReply
 
 Json = dict[str, Any]
 Script = Mapping[str, Mapping[str, Any]]
@@ -30,7 +30,7 @@ class ScriptedPost:
     calls: list[tuple[str, str, Json]] = attrs.field(factory=list)
     """(role, URL, body) of each request so far."""
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         prefix, role = self._role(url)
         asked = json.loads(body)
         self.calls.append((role, url, asked))
@@ -66,13 +66,13 @@ def _pod_key(asked: Json) -> str:
     return f"{metadata['namespace']}/{metadata['name']}"
 
 
-def answer_to(role: str, asked: Json, reply: Json) -> Answer:
+def answer_to(role: str, asked: Json, reply: Json) -> PostReply:
     """The answer of a script's *reply* to a request."""
     if "status" in reply:
-        return Answer(reply["status"])
+        return PostReply(reply["status"])
     if "raw" in reply:
-        return Answer(200, reply["raw"].encode())
-    return Answer(200, json.dumps(_ANSWERS[role](asked, reply)).encode())
+        return PostReply(200, reply["raw"].encode())
+    return PostReply(200, json.dumps(_ANSWERS[role](asked, reply)).encode())
 
 
 # --- filter ---------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The state of a scheduler as bytes, for copies and pickles of it.
 
-What follows from its configuration (rules, release, profiles) is not in the bytes: it is there as names, and whoever reads the bytes has
+What follows from its configuration (rules, release, profiles) is not in the bytes: it is there as names, and the reader of the bytes has
 made it again from a :class:`~.recipe.Recipe`. Cached answers are left out too, as they can be worked out again.
 """
 
@@ -52,7 +52,7 @@ def thaw_recipe(frozen: Frozen) -> Recipe:
 
 
 def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
-    """The state of *run* and its engine; *objects* are those that whoever thaws it has by the same names."""
+    """The state of *run* and its engine; *objects* are those that its reader has by the same names."""
     state = {"run": run, "plugins": plugin_states(run.engine), "waiting": waiting_pods(run.engine)}
     return _freeze(state, {**objects, **_parts(run.engine), "latest cycle": run.engine.latest})
 
@@ -101,7 +101,7 @@ class _Pickler(pickle.Pickler):
         self._foreign = foreign
 
     def persistent_id(self, obj: Any) -> str | int | None:
-        """The name of an object that whoever reads the bytes has; the index of a foreign one."""
+        """The name of an object that the reader of the bytes has; the index of a foreign one."""
         found = self._named.get(id(obj))
         if found is None and _is_foreign(obj):
             found = self._named[id(obj)] = len(self._foreign)

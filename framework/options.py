@@ -18,7 +18,7 @@ from ..exceptions import UnknownNameError, check_type, did_you_mean, wrong_type
 
 if TYPE_CHECKING:
     from ..algorithmprovider.catalogue import Catalogue
-    from ..algorithmprovider.config import KubeSchedulerConfiguration as ClassicConfiguration
+    from ..algorithmprovider.config import AlgorithmConfiguration as ClassicConfiguration
     from ..algorithmprovider.policy import Policy
     from ..core.decision.extender import Extender
     from ..core.decision.ties import PickHost
@@ -94,7 +94,7 @@ def _policies() -> Types:
 
 
 def _configurations() -> Types:
-    from ..algorithmprovider.config import KubeSchedulerConfiguration as OfReleasesWithPredicates
+    from ..algorithmprovider.config import AlgorithmConfiguration as OfReleasesWithPredicates
 
     return (*_profiles(), OfReleasesWithPredicates)
 

@@ -30,7 +30,7 @@ from .releases import find_any_release
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
-Configuration = classic.KubeSchedulerConfiguration | KubeSchedulerConfiguration
+Configuration = classic.AlgorithmConfiguration | KubeSchedulerConfiguration
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class Recipe:
     """A release and its options. Files are read already, so that a copy in another process makes the same scheduler."""
 
     version: str
-    config: classic.KubeSchedulerConfiguration = attrs.field(factory=classic.KubeSchedulerConfiguration)
+    config: classic.AlgorithmConfiguration = attrs.field(factory=classic.AlgorithmConfiguration)
     """For releases with predicates and priorities: the component configuration, with what options say in its place."""
     profiles: KubeSchedulerConfiguration | None = None
     """For the framework."""
@@ -85,7 +85,7 @@ class Recipe:
     @classmethod
     def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> Recipe:
         profile = options.config if options.profile is None else options.profile
-        if isinstance(profile, classic.KubeSchedulerConfiguration):
+        if isinstance(profile, classic.AlgorithmConfiguration):
             check_type("config", profile, KubeSchedulerConfiguration, "a KubeSchedulerConfiguration with profiles")
         plugins = (*options.plugins, *plugins_of(options.rules))
         found = given_configuration(
@@ -120,6 +120,11 @@ class Recipe:
         if self.profiles is not None:
             return frozenset(profile.scheduler_name or "" for profile in self.profiles.profiles)
         return frozenset([self.config.scheduler_name or DEFAULT_SCHEDULER])
+
+    @property
+    def first_scheduler_name(self) -> str:
+        """Whose pods it schedules; of several profiles, the first one's."""
+        return (self.config if self.profiles is None else self.profiles.profiles[0]).scheduler_name or DEFAULT_SCHEDULER
 
     @property
     def switches(self) -> str:
@@ -177,7 +182,7 @@ class Recipe:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def _classic_config(options: Classic) -> classic.KubeSchedulerConfiguration:
+def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
     """The component configuration of *options*, which count before what it says itself."""
     written = _config(options.config)
     changes: dict[str, Any] = {
@@ -213,12 +218,12 @@ def _gates(given: Mapping[str, bool] | str | None) -> dict[str, bool]:
     return parse_gates(given) if isinstance(given, str) else dict(given or {})
 
 
-def _config(given: Any) -> classic.KubeSchedulerConfiguration:
+def _config(given: Any) -> classic.AlgorithmConfiguration:
     if given is None:
-        return classic.KubeSchedulerConfiguration(folder=Path())
+        return classic.AlgorithmConfiguration(folder=Path())
     if isinstance(given, Mapping):
         return classic.read_configuration(given)
     if isinstance(given, str | os.PathLike):
         return classic.load_configuration(given)
-    check_type("config", given, classic.KubeSchedulerConfiguration, "one of releases with predicates and priorities")
-    return cast(classic.KubeSchedulerConfiguration, given)
+    check_type("config", given, classic.AlgorithmConfiguration, "one of releases with predicates and priorities")
+    return cast(classic.AlgorithmConfiguration, given)

@@ -72,7 +72,7 @@ class WaitingPod:
             self.reject(plugin, f"rejected due to timeout after waiting {duration_text(timeout)} at plugin {plugin}")
 
     def copy(self) -> WaitingPod:
-        """A pod that waits as this one does, whose end nobody is told of."""
+        """A pod that waits as this one does, whose end is not reported."""
         return WaitingPod(self.pod, dict(self._timeouts), self.verdict)
 
     def _end(self, verdict: Status) -> None:

@@ -120,7 +120,7 @@ class Redaction:
 
 
 def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
-    """*items* with new names, in their order. Without *salt* it is random, so that nobody can guess names and try them.
+    """*items* with new names, in their order. Without *salt* it is random, so that names cannot be guessed and tried.
 
     Label keys, resources, times, sizes, CSI drivers and provisioners stay; so do the values of labels that are compared as numbers.
     Environments, commands, messages, and annotations that no rule reads are left out.
@@ -138,7 +138,7 @@ def _redacted(item: Manifest, to: Names) -> Manifest:
     if item["kind"] == "CSIDriver":  # A driver is known by its name, which the storage classes keep, too.
         redacted["metadata"] = {**redacted["metadata"], "name": metadata_of(item).get("name")}
     if item["kind"] in ("ReplicaSet", "ReplicationController", "StatefulSet"):
-        # The names of their pods, some of which are numbers, have changed, so nobody could tell which ones are missing.
+        # The names of their pods, some of which are numbers, have changed, so it could not be seen which are missing.
         redacted["spec"] = {**redacted.get("spec", {}), "replicas": 0}
     return redacted
 

@@ -97,7 +97,7 @@ def _is_a_date(text: str) -> bool:
 
 def _named(avoid_pods: dict[str, Any] | None) -> Iterator[Controller]:
     for entry in _field(avoid_pods, "preferavoidpods") or ():
-        # An entry without podController names nobody here; the original crashes.
+        # An entry without podController names no owner here; the original crashes.
         if (owner := _field(_field(entry, "podsignature"), "podcontroller")) is not None:
             yield _field(owner, "kind") or "", _field(owner, "uid") or ""
 

@@ -72,7 +72,7 @@ def stretched(raw: Scores, lowest: int, highest: int, top: int) -> Scores:
     if not spread:
         return np.zeros(len(raw), np.int64)
     if spread < MOST_SCALED:
-        # Nodes that do not fit can be out of range; they get a score that nobody looks at.
+        # Nodes that do not fit can be out of range; they get a score that is never used.
         return _scale(spread, top).take(raw - lowest, mode="clip")
     return _scaled(raw - lowest, spread, top)
 

@@ -87,7 +87,7 @@ class SpreadSummary(NamedTuple):
 
     @classmethod
     def of(cls, most: int, nodes: int, in_zones: list[int], best: int) -> SpreadSummary:
-        """Those of so many *nodes* with up to *most* peers, scored from 0 to *best*."""
+        """Those of that many *nodes* with up to *most* peers, scored from 0 to *best*."""
         codes = len(in_zones)
         if (most + 1) * codes > nodes:
             return cls(most, tuple(in_zones))

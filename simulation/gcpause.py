@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from ..api.garbage import frozen
 
 SELDOM = 20_000
-"""So many more new objects than objects that went make the garbage collector look: what cycles leave behind is seldom cyclic."""
+"""That many more new objects than objects that went make the garbage collector look: what cycles leave behind is seldom cyclic."""
 
 
 @contextmanager

@@ -159,9 +159,7 @@ EPHEMERAL = NewerField("spec.volumes[].ephemeral", "ephemeral volumes", lambda a
 NAMESPACES = NewerField(
     "namespaceSelector of pod affinity", "selectors of namespaces", lambda algorithm: algorithm.release.selects_namespaces
 )
-AFFINITY_KEYS = NewerField(
-    "matchLabelKeys of pod affinity", "label keys of affinity terms", _never, "MatchLabelKeysInPodAffinity"
-)
+AFFINITY_KEYS = NewerField("matchLabelKeys of pod affinity", "label keys of affinity terms", _never, "MatchLabelKeysInPodAffinity")
 CONSTRAINTS = NewerField("spec.topologySpreadConstraints", "spread constraints", _reads_spreading, SPREADING)
 MIN_DOMAINS = NewerField(
     "minDomains of topologySpreadConstraints", "least numbers of domains", _by("MinDomainsInPodTopologySpread"),
@@ -338,7 +336,7 @@ def _use_csi(objects: Iterable[KubeObject], pending: Iterable[Pod]) -> bool:
 
 
 def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
-    """A notice for each node of another release than *release*, which is the default that nobody asked for."""
+    """A notice for each node of another release than *release*, which is the default that was not asked for."""
     for node in nodes:
         version = node.status.kubelet_version
         if not is_of(version, release):
@@ -359,7 +357,7 @@ def with_release_notices(
 ) -> Scenario:
     """*scenario* with warnings of what each of *algorithms* does not read.
 
-    *by_default*: those whose release nobody named; *by_nodes*: those that have the release of the nodes.
+    *by_default*: those whose release was not named; *by_nodes*: those that have the release of the nodes.
     """
     found = [
         *(notice for algorithm in by_nodes for notice in auto_notice(algorithm.release, scenario.nodes)),

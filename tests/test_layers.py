@@ -54,7 +54,6 @@ ROWS = {
     "framework/config/gatetable.py": CORE,
     "framework/queue/releasetable.py": CORE,
     "framework/releases.py": f"{CORE} algorithmprovider framework",
-    "framework/config/gates.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/hints": f"{CORE} predicates",
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",

@@ -1,4 +1,4 @@
-"""Which pods belong to which workload: by owner reference, else by selector, as controllers adopt pods that nobody controls.
+"""Which pods belong to which workload: by owner reference, else by selector, as controllers adopt pods without a controller.
 
 A dump can lack the ReplicaSets between a Deployment and its pods. Pods whose ReplicaSet is missing count for the Deployment whose selector
 matches them, so that they are not made a second time.
@@ -53,7 +53,7 @@ class Ownership:
     _by_owner: dict[tuple[str, str, str], list[Pod]] = attrs.field(factory=dict)
     """Namespace, kind and name of the controller -> its pods."""
     _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.field(factory=dict)
-    """Namespace -> labels -> pods that nobody controls."""
+    """Namespace -> labels -> pods without a controller."""
     _made_by: dict[tuple[str, str, str], list[Workload]] = attrs.field(factory=dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
     _named: dict[tuple[str, str, str], Workload] = attrs.field(factory=dict)
@@ -102,7 +102,7 @@ class Ownership:
         return (cron_job.namespace, "Job", cron_job.name) in places
 
     def _adopted(self, workload: Workload) -> Iterator[Pod]:
-        """Take the pods that nobody controls and that the selector matches."""
+        """Take the pods without a controller and that the selector matches."""
         selector = workload.effective_selector
         groups = self._nobodys.get(workload.namespace, {})
         for labels in [labels for labels in groups if groups[labels] and matches(selector, labels)]:

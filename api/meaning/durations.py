@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
+
+from ..reading.fields import Mismatch
 
 UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 """Unit -> its seconds. There are two characters for micro."""
@@ -28,6 +31,14 @@ def parse_duration(written: str, units: Mapping[str, float] = UNITS) -> float | 
         return None
     seconds = float(sum(float(number) * units[unit] for number, unit in parts))
     return seconds if seconds <= _LONGEST else None
+
+
+def duration(value: Any) -> float:
+    """Reads a JSON value that has to be a duration, in seconds."""
+    seconds = parse_duration(value) if isinstance(value, str) else None
+    if seconds is None:
+        raise Mismatch(value, "a duration such as 5s or 1m30s")
+    return seconds
 
 
 def duration_text(seconds: float) -> str:

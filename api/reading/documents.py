@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import attrs
 
@@ -16,12 +16,9 @@ from .formats.files import as_text, manifests_in, read_file, read_stream, unpack
 from .formats.jsonlists import SplitList, split_list
 from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
-from .formats.yamlvalues import yaml_list, yaml_values
+from .formats.yamlvalues import yaml_values
 
-if TYPE_CHECKING:
-    from .formats.yamllists import PlainList
-
-__all__ = ["Document", "File", "PathLike", "json_lines", "parsed", "read_documents", "read_files"]
+__all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -29,7 +26,7 @@ _HEAD = 1 << 12
 _LONG = 1 << 18
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items)\Z")
-"""Keys that nobody writes twice by intention: a second one begins another object."""
+"""Keys that are never written twice by intention: a second one begins another object."""
 
 
 @attrs.frozen
@@ -60,18 +57,9 @@ class File:
                 number += 1
                 yield _document(data, repeats, f"{self.where}, document {number}", self.found)
 
-    def long_list(self) -> SplitList | PlainList | None:
-        """The only document, unread, if it is a long list in JSON or YAML; None too where only :meth:`documents` can tell."""
-        if len(self.content) < _LONG:
-            return None
-        if _looks_like_json(self.content):
-            return split_list(self.content)
-        if _is_named_json(self.name.removesuffix(".gz")):
-            return None
-        try:
-            return yaml_list(as_text(self.content, self.where))
-        except ManifestError:
-            return None
+    def long_list(self) -> SplitList | None:
+        """The only document, unread, if it is a long list in JSON; None too where only :meth:`documents` can tell."""
+        return split_list(self.content) if len(self.content) >= _LONG and _looks_like_json(self.content) else None
 
 
 def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
@@ -82,6 +70,14 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
     """
     for file in read_files(paths, stdin):
         yield from file.documents()
+
+
+def only_document(path: PathLike, wanted: str, stdin: IO[Any] | None = None) -> Document:
+    """The document of a file that has one, which *wanted* names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    documents = list(read_documents(path, stdin))
+    if len(documents) != 1:
+        raise ManifestError(f"{path}: got {len(documents)} documents, wanted one {wanted}")
+    return documents[0]
 
 
 def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[File]:

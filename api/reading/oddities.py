@@ -1,4 +1,4 @@
-"""What a manifest has that nobody reads: fields that the API does not have, keys given twice. A warning, or an error under ``--strict``."""
+"""What a manifest has that is not read: fields that the API does not have, keys given twice. A warning, or an error under ``--strict``."""
 
 from __future__ import annotations
 

@@ -210,4 +210,4 @@ _WRAPPERS: Mapping[Any, Wrapper] = {
     **DEVICE_WRAPPERS,
 }
 _NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.OwnerReference, o.CSINodeDriver)
-"""Items that the API server refuses if they are empty, so nobody writes null on purpose."""
+"""Items that the API server refuses if they are empty, so null there is never on purpose."""

@@ -186,7 +186,7 @@ def one_line(text: str) -> str:
 
 
 def note(text: str) -> None:
-    """A line for people, on standard error; if nobody can read it there, it is dropped."""
+    """A line for people, on standard error; where that is closed, it is dropped."""
     with suppress(OSError):
         click.echo(text, file=sys.stderr)  # as it is: with err=True click has its own way with consoles that are plain ASCII
 

@@ -36,12 +36,12 @@ REFRESH = 0.2
 SAME_COMMAND = 1.0
 """With fewer seconds between two pieces of work, the second one does not begin to wait from the start."""
 WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed", "progress.spinner")
-"""What rich colours in cyan and yellow, which nobody can read on white."""
+"""What rich colours in cyan and yellow, which is not readable on white."""
 
 
 @attrs.define(eq=False)
 class Work:
-    """What is under way: *done* of *total* of a *unit*, and a *word* on the latest; without a total nobody knows how much there is."""
+    """What is under way: *done* of *total* of a *unit*, and a *word* on the latest; without a total its end is not known."""
 
     what: str
     total: int | None = None
@@ -89,7 +89,7 @@ def counting(total: int | None, what: str, unit: str = "", *, shown: bool = True
 
 @contextmanager
 def telling(what: str, word: str = "") -> Iterator[Callable[[str], None]]:
-    """For work of which nobody knows how long it takes: call the yielded function with what comes next."""
+    """For work of unknown length: call the yielded function with what comes next."""
     with working(what, word=word) as work:
 
         def tell(word: str) -> None:

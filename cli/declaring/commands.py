@@ -20,7 +20,7 @@ SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
     **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first", "--curve"), INPUT),
     **dict.fromkeys(("--add-node", "--cost", "--most-nodes", "--most-trials"), "New nodes"),
-    **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates", "--workload"), INPUT),
+    **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates"), INPUT),
     **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
     **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
     **dict.fromkeys(("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"), OUTPUT),
@@ -136,7 +136,7 @@ class CommandPlace(NamedTuple):
     short_help: str
 
 
-class Declared(MutableMapping[str, click.Command]):
+class DeclaredCommands(MutableMapping[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
     def __init__(self, places: Mapping[str, CommandPlace], package: str) -> None:
@@ -164,9 +164,9 @@ class Declared(MutableMapping[str, click.Command]):
 
 
 class LazyGroup(CommandGroup):
-    """A group of :class:`Declared` commands: its help, and the completion of their names, import none of them."""
+    """A group of :class:`DeclaredCommands` commands: its help, and the completion of their names, import none of them."""
 
-    def __init__(self, name: str | None = None, *, declared: Declared, **attributes: Any) -> None:
+    def __init__(self, name: str | None = None, *, declared: DeclaredCommands, **attributes: Any) -> None:
         super().__init__(name, commands=declared, **attributes)
         self.declared = declared
 

@@ -22,6 +22,8 @@ from .setup import Setup
 
 OPTIONS: Mapping[str, str] = {declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key}
 """Key -> the option that it is."""
+RELEASE = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})?|auto")
+"""A configuration that is a release alone."""
 NUMBER = re.compile("[0-9]{1,9}")
 """ASCII digits alone: other digits are numbers to Python, too."""
 
@@ -38,8 +40,9 @@ class NamedSetup:
     def parse(cls, name: str, text: str, max_pd_vols: int | None = None) -> NamedSetup:
         """Read *text*; *max_pd_vols* is the limit of disks where it says none.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` unless it is ``key=value`` with known keys and values.
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` unless it is a release or ``key=value`` with known keys and values.
         """
+        text = f"release={text}" if RELEASE.fullmatch(text) else text
         values = {OPTIONS[key]: _read(name, key, value) for key, value in _pairs(name, text).items()}
         if max_pd_vols is not None:
             values = {"max_pd_vols": max_pd_vols, **values}
@@ -55,11 +58,6 @@ class NamedSetup:
         settled = self.setup.settled(nodes)
         settled.check()
         return attrs.evolve(self, setup=settled)
-
-    def scheduler_name(self) -> str:
-        """Whose pods it schedules; of several profiles, the first one's."""
-        recipe = self.setup.recipe
-        return (recipe.config if recipe.profiles is None else recipe.profiles.profiles[0]).scheduler_name or "default-scheduler"
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name, for what is refused."""

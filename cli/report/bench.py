@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...api.record import UNSET
-from ...simulation.bench.comparison import Comparison
+from ...simulation.bench.comparison import PairedCases
 from ...simulation.bench.measured import PERCENTS, BenchDocument, OtherScheduler, middle
 from .tables import TextTable
 from .text import Figure
@@ -34,7 +34,7 @@ def _ratio(one: BenchDocument, theirs: OtherScheduler) -> list[Any]:
     return [one.case, len(theirs.runs), _figure(middle(one.runs)), _figure(theirs.pods_per_s), _figure(theirs.ratio, 2)]
 
 
-def comparison_table(found: Comparison) -> TextTable:
+def comparison_table(found: PairedCases) -> TextTable:
     """The cases of two files, a row each."""
     differ = any(pair.a.scheduler != pair.b.scheduler for pair in found.pairs)
     releases = ["release A", "release B"] if differ else ["release"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import IO, Any
 
 import msgspec
 
-API_VERSION = "kubeclassic/v1"
-"""The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
+from ...api.record import API_VERSION, UNSET, DocumentRecord, Record, as_document, plain
 
 
 def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,6 +47,46 @@ def indented(value: Any, *, long: str = "") -> str:
         return json.dumps(value, indent=2)
 
 
+def document_text(answer: DocumentRecord) -> str:
+    """*answer* as :func:`indented` writes its document, without making dicts and lists of it where that can be avoided."""
+    encoded = _encoded(answer)
+    if encoded is None:
+        return indented(as_document(answer))
+    head = json.dumps(document(answer.KIND, {})).removesuffix("}")
+    return msgspec.json.format(f"{head},{encoded.decode()[1:]}", indent=2)
+
+
+def line_of(value: Any) -> str:
+    """What ``json.dumps`` writes of *value*, a record or plain data, in a quarter of the time for records.
+
+    >>> line_of({"pod": "a", "victims": []})
+    '{"pod": "a", "victims": []}'
+    """
+    encoded = _encoded(value) if isinstance(value, Record) else None
+    return json.dumps(plain(value)) if encoded is None else msgspec.json.format(encoded, indent=0).decode()
+
+
+def _encoded(record: Record) -> bytes | None:
+    """*record* as JSON; None where only Python's JSON writes it as ``json.dumps`` does: floats, characters beyond ASCII, huge numbers."""
+    try:
+        encoded = None if _has_floats(type(record)) else msgspec.json.encode(record)
+    except (ValueError, OverflowError):
+        return None
+    return encoded if encoded is not None and encoded.isascii() and b"\x7f" not in encoded else None
+
+
+@cache
+def _has_floats(kind: type[Record]) -> bool:
+    return "'number'" in str(msgspec.json.schema(kind))
+
+
+def fields_of(answer: DocumentRecord) -> dict[str, Any]:
+    """*answer* as a document whose fields are still as they are."""
+    kind = type(answer)
+    fields = ((name, getattr(answer, field)) for name, field in zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    return document(answer.KIND, {name: value for name, value in fields if value is not UNSET})
+
+
 def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
     """Write a document of long lists as JSON: a line for each entry of a list, which is fast and good to search with ``grep``.
 
@@ -62,8 +102,8 @@ def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
     """
     for number, (name, value) in enumerate(found.items()):
         stream.write(f"{',' if number else '{'}\n  {json.dumps(name)}: ")
-        if isinstance(value, list) and value:
-            stream.write("[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]")
+        if isinstance(value, list | tuple) and value:
+            stream.write("[\n    " + ",\n    ".join(map(line_of, value)) + "\n  ]")
         else:
-            stream.write(json.dumps(value))
+            stream.write(line_of(value))
     stream.write("\n}\n")

@@ -16,18 +16,17 @@ def replay_text(replay: Replay, width: int | None = None) -> str:
     told = summary(replay)
     lines = [
         f"{duration(replay.now)} of virtual time, {count_of(replay.cluster.ledger.nodes, 'node')} at the end",
-        f"{count_of(told['arrived'], 'pod')} arrived, {told['scheduled']} scheduled, {told['finished']} finished,"
-        f" {told['evicted']} evicted",
-        f"{count_of(told['attempts'], 'attempt')}, {told['failedAttempts']} failed, {told['preemptions']} made room",
+        f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted",
+        f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room",
     ]
-    if told["stillWaiting"] or told["neverScheduled"]:
-        waiting = count_doing(told["stillWaiting"], "pod", "wait", "still")
-        lines.append(f"{waiting}, {told['neverScheduled']} left without having had a node")
+    if not told.ok:
+        waiting = count_doing(told.still_waiting, "pod", "wait", "still")
+        lines.append(f"{waiting}, {told.never_scheduled} left without having had a node")
     lines = list(wrapped([*lines, *passed_over_text(replay.inputs.passed_over)], width, "  "))
-    if told["waits"]:
-        lines += TextTable(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]).lines(width)
-    if told["meanUse"]:
-        lines += TextTable(["resource", "mean use"], [[name, percent(share)] for name, share in told["meanUse"].items()]).lines(width)
+    if told.waits:
+        lines += TextTable(["wait", "seconds"], [[name, seconds] for name, seconds in told.waits.items()]).lines(width)
+    if told.mean_use:
+        lines += TextTable(["resource", "mean use"], [[name, percent(share)] for name, share in told.mean_use.items()]).lines(width)
     return "\n".join(lines)
 
 

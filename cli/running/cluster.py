@@ -103,10 +103,9 @@ def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Named
     for before, one in zip(wanted, settled, strict=True):
         if is_auto(before.setup.release):
             note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes)}")
-    first = settled[0]
-    priorities = first.setup.recipe.keeps_priorities
+    recipe = settled[0].setup.recipe
     with reading(paths):
-        scenario = files.scenario(first.scheduler_name(), cron_jobs=cluster.cron_jobs, priorities=priorities)
+        scenario = files.scenario(recipe.first_scheduler_name, cron_jobs=cluster.cron_jobs, priorities=recipe.keeps_priorities)
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     algorithms = [engine.algorithm for engine in engines.values()]

@@ -36,7 +36,7 @@ Record = dict[str, Any]
 
 
 @attrs.frozen
-class Wish:
+class CompareOptions:
     """The arguments of the command, but for the configurations."""
 
     paths: tuple[Path, ...]
@@ -50,13 +50,15 @@ class Wish:
     verbose: bool
 
 
-def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
+def run_comparison(wish: CompareOptions, texts: Mapping[str, str]) -> None:
     """Compare the configurations *texts*, by name; ends the process with status 0 or 1."""
     limit = environments_max_pd_vols()
     wanted = tuple(NamedSetup.parse(name, text, limit) for name, text in texts.items())
     given = contest(wish.paths, wish.cluster, wanted)
     scenario = _told(given.scenario, wish, any(one.setup.runs_profiles for one in given.wanted))
-    found = compare(scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts=texts, following=following)
+    found = compare(
+        scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts={one.name: one.text for one in wanted}, following=following
+    )
     answer = found.document(input_warnings(scenario.warnings))
     record = plain(answer)
 
@@ -72,13 +74,13 @@ def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
     sys.exit(0 if found.same else 1)
 
 
-def _about(scenario: Scenario, wish: Wish, record: Record) -> About:
+def _about(scenario: Scenario, wish: CompareOptions, record: Record) -> About:
     configurations = record["configurations"]
     rules = [sentence(f"{one['name']}: ", code(one["text"])) for one in configurations]
     return about(scenario, (*wish.paths, *wish.cluster.pods), releases=[one["release"] for one in configurations], rules=rules)
 
 
-def _told(scenario: Scenario, wish: Wish, profiles: bool) -> Scenario:
+def _told(scenario: Scenario, wish: CompareOptions, profiles: bool) -> Scenario:
     """Say what is odd, and give the nodes newer labels where that is asked for."""
     tell_notices(scenario.warnings, wish.verbose)
     if wish.newer_labels:
@@ -88,7 +90,7 @@ def _told(scenario: Scenario, wish: Wish, profiles: bool) -> Scenario:
     return scenario
 
 
-def _write(record: Record, wish: Wish, stream: IO[str], warnings: Sequence[Notice]) -> None:
+def _write(record: Record, wish: CompareOptions, stream: IO[str], warnings: Sequence[Notice]) -> None:
     if wish.form in DOCUMENT_FORMS:
         write_document(wish.form, ComparisonDocument.KIND, record, stream, long="differences")
     else:

@@ -10,17 +10,17 @@ from pathlib import Path
 import attrs
 import click
 
+from ...api.record import as_document
 from ...simulation.conform import Family, Manner, answer_case, read_cases
 from ...simulation.functions.conform import ConformResult, checked, chosen_families
 from ..console.output import writing
 from ..console.progress import following
 from ..declaring.memory import engine_options
-from ..report.documents import document
 from ..report.tables import TextTable
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class ConformOptions:
     """The options, as they were given."""
 
     paths: tuple[Path, ...]
@@ -36,7 +36,7 @@ class Asked:
     form: str
 
 
-def run(asked: Asked) -> None:
+def run(asked: ConformOptions) -> None:
     """Run the cases and end with status 1 where any differs, or write our answers."""
     families = chosen_families(asked.paths, asked.family or None)
     manner = Manner(engine=engine_options(asked.memory, asked.no_memory), details=not asked.quick)
@@ -45,7 +45,7 @@ def run(asked: Asked) -> None:
         return
     found = checked(families, asked.without, manner, asked.jobs, partial(following, what="conforming", unit="families"))
     if asked.form == "json":
-        click.echo(json.dumps(document(found.document.KIND, found.record())))
+        click.echo(json.dumps(as_document(found.document)))
     else:
         _print(found, asked.show)
     sys.exit(0 if found.ok else 1)

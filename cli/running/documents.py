@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 from ...api.reading.notices import Notice, warning_records
-from ...api.record import DocumentRecord, plain
+from ...api.record import DocumentRecord, as_document
 from ..console.yamltext import write_yaml
-from ..report.documents import document, indented
+from ..report.documents import document, document_text, indented
 
 DOCUMENT_FORMS = ("json", "yaml")
 
@@ -34,6 +34,9 @@ def write_document(
         stream.write(indented(document(kind, record), long=long) + "\n")
 
 
-def write_answer(form: str, answer: DocumentRecord, stream: IO[str], *, long: str = "") -> None:
-    """Write *answer* as its document in *form*, one of :data:`DOCUMENT_FORMS`; *long* as for :func:`~..report.documents.indented`."""
-    write_document(form, answer.KIND, plain(answer), stream, long=long)
+def write_answer(form: str, answer: DocumentRecord, stream: IO[str]) -> None:
+    """Write *answer* as its document in *form*, one of :data:`DOCUMENT_FORMS`."""
+    if form == "yaml":
+        write_yaml(as_document(answer), stream)
+    else:
+        stream.write(document_text(answer) + "\n")

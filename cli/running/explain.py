@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...api.reading.notices import Notice, input_warnings
-from ...simulation.capacity.room import Room
+from ...simulation.capacity.room import FreeRoom
 from ...simulation.explain.ask import ask
 from ...simulation.explain.explanation import Explanation
 from ...simulation.explain.subject import find_subject
@@ -47,7 +47,7 @@ def run(
     def page() -> str:
         origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=given.setup.in_words())
         names = [one.name for one in scenario.nodes]
-        return explanation_html(explanation, ExplainedCluster(scenario.nodes, Room.of(engine), pods_on(engine, names)), origin)
+        return explanation_html(explanation, ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)), origin)
 
     with writing(output) as stream:
         if form == HTML:

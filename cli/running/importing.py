@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,68 +20,42 @@ class TraceOptionError(KubeclassicError):
     """Options that a trace cannot be read with."""
 
 
-def run_openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
-    """Write the openb trace as manifests."""
-    with telling("reading", str(nodes)):
-        found = openb.read(nodes, pods)
+def run(name: str, given: Sequence[Any], form: str, output: str | None) -> None:
+    """Write the trace called *name* as manifests; *given* are its files, the first of which is named while it is read, and its options."""
+    with telling("reading", str(given[0])):
+        found = READERS[name](*given)
     _finish(found, form, output)
 
 
-def run_alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, form: str, output: str | None) -> None:
-    """Write Alibaba's trace of spot GPUs as manifests."""
-    with telling("reading", str(nodes)):
-        found = alibaba2026.read(nodes, jobs, memory_per_cpu)
-    _finish(found, form, output)
-
-
-def run_alibaba2025(instances: Path, form: str, output: str | None) -> None:
-    """Write Alibaba's trace of recommendation models as manifests."""
-    with telling("reading", str(instances)):
-        found = alibaba2025.read(instances)
-    _finish(found, form, output)
-
-
-def run_azure(path: Path, chosen: Mapping[str, Any], form: str, output: str | None) -> None:
-    """Write Azure's packing trace as manifests."""
+def _azure(path: Path, chosen: Mapping[str, Any]) -> Trace:
     for name in ("machine", "machines", "most"):
         if chosen[name] is not None and chosen[name] < (0 if name == "machine" else 1):
             raise TraceOptionError(f"--{name}: got {chosen[name]}, wanted {0 if name == 'machine' else 1} or more")
-    with telling("reading", str(path)):
-        found = azurepacking.read(path, azurepacking.Choice(**chosen))
-    _finish(found, form, output)
+    return azurepacking.read(path, azurepacking.PackingOptions(**chosen))
 
 
-def run_google2019(instances: Path, machines: Path, attributes: Path | None, form: str, output: str | None) -> None:
-    """Write a slice of Google's cluster data as manifests."""
-    with telling("reading", str(instances)):
-        found = google2019.read(instances, machines, attributes)
-    _finish(found, form, output)
-
-
-def run_simkube(path: Path, form: str, output: str | None) -> None:
-    """Write a trace of SimKube as manifests."""
-    with telling("reading", str(path)):
-        found = simkube.read(path)
-    _finish(found, form, output)
-
-
-def run_simulator(path: Path, profile: str | None, form: str, output: str | None) -> None:
-    """Write an export of kube-scheduler-simulator as manifests, and its configuration to *profile*."""
-    with telling("reading", str(path)):
-        found, configuration = simulatorexport.read(path)
+def _simulator(path: Path, profile: str | None) -> Trace:
+    """An export of kube-scheduler-simulator; its configuration goes to *profile*."""
+    found, configuration = simulatorexport.read(path)
     if profile is not None and configuration is None:
         raise TraceOptionError(f"--profile: got {profile}, but {path} has no configuration of a scheduler")
     if profile is not None:
         with writing(profile) as stream:
             write_yaml(configuration, stream)
-    _finish(found, form, output)
+    return found
 
 
-def run_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
-    """Write a table as manifests, as the map in *columns* says."""
-    with telling("reading", str(table)):
-        found = columnmap.read(table, columnmap.read_map(columns))
-    _finish(found, form, output)
+READERS: Mapping[str, Callable[..., Trace]] = {
+    "openb": openb.read,
+    "alibaba-2025": alibaba2025.read,
+    "alibaba-2026": alibaba2026.read,
+    "azure-packing": _azure,
+    "google-2019": google2019.read,
+    "simkube": simkube.read,
+    "simulator": _simulator,
+    "csv": lambda table, columns: columnmap.read(table, columnmap.read_map(columns)),
+}
+"""Command -> what reads its files and options."""
 
 
 def _finish(found: Trace, form: str, output: str | None) -> None:

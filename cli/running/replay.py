@@ -20,9 +20,9 @@ from ...simulation.gcpause import settled
 from ...simulation.releasenotes import input_notices
 from ...simulation.replay.checkpoint import Header
 from ...simulation.replay.guard import guarded
-from ...simulation.replay.inputs.inputs import Choice, read_inputs
+from ...simulation.replay.inputs.inputs import InputOptions, read_inputs
 from ...simulation.replay.inputs.traces import Reading
-from ...simulation.replay.recording import Recording, found
+from ...simulation.replay.recording import Recording, found, summary
 from ...simulation.replay.replay import Replay
 from ...simulation.replay.settings import Delays, Places
 from ..console.output import note
@@ -63,15 +63,14 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
     if not recording.replay.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
         return INTERRUPTED
-    ledger, tally = recording.replay.cluster.ledger, recording.replay.cluster.tally
-    return 1 if ledger.waiting_pods or tally.never_scheduled else 0
+    return 0 if summary(recording.replay).ok else 1
 
 
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> Replay:
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
     names = provisional.recipe.scheduler_names
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
-    choice = Choice(
+    choice = InputOptions(
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
         digest=places.checkpoint is not None, keeps_manifests=setup.may_call_extenders,
         cron_jobs=more["cron_jobs"], priorities=provisional.recipe.keeps_priorities,

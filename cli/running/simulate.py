@@ -7,7 +7,6 @@ from pathlib import Path
 
 import attrs
 
-from ...api.objects import Pod
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError
 from ...simulation.gcpause import settled
@@ -25,7 +24,7 @@ from ..report.words import count_doing, count_of
 from .cluster import opened
 from .notices import tell_line, tell_notices, tell_unread
 from .reporting import about, write_page, write_report
-from .simulationforms import FORMS, Answer, View
+from .simulationforms import FORMS, SimulationRun, View
 
 
 class OptionError(KubeclassicError):
@@ -79,10 +78,9 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
     tell(scenario, engine, shown.verbose)
     simulation = Simulation(scenario, engine, cluster.order, shown.details or shown.form == "wide")
     if shown.reschedule_evicted:
-        pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
-        simulation.replacements = Replacements.beside(pods, given.scheduler_names)
+        simulation.replacements = Replacements.of_scenario(scenario, given.scheduler_names)
     with writing(shown.output) as stream, settled():
-        answer = Answer(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
+        answer = SimulationRun(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
 
         def page() -> str:
             from ..report.placement.page import simulation_html

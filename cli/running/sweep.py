@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
+from ...api.record import as_document
 from ...exceptions import UnknownNameError
 from ...framework.userrules import catalogue_of, plugins_of
 from ...simulation.functions.sweep import SweepResult
@@ -29,7 +30,7 @@ from .reporting import about, write_page, write_report
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class SweepOptions:
     """What the command line asks for."""
 
     search: bool = False
@@ -42,7 +43,7 @@ class Asked:
     report: str | None = None
 
 
-def run(file: Path, asked: Asked) -> int:
+def run(file: Path, asked: SweepOptions) -> int:
     """Run the sweep in *file*, and write its table; the exit status."""
     if asked.plot is not None:
         check_place(asked.plot)
@@ -66,7 +67,7 @@ def run(file: Path, asked: Asked) -> int:
     note(summary_line(found))
     for group in found.warnings:
         note(f"{group.text}." if group.is_unread else f"warning: {group}")
-    return 1 if found.failed else 0
+    return 0 if found.ok else 1
 
 
 def _cores() -> int:
@@ -95,7 +96,7 @@ def _write(found: SweepResult, form: str, page: Callable[[], str]) -> None:
     if form == HTML:
         write_page(page(), sys.stdout)
     elif form == "json":
-        write_rows(found.record(), sys.stdout)
+        write_rows(as_document(found.document), sys.stdout)
     elif form == "csv":
         sys.stdout.write(as_csv(found.columns, found.rows))
     else:

@@ -20,7 +20,7 @@ from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
 
-NOBODY: NodeColumn[str | None] = NodeColumn(None)
+NO_COLUMN: NodeColumn[str | None] = NodeColumn(None)
 ZONE = ""
 """The key of counts by zone; no label has it."""
 
@@ -113,7 +113,7 @@ class Batch:
         found = self._labels.get(key)
         if found is None:
             column = self.table.labels.get(key)
-            found = ColumnView(NOBODY, np.zeros(self.n, np.intp)) if column is None else self._view(column)
+            found = ColumnView(NO_COLUMN, np.zeros(self.n, np.intp)) if column is None else self._view(column)
             self._labels[key] = found
         return found
 
@@ -322,7 +322,7 @@ class Batch:
         return np.zeros(self.n, np.int64)
 
     def touched(self, query: Query) -> Mask:
-        """Where an edit came upon a pod that *query* counts, be it undone since: bool[n]."""
+        """Where an edit touched a pod that *query* counts, even if it was undone later: bool[n]."""
         return np.zeros(self.n, np.bool_)
 
     def taken(self, query: Query) -> Ints:

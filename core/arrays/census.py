@@ -169,9 +169,9 @@ class Census:
     has_unreadable: bool = False
     """Some pod has or had an invalid selector among its terms."""
     watch: list[PodCount] | None = None
-    """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
+    """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
     asked_terms: bool = False
-    """Terms were asked for, of which there may be more later; whoever wants to know sets it back."""
+    """Terms were asked for, of which there may be more later; the reader resets it."""
     _asked: Pairs[PodCount] = attrs.field(factory=Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
@@ -216,7 +216,7 @@ class Census:
         return terms
 
     def learn(self, template: Template) -> None:
-        """Know the terms of *template*, be there a pod of it or not."""
+        """Know the terms of *template*, whether or not it has a pod."""
         if template not in self._templates:
             self._register(template)
 

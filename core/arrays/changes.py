@@ -19,7 +19,7 @@ Event = tuple[int, Template | None]
 
 
 STEP_COST = 1 << 7
-"""To look at one step takes as long as to look at so many rows."""
+"""To look at one step takes as long as to look at that many rows."""
 
 
 @rebuilt_from()

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Node
-from .batch import NOBODY, Batch
+from .batch import NO_COLUMN, Batch
 from .columns import ColumnView
 from .types import Rows
 
@@ -30,6 +30,6 @@ class DescribedBatch(Batch):
     def label(self, key: str) -> ColumnView[str | None]:
         column = self.table.labels.get(key)
         if column is None:
-            return ColumnView(NOBODY, np.zeros(self.n, np.intp))
+            return ColumnView(NO_COLUMN, np.zeros(self.n, np.intp))
         codes = (column.known(node.labels.get(key)) for node in self.nodes)
         return ColumnView(column, np.fromiter((max(code, 0) for code in codes), np.intp, self.n))

@@ -66,7 +66,7 @@ class Trail(Revisions[Rows]):
         self._steps.clear()
 
     def since(self, revision: int) -> Rows | None:
-        """The rows that changed after *revision*: intp[k], one that changed twice may be there twice; None: look at all."""
+        """The rows that changed after *revision*: intp[k], one that changed twice may occur twice; None: look at all."""
         if revision == self.revision:
             return NO_ROWS
         if revision < self._start:

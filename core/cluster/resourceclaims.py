@@ -53,12 +53,12 @@ class ResourceClaims(Listing[ResourceClaim]):
     """The claims as the API has them, with those that are being allocated."""
 
     holders: dict[DeviceId, int] = attrs.field(factory=dict)
-    """Device -> how many claims hold it; without those that nobody holds."""
+    """Device -> how many claims hold it; without those that none holds."""
     log: DeviceLog = attrs.field(factory=DeviceLog)
     pending: dict[str, ResourceClaim] = attrs.field(factory=dict)
     """Key -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None
-    """What is to be written to the API, oldest first, for whoever makes it a list and takes them out; None: nobody writes."""
+    """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out; None: nothing writes."""
     _before: dict[str, ResourceClaim | None] | None = None
     """What was there before a trial, which is undone in the end."""
 

@@ -124,7 +124,7 @@ def _left(extender: Extender, cycle: Cycle, reply: FilterReply, sent: Sequence[N
     known = {node.name: node for node in sent}
     if reply.nodes is not None:
         for node in reply.nodes:
-            # Upstream: a node object that nobody knows makes most releases crash later.
+            # Upstream: an unknown node object makes most releases crash later.
             if _node(cycle, node.name) is None:
                 raise _unknown(extender, cycle, node.name)
             yield node
@@ -184,9 +184,7 @@ def _int64(number: int) -> int:
 # --- preempt --------------------------------------------------------------------------------------------------------
 
 
-def preempt_with_extenders(
-    extenders: Sequence[Extender], cycle: Cycle, candidates: dict[str, Victims], pod: Pod
-) -> dict[str, Victims]:
+def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidates: dict[str, Victims], pod: Pod) -> dict[str, Victims]:
     """The candidates that remain after all extenders with a preempt verb, which are sent *pod*."""
     for extender in extenders:
         if not candidates or not extender.supports_preemption or not extender.is_interested(pod):

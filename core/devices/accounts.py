@@ -1,4 +1,4 @@
-"""What stands against each device that a node reaches, for people who want to know why a claim cannot be served there."""
+"""What rules out each device that a node reaches, for people who want to know why a claim cannot be served there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USABLE = ""
 
 
 UNMATCHED = "selector of "
-"""How it begins what stands against devices that do not match."""
+"""How it begins what rules out devices that do not match."""
 
 
 class RefusedDevices(Record):
@@ -81,7 +81,7 @@ def _account(
 
 
 def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]) -> Iterator[str]:
-    """What stands against *device*, what counts first."""
+    """What rules out *device*, what counts first."""
     make = device.make
     yield from _mismatches(devices, option, device)
     if not NodeAllocationPlan.is_selectable(option, device, devices.judge, devices.cells):

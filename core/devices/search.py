@@ -221,7 +221,7 @@ class DeviceSearch:
         return True
 
     def _give_back(self, claim: int, option: Option, device: PoolDevice, before: int) -> None:
-        """Undo :meth:`_take`, before which the claim had so many devices."""
+        """Undo :meth:`_take`, before which the claim had that many devices."""
         for constraint in self._together[claim]:
             constraint.remove(option.base, option.alternative)
         if not option.admin or self.cells.admin_takes_once:

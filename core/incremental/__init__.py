@@ -13,7 +13,7 @@ Inputs and revisions
 
 *Inputs* are what the cluster told the scheduler: rows of the table with their pods, node objects, counts of the
 census, services and controllers, volumes and claims, and the order in which nodes are visited. Each input has a
-*revision*, a number that moves with each change. Whoever made something of an input keeps the revision that it has
+*revision*, a number that moves with each change. What is made from an input keeps the revision that it has
 *seen*; if the input's revision is another, what was made is *stale*. There are nine kinds of revisions:
 
     ``table.changed.revision``          any row; the log also tells which row, and which pod came
@@ -49,7 +49,7 @@ before it:
    a template.
 
 Values are brought up to date when they are asked for, never before (*pull*). Each layer alone writes its arrays, and
-only in ``refresh`` (or ``failures`` and ``scores`` of the cache). Whoever writes an array touches its trail. Readers
+only in ``refresh`` (or ``failures`` and ``scores`` of the cache). Code that writes an array touches its trail. Readers
 read arrays and trails and keep the revision that they have seen in fields of their own; a trail does not know its
 readers. A reader that wants to keep an array sets ``shared``: then the next writer copies first (copy-on-write).
 
@@ -144,4 +144,3 @@ The ugly part
 ``KUBECLASSIC_VERIFY=1`` (:mod:`.verify`) is the answer to all four: each scoreboard that is brought up to date, and each
 answer that is read, is worked out from nothing too, and compared.
 """
-

@@ -21,7 +21,7 @@ from ..rule import Refusals, Worths
 Told = Sequence[tuple[Any, ...]]
 """Refusals or Worths."""
 LARGE_SHARE = 4
-"""Where more than one row in so many changed, all are looked at."""
+"""Where more than one row in that many changed, all are looked at."""
 
 
 def rows_by_label(table: NodeTable, key: str) -> RowsByCode:

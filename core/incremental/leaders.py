@@ -59,7 +59,7 @@ class Leaders:
                 self.replaced(self.ranked)
 
     def host(self, order: Rows, places: Rows, which: Callable[[int], int]) -> int:
-        """The row of the leader that *which* chooses of so many. *order*: the rows in visiting order; *places*: row -> its place there."""
+        """The row of the leader that *which* chooses of many. *order*: the rows in visiting order; *places*: row -> its place there."""
         self._refresh(order, places)
         if verify.SWITCH.is_on:
             verify.check_leaders(self.ranked, self.all(order, places), self._count)

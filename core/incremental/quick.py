@@ -1,7 +1,7 @@
 """The quick path: the host is read off a scoreboard, and no cycle is run. Also every reason why it is not taken.
 
 A :class:`Scoreboard` knows the total of every row for one template, so the host is the best of them, with ties broken as in a whole
-cycle. That is right only where cached answers say all that counts: :class:`Detour` lists what stands against it.
+cycle. That is right only where cached answers say all that counts: :class:`Detour` lists what rules it out.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class QuickPath:
     is_cacheable: bool
     """Each rule says all that its answers depend on."""
     ask_plugins: Callable[[Any], Detour | None] = no_plugins
-    """What else stands against it for the pod of a cycle."""
+    """What else rules it out for the pod of a cycle."""
     taken: int = 0
     """Decisions that were read off."""
     detours: Counter[Detour] = attrs.field(factory=Counter)

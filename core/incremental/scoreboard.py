@@ -26,13 +26,13 @@ from .tracked import TrackedFeasible, TrackedPredicate, TrackedPriority
 OUT = -(2**62)
 """The total of a row that does not fit."""
 FEW = 64
-"""Rows are few where there are so many times as many."""
+"""Rows are few where there are that many times as many."""
 MOST_REFITTED = 16
 """Rows that are counted in or out one by one where they fit or no longer do."""
 MOST_NOTED = 1 << 12
 """Such rows that are noted, all in all, before they are counted from nothing."""
 MOST_LISTED = 64
-"""Rows, of which some may be there often, that are looked through for how many different ones there are."""
+"""Rows, of which some may occur often, that are looked through for how many different ones there are."""
 MOST_SINGLE = 12
 """Rows that are put right one by one: plain Python is faster then than numpy, which takes as long for one row as for a hundred."""
 
@@ -103,7 +103,7 @@ class Scoreboard:
         self.order = order
         if window is not self.window:
             self.window, self._is_ranked = window, False
-        if window:  # nobody asks for the leaders
+        if window:  # leaders are not asked for
             self.leaders.trim()
         seen, self._seen = self._seen, NEVER
         try:

@@ -71,7 +71,7 @@ class ScoresAnswer(Answer[Scores]):
 
     def replace(self, found: Scores, size: int) -> None:
         if found is self.answer and size == self.size and not found.flags.writeable:
-            # The very same scores, which nobody can have changed: but a reduce step may look at the counts behind them.
+            # The very same scores, which cannot have changed: but a reduce step may look at the counts behind them.
             self.trail.touch(NO_ROWS)
             self.shared = True
             return

@@ -101,7 +101,7 @@ class ScoreHistogram:
         return raw * len(zone.values) + zone.codes if self.by_zone else raw
 
     def _follow(self, raw: Scores, rows: Sequence[int], fits: Mask) -> None:
-        """Count *rows*, of which each may be there twice, as they are now."""
+        """Count *rows*, of which each may occur twice, as they are now."""
         zone = self.table.zone
         zones, codes = len(zone.values), zone.codes
         for row in rows:

@@ -76,7 +76,7 @@ def check_failures(kept: Failures | None, predicate: Predicate, cycle: Cycle) ->
 
 
 def _outcome(failures: Failures | None, row: int) -> Reasons | str:
-    """What stands against *row*: reasons, or the text of an error."""
+    """What rules out *row*: reasons, or the text of an error."""
     if failures is None:
         return ()
     code = 0 if failures.errors is None else int(failures.errors[row])

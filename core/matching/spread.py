@@ -144,7 +144,7 @@ class DomainIndex:
         return cls(rows, mine, known, np.flatnonzero(known), bool((mask == (codes != 0)).all()), lacks_keys)
 
     def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
-        """The pods that *query* counts (None: nobody) in each domain by label *key*: int64[values]."""
+        """The pods that *query* counts (None: none) in each domain by label *key*: int64[values]."""
         if query is None:
             return np.zeros(len(self.known), np.int64)
         counter = table.census.counter(query)
@@ -209,7 +209,7 @@ class Domains:
 
 
 @attrs.frozen(eq=False)
-class Counting:
+class DomainCounting:
     """What counts the pods in the domains of one topology key, again and again while no node object changes."""
 
     index: DomainIndex
@@ -238,13 +238,13 @@ class Counting:
         return tuple(counts.tolist()) if len(counts) <= FEW else counts
 
 
-def counting_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Counting]:
+def counting_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, DomainCounting]:
     """What counts the domains of each topology key."""
     queries: dict[str, list[Query | None]] = {}
     for constraint in constraints:
         queries.setdefault(constraint.topology_key, []).append(counted_by(constraint, namespaces))
     indexes = {constraint.topology_key: index for constraint, index in zip(constraints, _indexes(pod, constraints, table), strict=True)}
-    return {key: Counting(indexes[key], key, found) for key, found in queries.items()}
+    return {key: DomainCounting(indexes[key], key, found) for key, found in queries.items()}
 
 
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:

@@ -73,7 +73,7 @@ class Outline:
 class Outlines:
     """The outlines of one algorithm, those that were not looked at for longest dropped beyond the memory of its scoreboards.
 
-    What stands against the quick path stands against them too, but that details are wanted.
+    What rules out the quick path rules them out too, but that details are wanted.
     """
 
     quick_path: QuickPath

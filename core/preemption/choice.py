@@ -66,7 +66,7 @@ class Candidates:
             beginnings = potential.of_layout(layout.started, used)
             started = np.where(victim & (priority == highest), beginnings, 2**62).min(axis=0)
         layout.table.shared_names = True
-        # The layout may lack rows where nobody has to leave.
+        # The layout may lack rows where no pod has to leave.
         return cls(rows, criteria, started, layout.table.names, layout.ranks, potential.entries, np.where(victim, places, GAP))
 
     @classmethod
@@ -76,7 +76,7 @@ class Candidates:
         return cls(rows, criteria, started, layout.table.names, layout.ranks, layout.entries[rows], places)
 
     @classmethod
-    def nobody(cls) -> Candidates:
+    def none(cls) -> Candidates:
         """No node at all."""
         nothing = np.zeros((4, 0), np.int64)
         return cls(np.zeros(0, np.intp), nothing, nothing[0], [], lambda names: nothing[0], np.zeros(0, np.object_), nothing)

@@ -17,8 +17,8 @@ from ..arrays.types import Ints, Mask, Rows
 from ..pods.template import Entry, Template
 from ..rebuilt import rebuilt_from
 
-NOBODY = 2**62
-"""The priority of a place that no pod takes: nobody preempts it."""
+NO_PRIORITY = 2**62
+"""The priority of a place that no pod takes: it is never preempted."""
 NEVER_STARTED = "9999-12-31T23:59:59Z"
 """When a pod without a start time counts as started."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -49,7 +49,7 @@ class PodLayout:
     by_start_time: bool
     sorts_again: bool = False
     """Victims are sorted by importance at the end, too."""
-    priority: Ints = attrs.field(factory=lambda: np.full((8, 8), NOBODY, np.int64))
+    priority: Ints = attrs.field(factory=lambda: np.full((8, 8), NO_PRIORITY, np.int64))
     template: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
     started: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
     entries: NDArray[np.object_] = attrs.field(factory=lambda: np.zeros(8, np.object_))
@@ -67,7 +67,7 @@ class PodLayout:
     def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
         """The pods of a lower priority on *rows*, laid out as they stand now."""
         if min(self.table.priorities, default=priority) >= priority:
-            return PotentialVictims.nobody(self, rows)
+            return PotentialVictims.none(self, rows)
         self._follow(rows)
         there = self.priority.take(rows, axis=1) < priority
         return PotentialVictims(self, rows, self.entries[rows], there, np.zeros_like(there))
@@ -88,13 +88,13 @@ class PodLayout:
     def _lay_out(self, row: int) -> None:
         entries = self.entries[row] = sorted(self.table.pods[row], key=importance(self.by_start_time))
         self._make_room(len(entries), row + 1)
-        self.priority[:, row] = NOBODY
+        self.priority[:, row] = NO_PRIORITY
         self.priority[: len(entries), row] = [entry.priority for entry in entries]
         self.template[: len(entries), row] = [self._number(entry.template) for entry in entries]
         self.started[: len(entries), row] = [instant(entry.pod.status.start_time or NEVER_STARTED) for entry in entries]
 
     def _make_room(self, places: int, rows: int) -> None:
-        for name, filler in (("priority", NOBODY), ("template", 0), ("started", 0)):
+        for name, filler in (("priority", NO_PRIORITY), ("template", 0), ("started", 0)):
             array: Ints = getattr(self, name)
             if array.shape[0] < places or array.shape[1] < rows:
                 size = max(places, array.shape[0]), grown(array[0], rows).shape[0]
@@ -144,7 +144,7 @@ class PotentialVictims:
     """int64[places, k], the place in the layout of each; None: the same."""
 
     @classmethod
-    def nobody(cls, layout: PodLayout, rows: Rows) -> PotentialVictims:
+    def none(cls, layout: PodLayout, rows: Rows) -> PotentialVictims:
         """No pod on any of *rows*."""
         nothing = np.zeros((0, len(rows)), np.bool_)
         return cls(layout, rows, np.zeros(len(rows), np.object_), nothing, nothing)
@@ -171,7 +171,7 @@ class PotentialVictims:
         return attrs.evolve(self, there=there, protected=protected, order=order)
 
     def sorted_again(self, victim: Mask) -> tuple[PotentialVictims, Mask]:
-        """The same by importance, whoever is protected, and *victim*, bool[places, k], in that order."""
+        """The same by importance, protected or not, and *victim*, bool[places, k], in that order."""
         if self.order is None:
             return self, victim
         priority, started = (array[: len(self.there)].take(self.rows, axis=1) for array in (self.layout.priority, self.layout.started))

@@ -25,7 +25,7 @@ class Trial(Protocol):
     potential: PotentialVictims
 
     def judge(self) -> Verdict:
-        """Where the pod fits now, and what stands against the other rows."""
+        """Where the pod fits now, and what rules out the other rows."""
         ...
 
     def some(self, at: Rows, potential: PotentialVictims) -> Trial:

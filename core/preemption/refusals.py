@@ -219,7 +219,7 @@ class UnschedulableCache:
 
 
 def _has_each_once(visited: Rows, count: int) -> bool:
-    """Whether *visited* are so many rows, and no row twice: a pass can visit one node twice, and another not at all."""
+    """Whether *visited* are that many rows, and no row twice: a pass can visit one node twice, and another not at all."""
     return len(visited) == count == np.count_nonzero(np.bincount(visited))
 
 

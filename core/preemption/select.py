@@ -77,8 +77,8 @@ def _candidates(cycle: Cycle, nominations: Nominations, found: SearchResult, row
         return outcomes.candidates(runs.layout, rows[outcomes.occupied[rows] | others[rows]])
     rows = rows[others[rows]]
     if not len(rows):
-        return Candidates.nobody()
-    return dry_run(ArrayTrial.of(cycle, coming, PotentialVictims.nobody(runs.layout, rows)), protection)[0]
+        return Candidates.none()
+    return dry_run(ArrayTrial.of(cycle, coming, PotentialVictims.none(runs.layout, rows)), protection)[0]
 
 
 def chosen(

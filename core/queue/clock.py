@@ -1,4 +1,4 @@
-"""Virtual time: a clock that whoever runs a simulation moves, and timers that tick on it."""
+"""Virtual time: a clock that a simulation moves, and timers that tick on it."""
 
 from __future__ import annotations
 

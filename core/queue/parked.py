@@ -81,7 +81,7 @@ class QueuedPod:
         self.pod = pod
 
     def wait(self, initial: float, maximum: float, times: int | None = None) -> float:
-        """The backoff in seconds: *initial* after the first of so many *times*, doubled by each further one, up to *maximum*.
+        """The backoff in seconds: *initial* after the first of that many *times*, doubled by each further one, up to *maximum*.
 
         None: the attempts count.
         """

@@ -20,6 +20,7 @@ from .release import (
     Release,
     Requests,
     VolumeCells,
+    gates_after,
 )
 
 __all__ = (
@@ -40,5 +41,6 @@ __all__ = (
     "Release",
     "Requests",
     "VolumeCells",
+    "gates_after",
     "words_of",
 )

@@ -7,6 +7,7 @@ A cell is a value or, where behaviour differs, a function.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -39,6 +40,27 @@ class FeatureGate:
     default: bool
     stage: str = "ALPHA"
     locked: bool = False
+
+
+GATE_KINDS: Mapping[str, FeatureGate] = MappingProxyType({
+    "alpha": FeatureGate(False),
+    "alpha_on": FeatureGate(True),
+    "beta_off": FeatureGate(False, "BETA"),
+    "beta": FeatureGate(True, "BETA"),
+    "ga": FeatureGate(True, ""),
+    "locked": FeatureGate(True, "", locked=True),
+    "deprecated": FeatureGate(False, "DEPRECATED"),
+    "deprecated_on": FeatureGate(True, "DEPRECATED"),
+    "deprecated_locked": FeatureGate(False, "DEPRECATED", locked=True),
+})  # fmt: skip
+"""The words of :func:`gates_after`."""
+
+
+def gates_after(last: Mapping[str, FeatureGate], *, gone: str = "", **now: str) -> Mapping[str, FeatureGate]:
+    """The gates of a release: those of the *last* one without those that are *gone*; *now*: a kind -> the names that are new or changed."""
+    changed = {name: GATE_KINDS[kind] for kind, names in now.items() for name in names.split()}
+    removed = frozenset(gone.split())
+    return MappingProxyType({name: gate for name, gate in sorted({**last, **changed}.items()) if name not in removed})
 
 
 @attrs.frozen(kw_only=True, repr=False)

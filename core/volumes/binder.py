@@ -14,7 +14,7 @@ import numpy as np
 from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
-from ..binding import UNDECIDED, Finding, Needs, VolumeDecision
+from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision
 from ..cluster.listing import Listing
 from ..cluster.listings import Listings
 from ..pods.claims import claim_keys
@@ -93,7 +93,7 @@ class VolumeBinder:
         """What each of *nodes* can do for the claims with these keys; nothing is stored. Upstream: FindPodVolumes."""
         return self._search.find(claims, nodes)
 
-    def needs(self, claims: Sequence[str]) -> Needs:
+    def needs(self, claims: Sequence[str]) -> PodClaims:
         """Which of these claims have volumes, and which get one with the pod; raises :class:`VolumeError`. Upstream: GetPodVolumeClaims."""
         return self._search.needs(claims)
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...api.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
 from ..arrays.batch import Batch
 from ..arrays.types import Mask
-from ..binding import Finding, Needs
+from ..binding import Finding, PodClaims
 from ..cluster.listings import Listings
 from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
@@ -60,9 +60,9 @@ class VolumeSearch:
             self._find_unbound(needs, matcher, finding)
         return finding
 
-    def needs(self, claims: Sequence[str]) -> Needs:
+    def needs(self, claims: Sequence[str]) -> PodClaims:
         """What the claims with these keys need; raises :class:`VolumeError` for a claim without an answer. Upstream: GetPodVolumeClaims."""
-        needs = Needs()
+        needs = PodClaims()
         for key in claims:
             claim = self._claim(key)
             if is_fully_bound(claim):
@@ -93,7 +93,7 @@ class VolumeSearch:
             raise VolumeError(f'VolumeBindingMode not set for StorageClass "{found.name}"')
         return found if found.volume_binding_mode == "WaitForFirstConsumer" else None
 
-    def _check_bound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
+    def _check_bound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         for claim in needs.bound:
             # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it is not noticed.
             try:
@@ -130,7 +130,7 @@ class VolumeSearch:
         rows = [nodes.table.row_of.get(name, -1) for name in saying]
         return np.isin(nodes.indexes, rows) if rows else None
 
-    def _find_unbound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
+    def _find_unbound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         nodes = matcher.nodes
         finding.decided = finding.errors == 0
         selected = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE in claim.annotations]

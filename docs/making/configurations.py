@@ -16,7 +16,8 @@ from making.fieldwords import WORDS
 from making.markdown import block, code, escaped, prose, table
 
 from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCHEMA
-from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration as OlderConfiguration
+from kubeclassic.algorithmprovider.config import AlgorithmConfiguration as OlderConfiguration
+from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy
 from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
 from kubeclassic.framework.config import args as arguments
@@ -24,7 +25,6 @@ from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
 from kubeclassic.framework.config.context import Context
 from kubeclassic.framework.config.defaults import GROUP, PluginEntry, PluginSet
-from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
@@ -76,7 +76,7 @@ def _profile_tables() -> Iterator[str]:
     yield "## Arguments of plugins"
     seen: set[type[Any]] = set()
     release = list(FRAMEWORK_RELEASES.values())[-1]
-    newest = Context(release, resolved_gates(None, release))
+    newest = Context(release, resolved_gates(release))
     for plugin in DEFAULT_REGISTRY:
         if takes_args(plugin, newest):
             yield from _tables(getattr(arguments, f"{plugin}Args"), arguments.SCHEMA, told=seen)

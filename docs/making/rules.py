@@ -14,9 +14,9 @@ from making.rulewords import CELLS, FORMULAS
 
 from kubeclassic.algorithmprovider.description.cellwords import CELLS as CELL_WORDS
 from kubeclassic.algorithmprovider.description.cellwords import value_in_words
+from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.context import Context
-from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.description.correspondences import Successor, points_of
 from kubeclassic.framework.description.describe import DescribedPlugin, describe_any, diff_any, has_plugins, plugin_in_words
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
@@ -34,7 +34,7 @@ OLDER = tuple(release for release in RELEASES if not has_plugins(release))
 WITH_PLUGINS = tuple(release for release in RELEASES if has_plugins(release))
 FIRST = WITH_PLUGINS[0]
 """The release in which plugins are told to have replaced rules."""
-NEWEST = Context(ALL_RELEASES[RELEASES[-1]], resolved_gates(None, ALL_RELEASES[RELEASES[-1]]))
+NEWEST = Context(ALL_RELEASES[RELEASES[-1]], resolved_gates(ALL_RELEASES[RELEASES[-1]]))
 FOLDER = "reference"
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import attrs
 
-from ...api.meaning.durations import parse_duration
+from ...api.meaning.durations import duration
 from ...api.objects import NodeAffinity, TopologySpreadConstraint
 from ...api.objects.integers import Int32
 from ...api.reading.derive import Field
-from ...api.reading.fields import Mismatch, text
 from ...api.reading.schema import TYPE_META, schema
 from ...api.reading.shapes import unknown_fields
 from .context import PLAIN, Context
@@ -153,11 +152,8 @@ _PLUGIN_ARGS: Mapping[str, type[Any]] = {
 
 
 def _duration(value: Any) -> float:
-    written = text(value)
-    seconds = parse_duration(written.removeprefix("-"))
-    if seconds is None:
-        raise Mismatch(value, "a duration such as 5s or 1m30s")
-    return -seconds if written.startswith("-") else seconds
+    is_negative = isinstance(value, str) and value.startswith("-")
+    return -duration(value[1:]) if is_negative else duration(value)
 
 
 SCHEMA = schema(strict=False).extended(

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import attrs
 
 from ...algorithmprovider.extenders import ExtenderConfig
+from ...algorithmprovider.gates import resolved_gates
 from ...api.objects.integers import Int32
 from ...api.reading.derive import UNREAD, Field, Override, Schema
-from ...api.reading.documents import PathLike, read_documents
+from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
 from ...api.reading.shapes import Shape, named, unknown_fields
@@ -29,7 +29,6 @@ from .context import Context
 from .defaults import BY_POINT, GROUP, LATEST, PluginSet, default_plugins, merged
 from .extenders import EXTENDER, extender_faults
 from .fielderrors import aggregated, invalid, unknown
-from .gates import resolved_gates
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
 
 KIND = "KubeSchedulerConfiguration"
@@ -43,7 +42,7 @@ class KubeSchedulerConfiguration:
     release: Release = PROFILE_RELEASE
     """The release that reads it."""
     api_version: str = f"{GROUP}/v1"
-    gates: Gates = attrs.field(factory=resolved_gates)
+    gates: Gates = attrs.field(factory=lambda: resolved_gates(PROFILE_RELEASE))
     parallelism: Int32 = 16
     percentage: Int32 = 0
     initial_backoff: int = 1
@@ -133,7 +132,7 @@ def read_configuration(
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
-    known = resolved_gates(gates, release)
+    known = resolved_gates(release, gates)
     document = {"apiVersion": f"{GROUP}/v1", "kind": KIND} if document is None else document
     version = _version(document, release.configuration.api_versions)
     try:
@@ -196,16 +195,14 @@ def load_configuration(
     path: PathLike, gates: Mapping[str, bool] | str | None = None, release: Release = PROFILE_RELEASE
 ) -> KubeSchedulerConfiguration:
     """The configuration in the file *path*, JSON or YAML, as *release* reads it; its errors name the file."""
-    resolved_gates(gates, release)
+    resolved_gates(release, gates)
     try:
-        documents = list(read_documents(path))
+        document = only_document(path, KIND)
     except KubeclassicError as error:
         raise PolicyError(str(error)) from None
-    if len(documents) != 1:
-        raise PolicyError(f"{Path(str(path))}: got {len(documents)} documents, wanted one {KIND}")
-    if repeated := documents[0].repeated:
+    if repeated := document.repeated:
         raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in repeated)}")
     try:
-        return read_configuration(documents[0].data, gates, release)
+        return read_configuration(document.data, gates, release)
     except PolicyError as error:
         raise PolicyError(f"{path}: {error}") from None

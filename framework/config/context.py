@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import attrs
 
+from ...algorithmprovider.gates import resolved_gates
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ..releases import PROFILE_RELEASE
-from .gates import resolved_gates
 
 
 @attrs.frozen
@@ -14,7 +14,7 @@ class Context:
     """A release and its gates."""
 
     release: Release = PROFILE_RELEASE
-    gates: Gates = attrs.field(factory=resolved_gates)
+    gates: Gates = attrs.field(factory=lambda: resolved_gates(PROFILE_RELEASE))
 
     @property
     def cells(self) -> ConfigurationCells:

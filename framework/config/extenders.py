@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ...algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig
-from ...api.meaning.durations import parse_duration
+from ...api.meaning.durations import duration
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...api.reading.derive import Field
-from ...api.reading.fields import Mismatch, text
 from ...core.pods.requests import is_extended_resource
 from .fielderrors import invalid
 
-
-def _timeout(value: Any) -> float:
-    seconds = parse_duration(text(value))
-    if seconds is None:
-        raise Mismatch(value, "a duration such as 5s or 1m30s")
-    return seconds or DEFAULT_TIMEOUT
-
-
-EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=_timeout)}
+EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}
 """How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""
 
 

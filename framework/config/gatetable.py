@@ -8,32 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...core.release import FeatureGate
+from ...core.release import FeatureGate, gates_after
 
 Gatelist = Mapping[str, FeatureGate]
 """Gate -> its default, its stage, and whether it is locked."""
 
-_KINDS = {
-    "alpha": FeatureGate(False),
-    "alpha_on": FeatureGate(True),
-    "beta_off": FeatureGate(False, "BETA"),
-    "beta": FeatureGate(True, "BETA"),
-    "ga": FeatureGate(True, ""),
-    "locked": FeatureGate(True, "", locked=True),
-    "deprecated": FeatureGate(False, "DEPRECATED"),
-    "deprecated_on": FeatureGate(True, "DEPRECATED"),
-    "deprecated_locked": FeatureGate(False, "DEPRECATED", locked=True),
-}
-
-
-def _after(last: Gatelist, *, gone: str = "", **now: str) -> Gatelist:
-    """The gates of *last* without those that are *gone*; *now*: a kind -> the names that are new or changed to it."""
-    changed = {name: _KINDS[kind] for kind, names in now.items() for name in names.split()}
-    removed = frozenset(gone.split())
-    return MappingProxyType({name: gate for name, gate in sorted({**last, **changed}.items()) if name not in removed})
-
-
-_V1_27 = _after(
+_V1_27 = gates_after(
     {},
     alpha="""
         AdmissionWebhookMatchConditions AllAlpha CPUManagerPolicyAlphaOptions CSIMigrationRBD CSIVolumeHealth
@@ -78,7 +58,7 @@ _V1_27 = _after(
         TopologyManager WatchBookmark WindowsHostProcessContainers
     """,
 )
-_V1_28 = _after(
+_V1_28 = gates_after(
     _V1_27,
     alpha="""
         CRDValidationRatcheting ConsistentListFromCache DevicePluginCDIDevices JobBackoffLimitPerIndex JobPodReplacementPolicy
@@ -107,7 +87,7 @@ _V1_28 = _after(
         WindowsHostProcessContainers
     """,
 )
-_V1_29 = _after(
+_V1_29 = gates_after(
     _V1_28,
     alpha="""
         ClusterTrustBundleProjection DisableNodeKubeProxyVersion ImageMaximumGCAge KubeletSeparateDiskGC LoadBalancerIPMode
@@ -135,7 +115,7 @@ _V1_29 = _after(
         ProbeTerminationGracePeriod RetroactiveDefaultStorageClass SeccompDefault TopologyManager
     """,
 )
-_V1_30 = _after(
+_V1_30 = gates_after(
     _V1_29,
     alpha="""
         APIServingWithRoutine CustomResourceFieldSelectors InformerResourceVersion JobManagedBy JobSuccessPolicy
@@ -163,7 +143,7 @@ _V1_30 = _after(
         MinimizeIPTablesRestore ProxyTerminatingEndpoints RemoveSelfLink SecurityContextDeny
     """,
 )
-_V1_31 = _after(
+_V1_31 = gates_after(
     _V1_30,
     alpha="""
         AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors CoordinatedLeaderElection
@@ -192,7 +172,7 @@ _V1_31 = _after(
         InTreePluginvSphereUnregister JobReadyPods ReadWriteOncePod ServiceNodePortStaticSubrange SkipReadOnlyValidationGCE
     """,
 )
-_V1_32 = _after(
+_V1_32 = gates_after(
     _V1_31,
     alpha="""
         AllowUnsafeMalformedObjectDeletion CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR ComponentFlagz ComponentStatusz
@@ -222,7 +202,7 @@ _V1_32 = _after(
         ZeroLimitedNominalConcurrencyShares
     """,
 )
-_V1_33 = _after(
+_V1_33 = gates_after(
     _V1_32,
     alpha="""
         ContainerStopSignals DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList DeploymentReplicaSetTerminatingReplicas
@@ -261,7 +241,7 @@ _V1_33 = _after(
         VolumeCapacityPriority WatchBookmark
     """,
 )
-_V1_34 = _after(
+_V1_34 = gates_after(
     _V1_33,
     alpha="""
         ClearingNominatedNodeNameAfterBinding ContainerRestartRules DRAConsumableCapacity DRADeviceBindingConditions

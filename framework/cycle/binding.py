@@ -170,7 +170,7 @@ class FrameworkBinding:
         return refused or self._bind(bound, host, profile, cycle)
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
-        """The same where no plugin has anything to do with the pod: nobody looks at the bound one, so it is not made yet."""
+        """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not made yet."""
         try:
             self.engine.cache.assume(pod, self.engine.latest_template(pod), host)
         except CacheError as failure:

@@ -119,7 +119,7 @@ class Evaluator:
         if not self.context.shortlists:
             return self._dry_run(rows)
         wanted = self._wanted(len(rows))
-        found, kept, step = Candidates.nobody(), np.zeros(0, np.bool_), max(wanted, 1)
+        found, kept, step = Candidates.none(), np.zeros(0, np.bool_), max(wanted, 1)
         for at in range(0, len(rows), step):
             found = found.followed_by(self._dry_run(rows[at : at + step]))
             kept, is_enough = shortlisted(found.violations, wanted)
@@ -157,7 +157,7 @@ class Evaluator:
         occupied = np.flatnonzero(potential.any)
         self._count(NO_VICTIMS, len(rows) - len(occupied))
         if not len(occupied) or self._cannot_follow(len(occupied)):
-            return Candidates.nobody()
+            return Candidates.none()
         candidates, verdict = dry_run(self._begin(potential.some(occupied)), counted_down(self.cycle.listings.budgets))
         self._note(verdict, np.ones(len(occupied), np.bool_))
         return self._with_victims(candidates)
@@ -179,7 +179,7 @@ class Evaluator:
         return OverlayTrial.of(self.cycle, self.context.nominations, potential)
 
     def _note(self, verdict: Verdict, counted: Mask) -> None:
-        """Note what stands against those of the *counted* nodes where the pod does not fit even once all lower priorities are gone."""
+        """Note what rules out those of the *counted* nodes where the pod does not fit even once all lower priorities are gone."""
         failed = np.flatnonzero(~verdict.fits & counted)
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
@@ -193,7 +193,7 @@ class Evaluator:
 
 
 def shortlisted(violations: Ints, wanted: int) -> tuple[Mask, bool]:
-    """Which candidates upstream keeps, bool[k], of those found in this order with so many *violations*, and whether it then stops.
+    """Which candidates upstream keeps, bool[k], of those found in this order with that many *violations*, and whether it then stops.
 
     It keeps *wanted* of those that violate a budget and as many that do not, and stops with as many together if one does not.
     """

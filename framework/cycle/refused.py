@@ -21,7 +21,7 @@ def only_preempts(post_filters: tuple[PostFilter, ...], cycle: FrameworkCycle) -
 
 
 def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[PostFilter, ...]) -> Decision:
-    """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption finds nobody who could leave."""
+    """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption finds no pod that could leave."""
     never, preempts = cycle.pod.spec.preemption_policy == "Never", bool(post_filters)
     told = kept.told.get((preempts, never))
     if told is None:

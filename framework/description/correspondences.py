@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
+from ...algorithmprovider.gates import resolved_gates
 from ...api.record import Record, says
 from ...core.release import Release
 from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
-from ..config.gates import resolved_gates
 from ..extensionpoints import POINTS
 from ..migrate.equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, GONE, SCORES
 from ..registry import DEFAULT_REGISTRY
@@ -82,7 +82,7 @@ class Successor(Record):
 
 def weights(release: Release) -> dict[str, int]:
     """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own."""
-    context = Context(release, resolved_gates(None, release))
+    context = Context(release, resolved_gates(release))
     return {plugin.name: plugin.weight for plugin in default_plugins(LATEST, context)["multiPoint"].enabled}
 
 

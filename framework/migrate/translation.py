@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
-from ...algorithmprovider.config import KubeSchedulerConfiguration
+from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy, PredicateArgument
 from ...algorithmprovider.providers import Selection, in_running_order, select
@@ -23,7 +23,6 @@ from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
-from ..config.gates import resolved_gates as resolved_target_gates
 from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import deviations
 from .document import DEVICES, document_of
@@ -48,7 +47,7 @@ class Migration:
 def migrate(
     policy: Policy | None,
     release: Release,
-    config: KubeSchedulerConfiguration | None = None,
+    config: AlgorithmConfiguration | None = None,
     *,
     target: Release = PROFILE_RELEASE,
     without: Collection[str] = (),
@@ -63,7 +62,7 @@ def migrate(
     """
     if selector_spread:
         _check_spread(target)
-    asked = config or KubeSchedulerConfiguration()
+    asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate()
     if deviations.OLDER_RULES in without:
@@ -86,7 +85,7 @@ def _check_spread(target: Release) -> None:
 @attrs.define
 class _Draft:
     written: Policy | None
-    config: KubeSchedulerConfiguration
+    config: AlgorithmConfiguration
     """With the release's defaults."""
     target: Release
     """The release that is to run the profile."""
@@ -249,7 +248,7 @@ class _Draft:
 
     def _post_filters(self) -> list[str]:
         """The plugins that look after pods that fit nowhere."""
-        known = default_plugins(LATEST, Context(self.target, resolved_target_gates(None, self.target)))["multiPoint"].enabled
+        known = default_plugins(LATEST, Context(self.target, resolved_gates(self.target)))["multiPoint"].enabled
         devices = [DEVICES] if any(plugin.name == DEVICES for plugin in known) else []
         return [*devices, *(["DefaultPreemption"] if self.preempts else [])]
 

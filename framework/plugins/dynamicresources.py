@@ -75,7 +75,7 @@ class DynamicResources(Plugin):
     # --- before the pod has a node ----------------------------------------------------------------------------------
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Every claim of the pod has to be there, and to be its own if it was made from a template."""
+        """Every claim of the pod has to exist, and be its own if it was made from a template."""
         if not pod.spec.resource_claims or not self.enabled or self.handle.listings is None:
             return None
         found = claims_of(pod, self.handle.listings.resource_claims)
@@ -147,7 +147,7 @@ class DynamicResources(Plugin):
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
-        """What stands against each device on *row* for the pod's claims; none for claims that cannot be used, or have devices."""
+        """What rules out each device on *row* for the pod's claims; none for claims that cannot be used, or have devices."""
         found = claims_of(cycle.pod, cycle.listings.resource_claims)
         wanted = [] if isinstance(found, str) else [claim for claim in found if claim.status.allocation is None]
         return accounts(self.devices(cycle), wanted, row) if wanted and self.enabled else ()
@@ -155,7 +155,7 @@ class DynamicResources(Plugin):
     # --- if it fits nowhere -----------------------------------------------------------------------------------------
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> Status:
-        """Take the devices from a claim that the pod cannot reach and nobody else uses."""
+        """Take the devices from a claim that the pod cannot reach and no other pod uses."""
         if not self.enabled:
             return unschedulable(DISABLED)
         if not cycle.pod.spec.resource_claims and not self.handle.devices.speaks_without_claims:

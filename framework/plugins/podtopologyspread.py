@@ -255,7 +255,7 @@ class PodTopologySpread(Plugin):
 
 @lru_cache(1 << 8)
 def _by_count(max_skew: int, hosts: int, least: int, most: int) -> Scores:
-    """The score for each count of peers up to *most*, where so many feasible *hosts* have *least* or more: int64[most + 1]."""
+    """The score for each count of peers up to *most*, where that many feasible *hosts* have *least* or more: int64[most + 1]."""
     raw = rounded(weighted(np.arange(most + 1), math.log(hosts + 2), max_skew))
     return _normalized(raw, *_extremes(raw[least:]))
 

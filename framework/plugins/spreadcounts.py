@@ -18,7 +18,7 @@ from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.failures import Reasons
-from ...core.matching.spread import Counting, DomainIndex, Domains, has_key, with_all_keys
+from ...core.matching.spread import DomainCounting, DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
 from ...core.rule import Refusal
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
@@ -39,7 +39,7 @@ class HardConstraint:
     index: DomainIndex
     """The domains of the nodes that count."""
     query: PodsMatching | None
-    """The peers; None: nobody."""
+    """The peers; None: none."""
     most: int
     """So far may the count of a node's domain be above the smallest one."""
     is_everywhere: bool
@@ -140,7 +140,7 @@ class Skews:
 def judged_by_value(hard: HardConstraint, table: NodeTable, zeroes_minimum: bool) -> Judge:
     """What tells which domains *hard* turns down, where no other constraint shares its counts; *zeroes_minimum*: as in :class:`Skews`."""
     key, index = hard.constraint.topology_key, hard.index
-    tell = Counting(index, key, [hard.query]).teller(table)
+    tell = DomainCounting(index, key, [hard.query]).teller(table)
     missing = (True, *[False] * (len(index.known) - 1))
     is_zero = zeroes_minimum and len(index.values) < hard.constraint.min_domains
 

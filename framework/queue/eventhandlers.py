@@ -72,7 +72,7 @@ class FrameworkEvents(EventRouter):
             super().delete(item)
             return
         old = self.engine.node(item.name)
-        # Upstream: up to 1.31 a node that goes lets nobody be tried again.
+        # Upstream: up to 1.31 a node that goes causes no pod to be tried again.
         if old is not None and self._cells.node_delete:
             self.queue.move_all(NODE_DELETE, old=old)
         self.feed.delete(item)

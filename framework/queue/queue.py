@@ -29,7 +29,7 @@ from .registrations import Registrations
 FAILURE, BACKOFF_COMPLETE, POP_EARLY = "ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ"
 PREEMPTION, GATES, SPREAD = "DefaultPreemption", "SchedulingGates", "PodTopologySpread"
 WINDOW = BACKOFF_FLUSH
-"""Where pods may be popped while they back off, backoffs end at whole multiples of so many seconds, and are flushed together."""
+"""Where pods may be popped while they back off, backoffs end at whole multiples of that many seconds, and are flushed together."""
 FULL_NAMES = {"PodAdd": "UnschedulablePodAdd", "PodUpdate": "UnschedulablePodUpdate"}
 
 

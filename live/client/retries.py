@@ -17,7 +17,7 @@ class Retries:
     """What one generation of clients sends again.
 
     An answer 429 or 5xx with a header ``Retry-After`` in whole seconds is always followed, also for writes: the server has not carried
-    the request out. Without an answer only reads are sent again, as nobody knows whether a write was carried out.
+    the request out. Without an answer only reads are sent again, as it is unknown whether a write was carried out.
     """
 
     attempts: int = 11

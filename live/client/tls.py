@@ -45,5 +45,5 @@ def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
 
 
 def _no_password() -> str:
-    """What is said when a key asks for a password: nothing, so that nobody is asked at the terminal."""
+    """What is said when a key asks for a password: nothing, so that the terminal does not ask."""
     return ""

@@ -16,9 +16,9 @@ V = TypeVar("V")
 
 MOST_REMEMBERED = 4096
 SIMILAR, SIMILAR_FOR = 10, 600.0
-"""From so many different texts of one reason on, no more than so many seconds apart, events become one."""
+"""From that many different texts of one reason on, no more than that many seconds apart, events become one."""
 BURST, REFILL = 25, 300.0
-"""So many events about one object may come at once, and one more every so many seconds."""
+"""That many events about one object may come at once, and one more every that many seconds."""
 COMBINED = "(combined from similar events): "
 
 

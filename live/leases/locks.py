@@ -54,7 +54,7 @@ class Lock(Protocol):
         ...
 
     async def update(self, record: LeaseRecord) -> None:
-        """Write *record*, if nobody has changed the lock since it was read."""
+        """Write *record*, if the lock has not changed since it was read."""
         ...
 
     def references(self) -> list[Reference]:
@@ -118,7 +118,7 @@ class ObjectLock:
         self._found = await self._send("POST", self.kind.folder(self.namespace), written)
 
     async def update(self, record: LeaseRecord) -> None:
-        """Write *record*, if nobody has changed the lock since it was read."""
+        """Write *record*, if the lock has not changed since it was read."""
         self._found = await self._send("PUT", self._path, self.kind.write(self._found, record))
 
     def references(self) -> list[Reference]:
@@ -194,7 +194,7 @@ class DoubleLock:
         return first if first.holder == second.holder else attrs.evolve(first, holder=UNKNOWN_LEADER)
 
     async def create(self, record: LeaseRecord) -> None:
-        """Make both; the first may be there."""
+        """Make both; the first may exist."""
         with contextlib.suppress(LockTakenError):
             await self.first.create(record)
         await self.second.create(record)

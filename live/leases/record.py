@@ -19,10 +19,10 @@ ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
 
 @attrs.frozen
 class LeaseRecord:
-    """One state of a lock. Its times are those of the holder's clock, so nobody compares them with their own."""
+    """One state of a lock. Its times are those of the holder's clock, so they are not compared with other clocks."""
 
     holder: str = ""
-    """Empty: nobody holds it."""
+    """Empty: it is not held."""
     seconds: int = 0
     """How long the lease lasts without being renewed."""
     acquired: datetime | None = None
@@ -58,7 +58,7 @@ def _integer(value: object) -> int:
 
 
 def read_annotation(found: Mapping[str, Any]) -> LeaseRecord:
-    """The record in the annotation of an Endpoints or ConfigMap; without one, that nobody holds the lock.
+    """The record in the annotation of an Endpoints or ConfigMap; without one, the lock is free.
 
     Raises ValueError if it is not JSON.
     """

@@ -45,7 +45,7 @@ SYNCED = "all lists are there"
 
 
 def _ignore(decision: Decision) -> None:
-    """The default: nobody is told of decisions."""
+    """The default: decisions are not reported."""
 
 
 def _quiet(text: str) -> None:

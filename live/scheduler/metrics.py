@@ -87,7 +87,7 @@ class SchedulerMetrics:
         self._feed(Feed.END_TO_END, seconds)
 
     def scheduled(self, attempts: int, seconds: float) -> None:
-        """A pod was bound at last, after so many attempts and *seconds* after it first came into the queue."""
+        """A pod was bound at last, after that many attempts and *seconds* after it first came into the queue."""
         self._feed(Feed.SCHEDULED_TRIES, attempts)
         self._feed(Feed.SCHEDULED_TIME, seconds, attempts=str(attempts) if attempts < 15 else "15+")
 
@@ -96,7 +96,7 @@ class SchedulerMetrics:
         self._feed(Feed.PREEMPTIONS, 1)
 
     def victims(self, count: int) -> None:
-        """So many pods have to leave for one."""
+        """That many pods have to leave for one."""
         self._feed(Feed.VICTIMS, count)
 
     # --- the framework ----------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class SchedulerMetrics:
         self._feed(Feed.PERMIT, seconds, result=result)
 
     def unschedulable(self, plugin: str, profile: str, count: int) -> None:
-        """So many pods wait because of *plugin*."""
+        """That many pods wait because of *plugin*."""
         self._feed(Feed.REASON, count, plugin=plugin, profile=profile)
 
     # --- queue, cache, volumes --------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class SchedulerMetrics:
             self._feed(Feed.CACHE, count, type=kind)
 
     def tasks(self, operation: str, count: int) -> None:
-        """So many tasks do *operation* now, such as ``binding``."""
+        """That many tasks do *operation* now, such as ``binding``."""
         self._feed(Feed.TASKS, count, operation=operation)
 
     def volumes(self, operation: str, seconds: float, *, is_failed: bool = False) -> None:

@@ -26,7 +26,7 @@ SHORTEST_WAIT = 0.001
 
 
 def _ignore(decision: Decision) -> None:
-    """The default: nobody is told of decisions."""
+    """The default: decisions are not reported."""
 
 
 @attrs.define(eq=False)

@@ -14,7 +14,7 @@ from .endpoints import Endpoints, HttpReply
 from .flags import Listener
 
 PATIENCE = 10.0
-"""Seconds within which a request has to be there."""
+"""Seconds within which a request has to arrive."""
 IDLE = 90.0
 """Seconds that a connection is kept without a request."""
 MOST_CALLERS = 100

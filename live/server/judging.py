@@ -60,7 +60,7 @@ def score_nodes(engine: Engine, pod: Pod, rows: Rows) -> Scores:
 def scaled(totals: Scores) -> Ints:
     """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in proportion, rounded down.
 
-    So 10 has who has the highest total, and nobody else. Where all totals are equal each gets 10.
+    So 10 has who has the highest total, and no other. Where all totals are equal each gets 10.
 
     >>> scaled(np.array([100_007, 100_012, 100_019, 100_020])).tolist()
     [0, 3, 9, 10]

@@ -73,7 +73,7 @@ class RequestLimiter:
             self._held -= held.count
 
     def hold(self, count: int) -> None:
-        """Hold so many bytes more; refuses them where bodies take too much memory together."""
+        """Hold that many bytes more; refuses them where bodies take too much memory together."""
         if self._held + count > BODIES_AT_A_TIME * self.limits.body_bytes:
             raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
         self._held += count

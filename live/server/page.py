@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from ...simulation.explain import Explanation, NodeReport, Score, Shortage
+from ...simulation.explain import Explanation, NodeReport, NodeScore, NodeShortage
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The browser enforces it."""
@@ -41,7 +41,7 @@ def _parts(explanation: Explanation) -> Iterator[str]:
         yield f"<p>{escape(decision.error)}</p>"
     plan = decision.preemption
     if plan is not None and plan.node is not None:
-        victims = ", ".join(victim.key for victim in plan.victims) or "nobody"
+        victims = ", ".join(victim.key for victim in plan.victims) or "no pod"
         yield f"<p>It would preempt on {escape(plan.node)}: {escape(victims)}.</p>"
     scored = [node for node in explanation.nodes if node.scores]
     if scored:
@@ -60,7 +60,7 @@ def _score_table(nodes: Sequence[NodeReport], rule: str) -> str:
     return f"{table}\n<p>Each {rule}: its score x its weight. A node's total is their sum.</p>"
 
 
-def _score(score: Score) -> str:
+def _score(score: NodeScore) -> str:
     return f"{score.reduced} x {score.weight}"
 
 
@@ -75,7 +75,7 @@ def _reasons(node: NodeReport) -> str:
     return "; ".join(node.reasons)
 
 
-def _short(short: Shortage) -> str:
+def _short(short: NodeShortage) -> str:
     return f"{short.missing} of {short.resource} (asks {short.asked}, free {short.free})"
 
 

@@ -10,20 +10,12 @@ from typing import Any
 
 import attrs
 
-from ...api.meaning.durations import parse_duration
+from ...algorithmprovider.config import KIND
+from ...api.meaning.durations import duration
 from ...api.reading.derive import Field, Schema
-from ...api.reading.documents import read_documents
+from ...api.reading.documents import only_document
 from ...api.reading.fields import Mismatch
 from ...exceptions import PolicyError
-
-KIND = "KubeSchedulerConfiguration"
-
-
-def _seconds(value: Any) -> float:
-    found = parse_duration(value) if isinstance(value, str) else None
-    if found is None:
-        raise Mismatch(value, "a duration such as 15s")
-    return found
 
 
 def _number(value: Any) -> float:
@@ -76,7 +68,7 @@ class Surroundings:
 
 _SCHEMA = Schema(
     {
-        LeaderElection: {name: Field(read=_seconds) for name in ("lease_duration", "renew_deadline", "retry_period")},
+        LeaderElection: {name: Field(read=duration) for name in ("lease_duration", "renew_deadline", "retry_period")},
         ClientConnection: {"qps": Field(read=_number)},
     }
 )
@@ -87,10 +79,7 @@ def load_surroundings(file: str, versions: tuple[str, ...]) -> Surroundings:
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
     """
-    documents = list(read_documents(file))
-    if len(documents) != 1:
-        raise PolicyError(f"{file}: got {len(documents)} documents, wanted one {KIND}")
-    document = documents[0]
+    document = only_document(file, KIND)
     return read_surroundings(document.data, document.where, versions)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 import attrs
 
+from ...algorithmprovider.gates import FALSE, TRUE
 from ...api.meaning.durations import parse_duration
 from ...exceptions import KubeclassicError, did_you_mean
 from .cells import LiveRelease
 from .flagtable import FLAGS
 from .releases import LIVE_RELEASES
-
-TRUE, FALSE = ("1", "t", "T", "TRUE", "true", "True"), ("0", "f", "F", "FALSE", "false", "False")
 
 
 class FlagError(KubeclassicError):

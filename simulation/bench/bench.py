@@ -10,12 +10,10 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-import attrs
 import numpy as np
 
 from ...api.reading.documents import parsed, read_documents
@@ -23,10 +21,9 @@ from ...api.reading.formats.files import read_file
 from ...core.decision.decision import Decision
 from ...core.run import Run
 from ...exceptions import ManifestError
-from ..conform import Items, build, decisions, read_items
+from ..conform import build, decisions, read_items
 from ..gcpause import settled
 from .measured import Stopwatch, Timing
-from .workloads.phases import Phase, played
 
 Json = dict[str, Any]
 
@@ -69,61 +66,33 @@ def read_hosts(path: Path, release: str) -> tuple[list[str], list[str | None]]:
 # --- one run --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Part:
-    """A part of a case: what happens in it in order, and how it is played."""
-
-    items: Items
-    play: Callable[[Run, Items], Iterator[Decision]]
-    is_measured: bool = True
-    counted: frozenset[str] | None = None
-    """The pods that count; None: all that are decided."""
-
-    def decisions(self, run: Run) -> Iterator[Decision]:
-        """The decisions of this part."""
-        return self.play(run, self.items)
-
-
 def time_once(case: Json, engine_options: Mapping[str, Any]) -> Timing:
     """Load *case* and time its decisions, which are taken without per-node details."""
     gc.collect()
     started = time.process_time()
-    run, parts = _loaded(case, engine_options)
+    run, made = _loaded(case, engine_options)
     loaded = time.process_time() - started
-    measured, setup = Stopwatch(), Stopwatch()
+    measured = Stopwatch()
     with settled():
-        for part in parts:
-            watch = measured if part.is_measured else setup
-            watch.follow(part.decisions(run), run.engine, part.counted)
-    return measured.timing(run.engine.node_count, loaded, setup.cpu_seconds)
+        measured.follow(made, run.engine)
+    return measured.timing(run.engine.node_count, loaded)
 
 
-def _loaded(case: Json, engine_options: Mapping[str, Any]) -> tuple[Run, list[Part]]:
-    """A scheduler with the objects of *case*, and what is to happen."""
+def _loaded(case: Json, engine_options: Mapping[str, Any]) -> tuple[Run, Iterator[Decision]]:
+    """A scheduler with the objects of *case*, and its decisions, which are made one by one."""
     run = Run(build(case, engine_options), details=False)
-    keeps_manifests = bool(run.engine.extenders)
-    if "phases" in case:
-        parts = [_part(phase, case["name"], keeps_manifests) for phase in case["phases"]]
-    else:
-        parts = [Part(read_items(case, keeps_manifests=keeps_manifests), partial(decisions, nominated=case.get("nominated") or {}))]
+    items = read_items(case, keeps_manifests=bool(run.engine.extenders))
     run.engine.warm()
-    return run, parts
-
-
-def _part(phase: Phase, name: str, keeps_manifests: bool) -> Part:
-    return Part(phase.items(name, keeps_manifests), played, phase.is_measured, phase.counted)
+    return run, decisions(run, items, nominated=case.get("nominated") or {})
 
 
 def profiled(case: Json, engine_options: Mapping[str, Any], profiler: Any) -> None:
-    """Run *case* once more, with *profiler* (``start``, ``stop``) on during what is measured alone."""
-    run, parts = _loaded(case, engine_options)
-    for part in parts:
-        if part.is_measured:
-            profiler.start()
-        for _ in part.decisions(run):
-            pass
-        if part.is_measured:
-            profiler.stop()
+    """Run *case* once more, with *profiler* (``start``, ``stop``) on during the decisions alone."""
+    _, made = _loaded(case, engine_options)
+    profiler.start()
+    for _ in made:
+        pass
+    profiler.stop()
 
 
 # --- results --------------------------------------------------------------------------------------------------------

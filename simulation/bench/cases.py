@@ -38,7 +38,7 @@ class Documents:
 
 
 @attrs.frozen(kw_only=True)
-class Shape:
+class CaseSize:
     """The size of a case to generate. Its pods have *templates* different sizes; each size is a template of its own for the scheduler."""
 
     kind: str = "basic"

@@ -92,7 +92,7 @@ class Pair:
 
 
 @attrs.frozen
-class Comparison:
+class PairedCases:
     """The cases that both files have, and the names of those that only one has."""
 
     pairs: Sequence[Pair]
@@ -120,7 +120,7 @@ class Comparison:
         return BenchComparison(tuple(pair.record() for pair in self.pairs), tuple(self.only_a), tuple(self.only_b))
 
 
-def compared(a: Path, b: Path) -> Comparison:
+def compared(a: Path, b: Path) -> PairedCases:
     """The cases of two files of bench's lines, paired by name and release, or by name where each file has it with one release only.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for a line that is not bench's, and where the files have no case in common.
@@ -135,7 +135,7 @@ def compared(a: Path, b: Path) -> Comparison:
     if not pairs:
         raise ManifestError(f"{a} and {b}: no case in common: got {_names(ours)} and {_names(theirs)}")
     paired = [pair.a for pair in pairs]
-    return Comparison(pairs, [_name(found) for found in ours if found not in paired], [_name(found) for found in left])
+    return PairedCases(pairs, [_name(found) for found in ours if found not in paired], [_name(found) for found in left])
 
 
 def _other(measured: Measured, ours: Sequence[Measured], theirs: Sequence[Measured]) -> Measured | None:

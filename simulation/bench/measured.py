@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Annotated
 
@@ -80,7 +80,6 @@ class BenchDocument(DocumentRecord, kw_only=True, rename=None):
     p99_ms: Annotated[Size, says("The 99th percentile of the wall time of a decision.")]
     throughput: Throughput
     load_seconds: Annotated[Size, says("To read, decode and feed the cluster.")]
-    setup_seconds: Annotated[Size, says("For the decisions that a workload does not measure.")]
     quick: QuickDecisions
     runs: Annotated[tuple[Size, ...], says("pods_per_s of each run, in order.")]
     write_seconds: Annotated[Size, says("To write the placements.")]
@@ -100,8 +99,6 @@ class Timing:
     cpu_seconds: float
     wall_seconds: float
     load_seconds: float
-    setup_seconds: float
-    """For the decisions that a workload does not measure."""
     latencies: Sequence[float]
     """The wall time of a decision in milliseconds, at the percentiles of PERCENTS."""
     throughput: Throughput
@@ -130,8 +127,8 @@ class Stopwatch:
     _taken: int = 0
     _detours: Counter[str] = attrs.field(factory=Counter)
 
-    def follow(self, decisions: Iterable[Decision], engine: Engine, counted: Collection[str] | None) -> None:
-        """Time *decisions* of *engine*; *counted*: the pods whose hosts are kept, None: all."""
+    def follow(self, decisions: Iterable[Decision], engine: Engine) -> None:
+        """Time *decisions* of *engine*."""
         taken, detours = engine.detours()
         found: list[Decision] = []
         moments = [time.perf_counter()]
@@ -143,16 +140,16 @@ class Stopwatch:
         self.wall_seconds += moments[-1] - moments[0]
         self.cycles += len(found)
         self._latencies += np.diff(moments).tolist()
-        self.hosts |= {decision.pod.key: decision.host for decision in found if counted is None or decision.pod.key in counted}
+        self.hosts |= {decision.pod.key: decision.host for decision in found}
         taken_now, detours_now = engine.detours()
         self._taken += taken_now - taken
         self._detours += detours_now - detours
 
-    def timing(self, nodes: int, load_seconds: float, setup_seconds: float) -> Timing:
+    def timing(self, nodes: int, load_seconds: float) -> Timing:
         """What was measured."""
         return Timing(
             nodes=nodes, hosts=self.hosts, cycles=self.cycles, cpu_seconds=self.cpu_seconds, wall_seconds=self.wall_seconds,
-            load_seconds=load_seconds, setup_seconds=setup_seconds,
+            load_seconds=load_seconds,
             latencies=[1000 * found for found in percentiles(self._latencies)], throughput=throughput(self._latencies),
             quick=QuickDecisions.of(self._taken, dict(self._detours.most_common())),
         )  # fmt: skip

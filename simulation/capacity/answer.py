@@ -13,7 +13,7 @@ from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Amounts, Count, Counts, Record, says
 from ..summary import UNITS, Unit
 from .counting import Counted, Placed
-from .question import Question
+from .question import CapacityQuestion
 from .stop import Stop
 
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -74,7 +74,7 @@ class CapacityDocument(ResultDocument, kw_only=True):
 
 
 @attrs.frozen(eq=False)
-class Answer:
+class CapacityAnswer:
     """What was counted, with what was asked."""
 
     release: str
@@ -86,7 +86,7 @@ class Answer:
     """How many were asked for; None: as many as fit."""
 
     @classmethod
-    def of(cls, release: str, counted: Counted, question: Question, wanted: int | None = None) -> Answer:
+    def of(cls, release: str, counted: Counted, question: CapacityQuestion, wanted: int | None = None) -> CapacityAnswer:
         """The answer to *question*."""
         zones = {node.name: zone_of(node) for node in question.scenario.nodes}
         return cls(release, counted, zones, question.excluded, wanted)

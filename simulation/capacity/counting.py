@@ -17,7 +17,7 @@ from ...core.engine import Engine
 from ...core.run import Run
 from ..order import in_order
 from ..scenario import Scenario
-from .room import Room, short_of
+from .room import FreeRoom, short_of
 from .stop import Stop, after, at_limit
 from .templates import PodTemplate, numbers_for
 
@@ -78,8 +78,8 @@ class Counted:
 
     placed: tuple[Placed, ...]
     stop: Stop
-    before: Room
-    after: Room
+    before: FreeRoom
+    after: FreeRoom
     barred: frozenset[str] = frozenset()
     """The nodes that turned the first copy down for another reason than a shortage."""
     pending: int = 0
@@ -104,7 +104,7 @@ class Counted:
 
 
 @attrs.define(eq=False, kw_only=True)
-class Counting:
+class CapacityCounting:
     """Counts on *engine*, which must be new, in the cluster of *scenario*.
 
     >>> from kubeclassic.algorithmprovider import RELEASES, resolve
@@ -127,7 +127,7 @@ class Counting:
     ratio: Sequence[int] = ()
     """How many copies of each template come in turn; by default one of each."""
     limit: int | None = None
-    """Stop after so many copies; None: after :data:`MOST`."""
+    """Stop after that many copies; None: after :data:`MOST`."""
     admission: Admission = attrs.field(factory=AdmitsAll)
     pending_first: bool = False
     """Place the pods that wait in the cluster before all copies; else they are left out."""
@@ -150,11 +150,11 @@ class Counting:
             for item in (*self.scenario.objects, *(item for template in self.templates for item in template.objects)):
                 run.put(item)
         waiting = self._place_pending() if self.pending_first else len(self.scenario.pending)
-        before = Room.of(self.engine)
+        before = FreeRoom.of(self.engine)
         with no_garbage_collection():
             stop = self._place_copies()
         return Counted(
-            placed=self._placed(), stop=stop, before=before, after=Room.of(self.engine), barred=self._barred,
+            placed=self._placed(), stop=stop, before=before, after=FreeRoom.of(self.engine), barred=self._barred,
             still_waiting=waiting, pending=len(self.scenario.pending) - waiting, evicted=dict(run.evicted),
         )  # fmt: skip
 
@@ -217,7 +217,7 @@ class Counting:
 
     def _stop(self, decision: Decision, name: str) -> Stop:
         failed = self._run.ask(decision.pod).failed if decision.is_fit_error else {}
-        return after(decision, failed, name, Room.of(self.engine))
+        return after(decision, failed, name, FreeRoom.of(self.engine))
 
     def _note_evictions(self) -> None:
         """Pods that had to leave count for no quota any more."""

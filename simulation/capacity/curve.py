@@ -16,7 +16,7 @@ from ...core.pods.requests import CPU
 from ...exceptions import KubeclassicError, QuantityError, did_you_mean
 from ..summary import UNITS, Unit
 from .counting import Counted
-from .question import Question
+from .question import CapacityQuestion
 from .templates import PodTemplate
 
 STEPS = 10
@@ -139,7 +139,7 @@ def points(axes: Sequence[CurveAxis], ask: Callable[[Sequence[tuple[str, int]]],
         )  # fmt: skip
 
 
-def sized(question: Question, size: Sequence[tuple[str, int]]) -> Question:
+def sized(question: CapacityQuestion, size: Sequence[tuple[str, int]]) -> CapacityQuestion:
     """*question* with copies of another size."""
     return attrs.evolve(question, templates=tuple(_sized(template, size) for template in question.templates))
 

@@ -16,9 +16,10 @@ from ...api.meaning.selectortext import parse_selector
 from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
+from ...framework.recipe import Recipe
 from ..scenario import Scenario
 from .admission import Gate
-from .counting import AdmitsAll, Counting
+from .counting import AdmitsAll, CapacityCounting
 from .templates import PodTemplate, template_of
 
 _SELECTS = re.compile(r"[=!()\s]")
@@ -30,7 +31,7 @@ class QuestionError(KubeclassicError):
 
 
 @attrs.frozen(kw_only=True)
-class Question:
+class CapacityQuestion:
     """A cluster without the excluded nodes, and the templates as the API server would admit them."""
 
     scenario: Scenario
@@ -53,38 +54,45 @@ class Question:
         """The pods whose copies are counted."""
         return [template.pod for template in self.templates]
 
-    def counting(self, engine: Engine, **more: Any) -> Counting:
+    def counting(self, engine: Engine, **more: Any) -> CapacityCounting:
         """The counting that answers it on *engine*, which must be new."""
         there = (*self.existing, *(item for template in self.templates for item in template.objects))
         gate = Gate.of(there, self.templates, self.refused) if self.admits else AdmitsAll()
-        return Counting(
+        return CapacityCounting(
             engine=engine, scenario=self.scenario, templates=self.templates, ratio=self.ratio, limit=self.limit, admission=gate,
             pending_first=self.pending_first, order=self.order, **more,
         )  # fmt: skip
 
 
 def asked(
-    scenario: Scenario, given: Sequence[tuple[str, Loaded]], scheduler_names: Collection[str], *, ratio: Sequence[int] | None = None,
+    scenario: Scenario, given: Sequence[tuple[str, Loaded]], recipe: Recipe, *, ratio: Sequence[int] | None = None,
     limit: int | None = None, exclude: Sequence[str] = (), pending_first: bool = False, order: str = "input", defaults: bool = True,
-    priorities: bool = True,
-) -> Question:  # fmt: skip
-    """The question for the templates that are *given*, each with the words for where it is from.
+) -> CapacityQuestion:  # fmt: skip
+    """The question to the scheduler of *recipe* for the templates that are *given*, each with the words for where it is from.
 
-    *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it; *priorities*:
-    whether gate PodPriority is on. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     _check_limit(limit)
     excluded = excluded_nodes(scenario.nodes, exclude)
     left = without_nodes(scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
     _check_names(made)
-    served = [_served(template, scheduler_names) for template in made]
-    admitted = [_admitted(template, left.objects, priorities) if defaults else (template, None) for template in served]
-    return Question(
+    served = [_served(template, recipe.scheduler_names) for template in made]
+    admitted = [_admitted(template, left.objects, recipe.keeps_priorities) if defaults else (template, None) for template in served]
+    return CapacityQuestion(
         scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
         ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,
         admits=defaults, existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
     )  # fmt: skip
+
+
+def limit_of(pods: int | None, max_limit: int | None) -> int | None:
+    """After how many copies the count stops: after *pods*, which are asked for, or *max_limit*; 0 is no limit. Raises QuestionError."""
+    if max_limit and max_limit < (pods or 0):
+        wanted = "0 or more" if max_limit < 0 else f"as many as pods {pods} at least, or none"
+        raise QuestionError(f"max-limit: got {max_limit}, wanted {wanted}")
+    return pods if pods is not None else max_limit or None
 
 
 def _check_limit(limit: int | None) -> None:

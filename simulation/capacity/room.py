@@ -16,7 +16,7 @@ TOO_MANY_PODS = "Too many pods"
 
 
 @attrs.frozen(eq=False)
-class Room:
+class FreeRoom:
     """The nodes of a scheduler at one moment: N nodes, R resources, the last of which is ``pods``."""
 
     names: tuple[str, ...]
@@ -28,7 +28,7 @@ class Room:
     """int64[R, N]."""
 
     @classmethod
-    def of(cls, engine: Engine) -> Room:
+    def of(cls, engine: Engine) -> FreeRoom:
         """The nodes as *engine* sees them now."""
         table = engine.fresh_table()
         there = np.flatnonzero(table.has_node)

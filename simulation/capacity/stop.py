@@ -1,4 +1,4 @@
-"""What stops the next copy: the message, how many nodes have which reason against it, and what is left there that nobody can use."""
+"""What stops the next copy: the message, how many nodes have which reason against it, and what is left there that cannot be used."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 
 from ...api.record import Amounts, Count, Counts, Record, field, says
 from ...core.decision.decision import Decision
-from .room import Room, short_of
+from .room import FreeRoom, short_of
 
 LIMIT = "Maximum number of pods simulated: {}"
 MOST_NAMED = 3
 
 
-class Shortage(Record):
+class CopyShortage(Record):
     """A resource of which nodes have too little for one more copy."""
 
     resource: str
@@ -35,7 +35,7 @@ class Stop(Record, kw_only=True):
         says("Forbidden: the API server does not admit the copy. SchedulerError: something went wrong in the cycle."),
     ]
     template: Annotated[str | None, says("The template of that copy; null: the limit was reached.")] = None
-    shortages: Annotated[tuple[Shortage, ...], says("The resources that have run out, that of most nodes first.")] = ()
+    shortages: Annotated[tuple[CopyShortage, ...], says("The resources that have run out, that of most nodes first.")] = ()
     stranded: Annotated[Amounts, says("Resource -> what is free on nodes that are short of something else.")] = field(default_factory=dict)
     out_of_reach: Annotated[
         Amounts, says("Resource -> what is free on nodes that do not take the copy for another reason than a shortage.")
@@ -47,7 +47,7 @@ def at_limit(limit: int) -> Stop:
     return Stop(kind="LimitReached", message=LIMIT.format(limit))
 
 
-def after(decision: Decision, failed: Mapping[str, list[str]], template: str, room: Room) -> Stop:
+def after(decision: Decision, failed: Mapping[str, list[str]], template: str, room: FreeRoom) -> Stop:
     """The stop at *decision* on a copy that got no node; *failed*: node -> reasons; *room*: the nodes as they are then."""
     reasons = Counter(reason for found in failed.values() for reason in found)
     short = {name: missing for name, found in failed.items() if (missing := short_of(found))}
@@ -64,7 +64,7 @@ def _kind(decision: Decision) -> Literal["Unschedulable", "SchedulingGated", "Sc
     return "SchedulingGated" if decision.is_gated else "SchedulerError"
 
 
-def _shortages(room: Room, short: Mapping[str, tuple[str, ...]]) -> tuple[Shortage, ...]:
+def _shortages(room: FreeRoom, short: Mapping[str, tuple[str, ...]]) -> tuple[CopyShortage, ...]:
     nodes: dict[str, list[str]] = {}
     for name, missing in short.items():
         for resource in missing:
@@ -74,11 +74,11 @@ def _shortages(room: Room, short: Mapping[str, tuple[str, ...]]) -> tuple[Shorta
     for resource, names in nodes.items():
         row = room.resources.index(resource) if resource in room.resources else None
         left = 0 if row is None else int(free[row, [at[name] for name in names]].sum())
-        found.append(Shortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left))
+        found.append(CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left))
     return tuple(sorted(found, key=lambda shortage: -shortage.nodes))
 
 
-def _left(room: Room, short: Mapping[str, tuple[str, ...]], failed: Mapping[str, list[str]]) -> tuple[dict[str, int], dict[str, int]]:
+def _left(room: FreeRoom, short: Mapping[str, tuple[str, ...]], failed: Mapping[str, list[str]]) -> tuple[dict[str, int], dict[str, int]]:
     """What is stranded, and what is out of reach, by resource."""
     free, barred = room.free, room.at(failed) & ~room.at(short)
     stranded, out_of_reach = {}, {}

@@ -85,7 +85,7 @@ def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
 
 
 def fresh(pod: Pod) -> Pod:
-    """*pod* as one that nobody has created yet: on no node, without a UID, with no status."""
+    """*pod* as one that is not created yet: on no node, without a UID, with no status."""
     metadata = attrs.evolve(pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
     return attrs.evolve(pod, metadata=metadata, spec=attrs.evolve(pod.spec, node_name=""), status=PodStatus())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.config import KubeSchedulerConfiguration
+from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import resolve
 from ...core.engine import Engine
@@ -32,7 +32,7 @@ class Check:
 
     policy: Policy | None
     release: Release
-    config: KubeSchedulerConfiguration
+    config: AlgorithmConfiguration
     profile: Mapping[str, Any]
     max_pd_vols: int | None = None
     target: Release = PROFILE_RELEASE

@@ -22,7 +22,7 @@ Translating = Callable[[frozenset[str]], Migration]
 
 
 @attrs.frozen
-class Trial:
+class DeviationTrial:
     """One deviation, undone."""
 
     deviation: Deviation
@@ -44,7 +44,7 @@ def trials(
     translate: Translating,
     without: frozenset[str] = frozenset(),
     following: Callable[[Iterator[None], int], Iterator[None]] | None = None,
-) -> list[Trial]:
+) -> list[DeviationTrial]:
     """A trial of each deviation that *notes* name, on top of those that are undone already (*without*)."""
     found = {note.deviation.name: note.deviation for note in notes if note.deviation is not None}
     return [_trial(check, scenario, deviation, translate, without | {name}, following) for name, deviation in found.items()]
@@ -57,10 +57,10 @@ def _trial(
     translate: Translating,
     without: frozenset[str],
     following: Callable[[Iterator[None], int], Iterator[None]] | None,
-) -> Trial:
+) -> DeviationTrial:
     try:
         made = translate(without)
         compared = attrs.evolve(check, profile=made.document).on(scenario, following=following)
     except PolicyError as error:
-        return Trial(deviation, None, str(error))
-    return Trial(deviation, compared.agreements[PROFILE].record())
+        return DeviationTrial(deviation, None, str(error))
+    return DeviationTrial(deviation, compared.agreements[PROFILE].record())

@@ -14,7 +14,7 @@ from .bound import Bound, bound_of
 from .proof import OnNode, Proof, nobody_asks, prove, try_node
 from .rules import DrainFlags
 from .settled import Settled
-from .trial import Trial
+from .trial import DrainTrial
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 """The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
@@ -23,7 +23,7 @@ KEPT = "stays, as --keep wants"
 
 
 @attrs.frozen(kw_only=True)
-class Wish:
+class DrainWish:
     """Which nodes may go, and how many of them have to stay."""
 
     keep: int = 0
@@ -46,14 +46,14 @@ def zone_of(node: Node) -> str | None:
 
 
 @attrs.frozen(eq=False)
-class Found:
+class DrainSearchResult:
     """What a search found, how it is proven, and how much better it could be at most."""
 
     proof: Proof
     bound: Bound
 
 
-def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> Found:
+def find(settled: Settled, wish: DrainWish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainSearchResult:
     """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
     names = [node.name for node in settled.nodes if wish.may_go(node)]
     trial = settled.trial(recreates_bare=flags.recreate_bare)
@@ -61,10 +61,10 @@ def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobo
     candidates = [name for name in names if name not in refused]
     bound = bound_of(trial, candidates, flags, max(wish.keep - len(refused), 0))
     most = max(len(names) - max(wish.keep, len(refused)), 0)
-    search = Search(settled, flags, most, bound.at_most, on_node)
+    search = DrainSearch(settled, flags, most, bound.at_most, on_node)
     proof = search.best([order(trial, candidates) for order in ORDERS])
     total = Bound.of(len(names), bound.must_stay + len(refused), bound.resources)
-    return Found(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
+    return DrainSearchResult(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
 
 
 @attrs.frozen
@@ -79,7 +79,7 @@ class Try:
 
 
 @attrs.frozen(eq=False)
-class Search:
+class DrainSearch:
     """Looks for a set of at most *most* nodes; there is none of more than *bound*."""
 
     settled: Settled
@@ -130,7 +130,7 @@ class Search:
 # --- orders ---------------------------------------------------------------------------------------------------------
 
 
-def _use(trial: Trial, names: Sequence[str]) -> tuple[Floats, Floats]:
+def _use(trial: DrainTrial, names: Sequence[str]) -> tuple[Floats, Floats]:
     """What the pods of each node request, and what it has: float64[N, R], each in shares of what all nodes have."""
     table = trial.engine.fresh_table()
     rows = np.array([table.row_of[name] for name in names], np.intp)
@@ -140,24 +140,24 @@ def _use(trial: Trial, names: Sequence[str]) -> tuple[Floats, Floats]:
     return requested / total, has / total
 
 
-def emptiest(trial: Trial, names: Sequence[str]) -> list[str]:
+def emptiest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
     """The nodes by the share of their scarcest resource that is in use."""
     requested, has = _use(trial, names)
     return _sorted(names, np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0))
 
 
-def cheapest(trial: Trial, names: Sequence[str]) -> list[str]:
+def cheapest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
     """The nodes by how much their pods request of all that the cluster has."""
     return _sorted(names, _use(trial, names)[0].sum(axis=1))
 
 
-def smallest(trial: Trial, names: Sequence[str]) -> list[str]:
+def smallest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
     """The nodes by how much they have of the scarce resources."""
     requested, has = _use(trial, names)
     return _sorted(names, (has * requested.sum(axis=0)).sum(axis=1))
 
 
-ORDERS: tuple[Callable[[Trial, Sequence[str]], list[str]], ...] = (emptiest, cheapest, smallest)
+ORDERS: tuple[Callable[[DrainTrial, Sequence[str]], list[str]], ...] = (emptiest, cheapest, smallest)
 
 
 def _sorted(names: Sequence[str], cost: Floats) -> list[str]:

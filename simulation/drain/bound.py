@@ -20,7 +20,7 @@ from ...api.objects.quantity import Quantity
 from ...api.record import Count, Record, field, says
 from ...core.arrays.types import Floats
 from .rules import DrainFlags, is_made_again
-from .trial import Trial
+from .trial import DrainTrial
 
 PODS = "pods"
 TENTHS = 10
@@ -44,7 +44,7 @@ class Bound(Record):
         return cls(candidates, candidates - must_stay, must_stay, dict(resources))
 
 
-def bound_of(trial: Trial, candidates: Sequence[str], flags: DrainFlags, keep: int = 0) -> Bound:
+def bound_of(trial: DrainTrial, candidates: Sequence[str], flags: DrainFlags, keep: int = 0) -> Bound:
     """How many of *candidates* can go at most, of the cluster that *trial* begins with; *keep* of them have to stay anyway."""
     resources = counted_resources(trial)
     room, need = _room_and_need(trial, flags, resources)
@@ -80,7 +80,7 @@ def _mixtures(count: int) -> Iterator[Floats]:
 # --- room and need --------------------------------------------------------------------------------------------------
 
 
-def counted_resources(trial: Trial) -> list[str]:
+def counted_resources(trial: DrainTrial) -> list[str]:
     """The resources of which no node takes more than it has. The scheduler is asked: a Policy or a profile may leave out some, or all."""
     table = trial.engine.fresh_table()
     there = np.flatnonzero(table.has_node)
@@ -89,7 +89,7 @@ def counted_resources(trial: Trial) -> list[str]:
     return [*found, PODS] if found else []
 
 
-def _is_counted(trial: Trial, resource: str, most: int) -> bool:
+def _is_counted(trial: DrainTrial, resource: str, most: int) -> bool:
     """Whether a pod that requests more of *resource* than any node has is turned down for it."""
     amount = Quantity.parse(f"{most + 1}m") if resource == "cpu" else Quantity.of(most + 1)
     spec = PodSpec(
@@ -101,7 +101,7 @@ def _is_counted(trial: Trial, resource: str, most: int) -> bool:
     return any(reason in reasons for reasons in decision.failed.values())
 
 
-def _room_and_need(trial: Trial, flags: DrainFlags, resources: Sequence[str]) -> tuple[Floats, Floats]:
+def _room_and_need(trial: DrainTrial, flags: DrainFlags, resources: Sequence[str]) -> tuple[Floats, Floats]:
     """What each node has for pods that can move, float64[N, R], nodes as the cache has them; and what these pods need, float64[R]."""
     table, infos = trial.engine.table, trial.engine.cache.infos
     room, moving = np.zeros((len(infos), len(resources))), np.zeros((len(infos), len(resources)))

@@ -11,13 +11,13 @@ from msgspec import structs
 
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Record, field, says
-from .auto import Wish, find
+from .auto import DrainWish, find
 from .bound import Bound
 from .budgets import BudgetUse
 from .proof import OnNode, Proof, StayingPod, nobody_asks, prove
 from .rules import DrainFlags
 from .settled import Settled
-from .trial import Eviction
+from .trial import EvictedPod
 
 
 class DrainMove(Record):
@@ -76,13 +76,13 @@ class DrainDocument(ResultDocument, kw_only=True):
 
 
 @attrs.frozen(eq=False)
-class Plan:
+class DrainPlan:
     """Which of the nodes that were asked about can go, all of them together, and what happens then."""
 
     answer: DrainDocument
     asked: tuple[str, ...]
     """The nodes that were named; of a search all that it could choose from."""
-    evictions: tuple[Eviction, ...]
+    evictions: tuple[EvictedPod, ...]
     """In order, with the pods themselves."""
 
     def evictions_by_node(self) -> Counter[str]:
@@ -97,20 +97,20 @@ class Plan:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def plan_for(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> Plan:
+def plan_for(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainPlan:
     """Whether *nodes*, which the cluster has, can go together."""
     asked = tuple(dict.fromkeys(nodes))
     return _plan(settled, asked, prove(settled, asked, flags, on_node))
 
 
-def search_for(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> Plan:
+def search_for(settled: Settled, wish: DrainWish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainPlan:
     """As many nodes as can be found that can go together."""
     found = find(settled, wish, flags, on_node)
     asked = tuple(node.name for node in settled.nodes if wish.may_go(node))
     return _plan(settled, asked, found.proof, found.bound)
 
 
-def _plan(settled: Settled, asked: tuple[str, ...], proof: Proof, bound: Bound | None = None) -> Plan:
+def _plan(settled: Settled, asked: tuple[str, ...], proof: Proof, bound: Bound | None = None) -> DrainPlan:
     trial, left = proof.trial, tuple(proof.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
     summary = DrainSummary(
@@ -123,4 +123,4 @@ def _plan(settled: Settled, asked: tuple[str, ...], proof: Proof, bound: Bound |
         evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to) for one in left),
         staying=proof.staying, budgets=trial.budgets.used(), bound=bound, summary=summary,
     )  # fmt: skip
-    return Plan(answer, asked, left)
+    return DrainPlan(answer, asked, left)

@@ -9,13 +9,13 @@ import attrs
 from ...api.record import Record
 from .rules import DrainFlags
 from .settled import Settled
-from .trial import Stuck, Trial
+from .trial import DrainTrial, Stuck
 
 OnNode = Callable[[str], object]
 
 
 def nobody_asks(node: str) -> None:
-    """Progress for nobody."""
+    """Progress that is not shown."""
 
 
 class StayingPod(Record):
@@ -33,7 +33,7 @@ class Proof:
     can: tuple[str, ...]
     cannot: dict[str, str]
     """Node -> why."""
-    trial: Trial
+    trial: DrainTrial
     """The cluster after it."""
     staying: tuple[StayingPod, ...]
 
@@ -54,7 +54,7 @@ def prove(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: On
         wanted = [name for name in wanted if name not in failed]
 
 
-def empty_all(trial: Trial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> dict[str, str]:
+def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> dict[str, str]:
     """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
     failed: dict[str, str] = {}
     for name in nodes:
@@ -68,7 +68,7 @@ def empty_all(trial: Trial, nodes: Sequence[str], flags: DrainFlags, on_node: On
     return failed
 
 
-def try_node(trial: Trial, node: str, flags: DrainFlags) -> str | None:
+def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
     """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
     try:
         with trial.savepoint() as point:

@@ -10,15 +10,15 @@ from ...api.meaning.labels import Matcher, SelectorError
 from ...api.meaning.selectortext import parse_selector
 from ...api.objects import Node
 from ...exceptions import UnknownNameError, did_you_mean
-from .auto import Wish, zone_of
-from .plan import Plan, plan_for, search_for
+from .auto import DrainWish, zone_of
+from .plan import DrainPlan, plan_for, search_for
 from .proof import OnNode, nobody_asks
 from .rules import DrainFlags
 from .settled import Settled
 
 
 @attrs.frozen(kw_only=True)
-class Question:
+class DrainQuestion:
     """Nodes by name; or, without names, those of a zone or with labels; or with *auto* as many of these as possible."""
 
     nodes: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Question:
     mark: str = ""
     """What stands before the names of options in errors."""
 
-    def checked(self, nodes: Sequence[Node]) -> Question:
+    def checked(self, nodes: Sequence[Node]) -> DrainQuestion:
         """The same, with the names of the nodes that are asked about; nodes that are looked for have no names.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
@@ -69,11 +69,11 @@ class Question:
     def _name(self, option: str) -> str:
         return f"{self.mark}{option.replace('_', '-') if self.mark else option}"
 
-    def wish(self) -> Wish:
+    def wish(self) -> DrainWish:
         """Which nodes may go."""
-        return Wish(keep=self.keep, zone=self.zone, selector=matcher(self._name("node_selector"), self.node_selector))
+        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self._name("node_selector"), self.node_selector))
 
-    def answer(self, settled: Settled, flags: DrainFlags, on_node: OnNode = nobody_asks) -> Plan:
+    def answer(self, settled: Settled, flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainPlan:
         """The answer to a question that was :meth:`checked`."""
         if self.auto:
             return search_for(settled, self.wish(), flags, on_node)

@@ -45,7 +45,7 @@ class DrainFlags:
     ignore_daemonsets: bool = False
     delete_emptydir_data: bool = False
     force: bool = False
-    """Pods without a controller are deleted, and nobody makes them again."""
+    """Pods without a controller are deleted, and not made again."""
     recreate_bare: bool = False
     """Pods without a controller are made again under their own names. kubectl has no such flag: it is for traces, whose pods are bare."""
     disable_eviction: bool = False

@@ -15,7 +15,7 @@ from ..replacements import Replacements
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .budgets import Budgets
-from .trial import Trial
+from .trial import DrainTrial
 from .volumes import volumes_of
 
 MakeEngine = Callable[[], Engine]
@@ -41,7 +41,7 @@ class Settled:
         """The nodes."""
         return [item for item in self.objects if isinstance(item, Node)]
 
-    def trial(self, *, recreates_bare: bool = False) -> Trial:
+    def trial(self, *, recreates_bare: bool = False) -> DrainTrial:
         """A new scheduler that knows the cluster."""
         run = Run(self.make_engine(), details=False)
         with no_garbage_collection():
@@ -53,7 +53,7 @@ class Settled:
         release = run.engine.release
         budgets = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
         empty_selects_all = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
-        return Trial(
+        return DrainTrial(
             run, Budgets.of(budgets, pods, empty_selects_all=empty_selects_all), replacements, self.scheduler_names, self.order,
         )  # fmt: skip
 

@@ -8,39 +8,39 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.engine import Engine
-from ..capacity.room import Room
-from .plan import Plan
+from ..capacity.room import FreeRoom
+from .plan import DrainPlan
 from .settled import Settled
-from .trial import Eviction
+from .trial import EvictedPod
 
 
 @attrs.frozen(eq=False)
-class Standing:
+class NodeOccupancy:
     """The nodes at one moment."""
 
-    room: Room
+    room: FreeRoom
     pods: Mapping[str, tuple[str, ...]]
     """Node -> the keys of the pods on it."""
 
     @classmethod
-    def of(cls, engine: Engine) -> Standing:
+    def of(cls, engine: Engine) -> NodeOccupancy:
         """The nodes as *engine* has them now."""
         pods = {name: tuple(pod.key for pod in on) for name, on in engine.pods_by_node().items()}
-        return cls(Room.of(engine), pods)
+        return cls(FreeRoom.of(engine), pods)
 
 
-def before_and_after(settled: Settled, plan: Plan) -> tuple[Standing, Standing]:
+def before_and_after(settled: Settled, plan: DrainPlan) -> tuple[NodeOccupancy, NodeOccupancy]:
     """The cluster that *plan* begins with, and what it makes of it."""
     run = settled.trial().run
-    before = Standing.of(run.engine)
+    before = NodeOccupancy.of(run.engine)
     for eviction in plan.evictions:
         run.delete(eviction.pod)
         if eviction.replacement is not None and eviction.to is not None:
             run.put(_replaced(eviction, eviction.replacement, eviction.to))
-    return before, Standing.of(run.engine)
+    return before, NodeOccupancy.of(run.engine)
 
 
-def _replaced(eviction: Eviction, key: str, node: str) -> Pod:
+def _replaced(eviction: EvictedPod, key: str, node: str) -> Pod:
     """The pod that takes the place of the evicted one, on its node."""
     pod = eviction.pod
     metadata = attrs.evolve(pod.metadata, name=key.rpartition("/")[2], uid=key)

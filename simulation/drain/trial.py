@@ -30,7 +30,7 @@ class Stuck(Exception):
 
 
 @attrs.define(eq=False)
-class Eviction:
+class EvictedPod:
     """A pod that leaves its node."""
 
     pod: Pod
@@ -45,7 +45,7 @@ class Eviction:
 
 
 @attrs.define(eq=False)
-class Trial:
+class DrainTrial:
     """What is done to the cluster of *run*; in a savepoint each step notes how it is undone."""
 
     run: Run
@@ -55,7 +55,7 @@ class Trial:
     order: str = "input"
     cordoned: dict[str, Node] = attrs.field(factory=dict)
     """The nodes that are being emptied, as they were before."""
-    evictions: list[Eviction] = attrs.field(factory=list)
+    evictions: list[EvictedPod] = attrs.field(factory=list)
     rounds: int = 0
 
     @property
@@ -100,14 +100,14 @@ class Trial:
     def _round(self, node: str, pods: Sequence[Pod], asks_budgets: bool) -> list[Pod]:
         """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
         self.rounds += 1
-        made: list[tuple[Pod, Eviction]] = []
+        made: list[tuple[Pod, EvictedPod]] = []
         left: list[Pod] = []
         for pod in pods:
             if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
                 left.append(pod)
             else:
                 self._leave(pod)
-                made += self._replaced(Eviction(pod, node, self.rounds))
+                made += self._replaced(EvictedPod(pod, node, self.rounds))
         if len(left) == len(pods):
             raise Stuck(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
         self._place(made)
@@ -126,7 +126,7 @@ class Trial:
         self.budgets.take(pod)
         self.engine.on_undo(self.budgets.take, pod, -1)
 
-    def _replaced(self, eviction: Eviction) -> list[tuple[Pod, Eviction]]:
+    def _replaced(self, eviction: EvictedPod) -> list[tuple[Pod, EvictedPod]]:
         """Note *eviction*, and what the pod's owner makes in its place, if it does."""
         self.evictions.append(eviction)
         pod = eviction.pod
@@ -138,7 +138,7 @@ class Trial:
         made = self.replacements.of(pod)
         if made is None:
             if eviction.by is not None:
-                raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which nobody makes again")
+                raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
             return []
         eviction.replacement = made.key
         self.engine.on_undo(self.replacements.take_back, made)
@@ -149,21 +149,21 @@ class Trial:
 
     # --- placing ----------------------------------------------------------------------------------------------------
 
-    def _place(self, made: list[tuple[Pod, Eviction]]) -> None:
+    def _place(self, made: list[tuple[Pod, EvictedPod]]) -> None:
         """Place new pods, those that preempt others once more, and then those that are made in place of the preempted ones."""
         while made:
             of = {pod.uid: eviction for pod, eviction in made}
             for pod, _ in made:
                 for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
                     self.run.put(item)
-            victims: list[tuple[Pod, Eviction]] = []
+            victims: list[tuple[Pod, EvictedPod]] = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])
             for pod in self.run.take_retries():
                 victims += self._cycle(pod, of[pod.uid], retry=True)
             made = victims
 
-    def _cycle(self, pod: Pod, eviction: Eviction, *, retry: bool = False) -> list[tuple[Pod, Eviction]]:
+    def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> list[tuple[Pod, EvictedPod]]:
         decision = self.run.cycle(pod, retry=retry)
         plan = decision.preemption
         if decision.host is not None and not decision.is_waiting:
@@ -173,7 +173,7 @@ class Trial:
             raise Stuck(_why(decision, eviction))
         return self._preempted(pod, plan)
 
-    def _placed(self, decision: Decision, host: str, eviction: Eviction) -> None:
+    def _placed(self, decision: Decision, host: str, eviction: EvictedPod) -> None:
         pod = decision.pod
         if host in self.cordoned:
             raise Stuck(f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned")
@@ -181,13 +181,13 @@ class Trial:
         self.budgets.give(pod)
         self.engine.on_undo(self.budgets.give, pod, -1)
 
-    def _preempted(self, pod: Pod, plan: Preemption) -> list[tuple[Pod, Eviction]]:
+    def _preempted(self, pod: Pod, plan: Preemption) -> list[tuple[Pod, EvictedPod]]:
         assert plan.node is not None
-        made: list[tuple[Pod, Eviction]] = []
+        made: list[tuple[Pod, EvictedPod]] = []
         for victim in plan.victims:
             self._disrupted(victim)
         for victim in plan.victims:
-            made += self._replaced(Eviction(victim, plan.node, self.rounds, by=pod.key))
+            made += self._replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
         return made
 
 
@@ -197,7 +197,7 @@ def cordoned(node: Node) -> Node:
     return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True, taints=taints))
 
 
-def _why(decision: Decision, eviction: Eviction) -> str:
+def _why(decision: Decision, eviction: EvictedPod) -> str:
     what = f"{decision.pod.key}, made in place of {eviction.pod.key}," if decision.pod.key != eviction.pod.key else eviction.pod.key
     if decision.is_waiting:
         return f"{what} waits on {decision.host} for plugins that permit the binding"

@@ -8,7 +8,7 @@ from typing import Annotated
 from ...algorithmprovider.tiebreak import in_words
 from ...api.record import Names, Record, derive, says
 from ...core.engine import Engine
-from .values import NodeReport, Score, Scores
+from .values import NodeReport, NodeScore, Scores
 
 
 class Lead(Record):
@@ -24,7 +24,7 @@ class Lead(Record):
         derive(self, ahead=(self.ours - self.theirs) * self.weight)
 
 
-class Choice(Record):
+class HostChoice(Record):
     """How the host was chosen among several nodes that fit."""
 
     best: Annotated[int, says("The highest total.")]
@@ -37,7 +37,7 @@ class Choice(Record):
     max_score: Annotated[int, says("The highest score of a rule before the weight.")]
 
 
-def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport], visiting: Sequence[str]) -> Choice | None:
+def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport], visiting: Sequence[str]) -> HostChoice | None:
     """The choice of *host* among the nodes in *scored*, best first; *visiting*: their names in visiting order. None for less than two."""
     if len(scored) < 2 or host is None:
         return None
@@ -46,7 +46,7 @@ def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport],
     chosen = next(node for node in scored if node.name == host)
     other = next((node for node in scored if node.name not in tied), None)
     ahead = () if other is None else leads(chosen, other)
-    return Choice(
+    return HostChoice(
         best=best,
         ties=tuple(name for name in visiting if name in tied),
         tie_break=in_words(engine.release, engine.pick_host),
@@ -64,7 +64,7 @@ def leads(node: NodeReport, other: NodeReport) -> tuple[Lead, ...]:
     return tuple(sorted((lead for lead in found if lead.ahead), key=lambda lead: -lead.ahead))
 
 
-def constant_scores(scored: Sequence[NodeReport]) -> dict[str, Score]:
+def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
     """The rules by which all nodes in *scored* have the same score."""
     first, *others = (node.scores for node in scored)
     return {rule: score for rule, score in first.items() if all(scores[rule].reduced == score.reduced for scores in others)}

@@ -23,7 +23,7 @@ class RuleVerdict(Record):
     concerned: Annotated[bool, says("False where the pod wants nothing that the rule looks at.")] = True
 
 
-class Room(Record):
+class RequestedResource(Record):
     """How much of one resource the pod requests and the node has, in millicores, bytes or pieces."""
 
     resource: str
@@ -43,7 +43,7 @@ class CloseUp(Record):
     fits: bool
     whole_pod: Annotated[Names, says("What was decided before the node was asked: why the pod was turned down, or the node left out.")] = ()
     verdicts: Annotated[tuple[RuleVerdict, ...], says("In running order.")] = ()
-    room: Annotated[tuple[Room, ...], says("Of each resource that the pod requests, and of places for pods.")] = ()
+    room: Annotated[tuple[RequestedResource, ...], says("Of each resource that the pod requests, and of places for pods.")] = ()
     devices: Annotated[
         tuple[DeviceAccount, ...] | UnsetType,
         says("Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."),

@@ -16,7 +16,7 @@ OFF = "preemption is switched off"
 NEVER = "its preemptionPolicy is Never"
 STILL_LEAVING = "it waits for pods that are leaving node {}"
 STAYS = "turned down for a reason that no eviction removes (such as a taint or a label)"
-NOBODY = "no pod there has a lower priority"
+NONE_LOWER = "no pod there has a lower priority"
 NOT_ENOUGH = "even without the pods of lower priority it does not fit"
 NO_HELP = "evicting pods of lower priority does not help on any node"
 
@@ -33,7 +33,7 @@ class Victim(Record):
         return cls(pod.key, pod.priority)
 
 
-class Eviction(Record, kw_only=True):
+class EvictionOutcome(Record, kw_only=True):
     """The outcome of preemption for a pod that fits nowhere."""
 
     node: Annotated[str | None, says("Where room would be made; null if that does not help.")] = None
@@ -47,40 +47,42 @@ class Eviction(Record, kw_only=True):
     not_enough: Annotated[Count, says("Other nodes, on which it does not fit even without these pods.")] = 0
 
 
-def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> Eviction | None:
+def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> EvictionOutcome | None:
     """What preemption came to in *decision*; None if the pod did not need it, or the cycle ended with an error."""
     if not decision.is_fit_error:
         return None
     plan, priority = decision.preemption, cycle.pod.priority
     if plan is None:
-        return Eviction(priority=priority, why_not=OFF)
+        return EvictionOutcome(priority=priority, why_not=OFF)
     if plan.node is not None:
         victims, found = tuple(map(Victim.of, plan.victims)), plan.candidates
         violations = found[plan.node].violations if plan.node in found else 0
-        return Eviction(priority=priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found))
+        return EvictionOutcome(priority=priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found))
     if plan.error:
-        return Eviction(priority=priority, why_not=plan.error)
+        return EvictionOutcome(priority=priority, why_not=plan.error)
     return _without_help(cycle, nodes, decision.plugins is not None)
 
 
-def _without_help(cycle: Cycle, nodes: Sequence[NodeReport], by_plugins: bool) -> Eviction:
+def _without_help(cycle: Cycle, nodes: Sequence[NodeReport], by_plugins: bool) -> EvictionOutcome:
     pod, cells = cycle.pod, cycle.release.preemption
     honours_never = by_plugins or (cells.never_policy and cycle.enabled("NonPreemptingPriority"))
     if honours_never and pod.spec.preemption_policy == "Never":
-        return Eviction(priority=pod.priority, why_not=NEVER)
+        return EvictionOutcome(priority=pod.priority, why_not=NEVER)
     if not is_eligible(cycle):
-        return Eviction(priority=pod.priority, why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
+        return EvictionOutcome(priority=pod.priority, why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
     hopeful = [node for node in nodes if not is_unresolvable(node)]
     lower = sum(_has_lower(cycle, node) for node in hopeful)
     unresolvable = len(nodes) - len(hopeful)
-    return Eviction(priority=pod.priority, why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower)
+    return EvictionOutcome(
+        priority=pod.priority, why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower
+    )
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:
     """Why evicting pods would make no room on a node that preemption did not come to."""
     if is_unresolvable(node):
         return STAYS
-    return NOT_ENOUGH if _has_lower(cycle, node) else NOBODY
+    return NOT_ENOUGH if _has_lower(cycle, node) else NONE_LOWER
 
 
 def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
@@ -89,7 +91,7 @@ def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
 
 
 def is_unresolvable(node: NodeReport) -> bool:
-    """Whether the scheduler leaves the node out of preemption, as it found a reason that stays whoever leaves."""
+    """Whether the scheduler leaves the node out of preemption, as it found a reason that stays whichever pods leave."""
     if node.code:
         return node.visited and node.code != "Unschedulable"
     return node.visited and not all(objection.evictable for objection in node.objections if objection.counted)

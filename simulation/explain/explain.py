@@ -22,9 +22,9 @@ from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.plugins.dynamicresources import DynamicResources
 from ..simulate import Simulation
 from .choice import choice_among, leads
-from .closeup import CloseUp, Room, RuleVerdict, Verdict
+from .closeup import CloseUp, RequestedResource, RuleVerdict, Verdict
 from .eviction import Victim, eviction_for, why_no_room
-from .explanation import Explanation, Question
+from .explanation import Explanation, PodQuestion
 from .judged import JudgedNodes
 from .values import NodeReport
 
@@ -48,7 +48,7 @@ def run_up_to(simulation: Simulation, pod: Pod) -> Run:
 def explain_placed(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
     """Explain *pod*, which is on a node, as if it had none: it is taken off its node first. Pods that wait are not scheduled before."""
     run_without(simulation, pod)
-    return attrs.evolve(explain(simulation.engine, freed(pod), node=node), question=Question(placed_on=pod.spec.node_name))
+    return attrs.evolve(explain(simulation.engine, freed(pod), node=node), question=PodQuestion(placed_on=pod.spec.node_name))
 
 
 def run_without(simulation: Simulation, pod: Pod) -> Run:
@@ -112,7 +112,7 @@ class _Explaining:
         return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
 
     def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
-        """What stands against each device on *row*."""
+        """What rules out each device on *row*."""
         profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
         return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
@@ -162,11 +162,11 @@ class _Explaining:
             asked &= objection is None or algorithm.check_all
         return tuple(found)
 
-    def _room(self, row: int) -> tuple[Room, ...]:
+    def _room(self, row: int) -> tuple[RequestedResource, ...]:
         judged = self.judged.judged(row)
         nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
         names = [name for name, asked in self.cycle.template.requests.items() if asked]
-        return tuple(Room(name, *self.judged.room(name, nodes, at)) for name in (*names, "pods"))
+        return tuple(RequestedResource(name, *self.judged.room(name, nodes, at)) for name in (*names, "pods"))
 
     def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
         """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""

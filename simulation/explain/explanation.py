@@ -11,9 +11,9 @@ from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType, says
 from ...core.decision.decision import Decision
 from ...core.decision.record import PreemptionRecord
-from .choice import Choice
+from .choice import HostChoice
 from .closeup import CloseUp
-from .eviction import Eviction
+from .eviction import EvictionOutcome
 from .values import NodeReport, ReasonGroup, in_groups
 
 PlacedOn = Annotated[str | None, says("The node that the pod is on; it is decided as if it had none.")]
@@ -56,9 +56,9 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     scored: Annotated[bool, says("False if the only node that fits is taken without scoring.")]
     rules: Annotated[tuple[RuleConcerned, ...], says("The predicates or filter plugins in running order; empty if no node was asked.")]
     counts: NodeCounts
-    choice: Annotated[Choice | None, says("How the host was chosen among several that fit.")]
+    choice: Annotated[HostChoice | None, says("How the host was chosen among several that fit.")]
     reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; the one with the nearest node first.")]
-    eviction: Annotated[Eviction | None, says("What evicting pods would do.")]
+    eviction: Annotated[EvictionOutcome | None, says("What evicting pods would do.")]
     close_up: Annotated[CloseUp | None, says("With --node: all about that node.")]
     nodes: Annotated[
         tuple[NodeReport, ...],
@@ -67,7 +67,7 @@ class ExplanationDocument(ResultDocument, kw_only=True):
 
 
 @attrs.frozen
-class Question:
+class PodQuestion:
     """What was asked about the pod besides where it goes."""
 
     placed_on: str | None = None
@@ -89,13 +89,13 @@ class Explanation:
     was_scored: bool
     """False if only one node fitted, which was taken without scoring; its scores are shown anyway."""
     release: str = ""
-    choice: Choice | None = None
+    choice: HostChoice | None = None
     """None where no two nodes were compared."""
-    eviction: Eviction | None = None
+    eviction: EvictionOutcome | None = None
     """What evicting other pods would do; None for a pod that finds a node."""
     close_up: CloseUp | None = None
     """All about the one node that was asked for."""
-    question: Question = Question()
+    question: PodQuestion = PodQuestion()
     rules: Mapping[str, bool] = attrs.field(factory=dict)
     """The filtering rules in running order -> whether the pod wants anything that the rule looks at; empty if no node was asked."""
     asks_all: bool = False

@@ -1,4 +1,4 @@
-"""The nodes of a decision one by one: what stands against each, and what is short there."""
+"""The nodes of a decision one by one: what rules out each, and what is short there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...core.decision.verdict import FilterPass
 from ...core.devices.accounts import DeviceAccount
 from ...core.rule import Predicate
 from ...framework.plugins.dynamicresources import DynamicResources
-from .values import NodeReport, Objection, Score, Shortage, shortage_of
+from .values import NodeReport, NodeScore, NodeShortage, Objection, shortage_of
 
 
 @attrs.define(eq=False)
@@ -26,7 +26,7 @@ class JudgedNodes:
     cycle: Cycle
     details: Details
     accounts: Callable[[int], tuple[DeviceAccount, ...]]
-    """Row -> what stands against each device there."""
+    """Row -> what rules out each device there."""
     by_plugins: bool = False
     visited: frozenset[int] = attrs.field(init=False)
     weights: dict[str, int] = attrs.field(init=False)
@@ -48,10 +48,11 @@ class JudgedNodes:
         totals, best_first = ranking.totals.tolist(), sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
         return {rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at]) for at in best_first}
 
-    def scores(self, ranking: Ranking, at: int) -> dict[str, Score]:
+    def scores(self, ranking: Ranking, at: int) -> dict[str, NodeScore]:
         """The scores of the node at index *at* of a ranking."""
         return {
-            name: Score(int(ranking.raw[name][at]), int(reduced[at]), self.weights[name]) for name, reduced in ranking.by_priority.items()
+            name: NodeScore(int(ranking.raw[name][at]), int(reduced[at]), self.weights[name])
+            for name, reduced in ranking.by_priority.items()
         }
 
     def unscored(self, rows: Sequence[int]) -> list[NodeReport]:
@@ -119,14 +120,14 @@ class JudgedNodes:
             found = self._known[key] = Objection(predicate.name, texts, evictable, counted)
         return found
 
-    def _shortages(self, row: int, reasons: Sequence[str]) -> Iterator[Shortage]:
+    def _shortages(self, row: int, reasons: Sequence[str]) -> Iterator[NodeShortage]:
         names = [name for name in map(shortage_of, reasons) if name is not None]
         judged = self.judged(row) if names else None
         if judged is None:
             return
         for name in names:
             asked, free, _ = self.room(name, judged[0].nodes, judged[1])
-            yield Shortage(name, asked, free)
+            yield NodeShortage(name, asked, free)
 
     def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:
         """Of the resource *name*: how much the pod asks for, how much is free on node *at* of a batch, and how much it has in all."""

@@ -10,7 +10,7 @@ from ...api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, why_not_waiting
 from ...api.objects import Pod, ReplicaSet
 from ...exceptions import UnknownNameError, did_you_mean
 from ..scenario import Scenario
-from .explanation import Question
+from .explanation import PodQuestion
 
 _WORDS = {
     "Pod": "po pod pods",
@@ -47,7 +47,7 @@ class Subject:
     not_admitted: str | None = None
     """Why the API server would not admit the pod."""
 
-    def question(self, scheduler_names: Collection[str]) -> Question:
+    def question(self, scheduler_names: Collection[str]) -> PodQuestion:
         """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
         why, node = why_not_waiting(self.pod, scheduler_names), self.pod.spec.node_name
         if why == ON_A_NODE:
@@ -58,7 +58,7 @@ class Subject:
             passed_over = f"the API server would not admit it: {self.not_admitted}"
         if node and _MIRROR in self.pod.metadata.annotations:
             passed_over = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
-        return Question(node or None, passed_over, self.workload, tuple(pod.key for pod in self.pods))
+        return PodQuestion(node or None, passed_over, self.workload, tuple(pod.key for pod in self.pods))
 
     def _in_words(self, why: str, scheduler_names: Collection[str]) -> str:
         asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER

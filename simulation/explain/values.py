@@ -1,4 +1,4 @@
-"""The parts of an explanation that are about nodes: what is short, what stands against a node, how it scores."""
+"""The parts of an explanation that are about nodes: what is short, what rules out a node, how it scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field,
 from ...core.devices.accounts import DeviceAccount
 
 
-class Shortage(Record):
+class NodeShortage(Record):
     """A resource of which a node has less left than the pod requests, in millicores, bytes or pieces."""
 
     resource: str
@@ -31,7 +31,7 @@ class NearestShortage(Record):
     missing: int
 
 
-class Score(Record):
+class NodeScore(Record):
     """A node's score by a priority or plugin."""
 
     raw: int
@@ -43,7 +43,7 @@ class Score(Record):
         derive(self, total=self.reduced * self.weight)
 
 
-Scores = Annotated[Mapping[str, Score], says("Priority or plugin -> score.")]
+Scores = Annotated[Mapping[str, NodeScore], says("Priority or plugin -> score.")]
 
 
 class Objection(Record):
@@ -65,7 +65,7 @@ class NodeReport(Record):
     plugins: Annotated[Names | UnsetType, says("From 1.27 on: the one that turned the node down.")] = UNSET
     reasons: Annotated[Names, says("Why, in the scheduler's words.")] = ()
     objections: Annotated[tuple[Objection, ...], says("Of every rule, asked or not.")] = ()
-    shortages: tuple[Shortage, ...] = ()
+    shortages: tuple[NodeShortage, ...] = ()
     scores: Scores = field(default_factory=dict)
     total: Annotated[int | None, says("null if the node was not scored.")] = None
     code: Annotated[str | UnsetType | None, says("From 1.27 on: the code of its status.")] = UNSET
@@ -81,7 +81,7 @@ class NodeReport(Record):
 
     @property
     def obstacles(self) -> int:
-        """How many things stand against the node."""
+        """How many things rule out the node."""
         return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
 
     @property

@@ -15,8 +15,8 @@ from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
 from ...api.record import plain
 from ...exceptions import check_type, wrong_type
-from ..capacity.answer import Answer
-from ..capacity.question import asked
+from ..capacity.answer import CapacityAnswer
+from ..capacity.question import asked, limit_of
 from ..capacity.stop import Stop
 from ..capacity.templates import READ_KINDS
 from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
@@ -30,7 +30,7 @@ GivenTemplates: TypeAlias = "Part | Iterable[Part]"
 class CapacityResult(Result):
     """How many copies fit, where they go, and what stops the next one."""
 
-    answer: Answer
+    answer: CapacityAnswer
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
@@ -106,17 +106,19 @@ def capacity(
     >>> capacity(node, web, "1.14")
     <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
     """
-    exclude, limits = checked_exclude(exclude_nodes), checked_limits(pods=pods, max_limit=max_limit)
-    recipe = recipe_of(scheduler, preemption=preemption)
+    exclude, limit = checked_exclude(exclude_nodes), limit_of(checked_number("pods", pods), checked_number("max_limit", max_limit))
+    recipe = recipe_of(scheduler, cluster, preemption=preemption)
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     given = loaded_templates(pod, defaults)
     question = asked(
-        scenario, given, recipe.scheduler_names, ratio=_checked_ratio(ratio), limit=min(limits, default=None), defaults=defaults,
+        scenario, given, recipe, ratio=checked_ratio(ratio), limit=limit, defaults=defaults,
         exclude=exclude, pending_first=pending_first, order=check_order(order),
     )  # fmt: skip
     engine = recipe.engine(scenario.config_maps)
     counted = question.counting(engine).count()
-    return CapacityResult(Answer.of(recipe.version, counted, question, pods), warnings_of(scenario, scheduler, engine, pods=question.pods))
+    return CapacityResult(
+        CapacityAnswer.of(recipe.version, counted, question, pods), warnings_of(scenario, scheduler, engine, pods=question.pods)
+    )
 
 
 def checked_exclude(given: str | Sequence[str]) -> list[str]:
@@ -127,14 +129,14 @@ def checked_exclude(given: str | Sequence[str]) -> list[str]:
     return exclude
 
 
-def checked_limits(**given: int | None) -> list[int]:
-    """The limits that are given. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
-    for name, limit in given.items():
-        check_type(name, limit, (int, NoneType), "a whole number")
-    return [limit for limit in given.values() if limit is not None]
+def checked_number(name: str, given: int | None) -> int | None:
+    """A number of that *name*, or None. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    check_type(name, given, (int, NoneType), "a whole number")
+    return given
 
 
-def _checked_ratio(ratio: Sequence[int] | None) -> Sequence[int] | None:
+def checked_ratio(ratio: Sequence[int] | None) -> Sequence[int] | None:
+    """The numbers of *ratio*. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
     if ratio is None:
         return None
     if not isinstance(ratio, Sequence) or not all(isinstance(part, int) and not isinstance(part, bool) for part in ratio):

@@ -11,9 +11,9 @@ from ...api.reading.notices import NoticeGroup
 from ...api.record import plain
 from ...exceptions import wrong_type
 from ..capacity.curve import CapacityCurveDocument, CurveAxis, CurveError, CurvePoint, axes_of, points, sized
-from ..capacity.question import asked
-from .capacity import GivenTemplates, checked_exclude, checked_limits, loaded_templates
-from .given import GivenCluster, GivenScheduler, recipe_of, scenario_of, warnings_of
+from ..capacity.question import asked, limit_of
+from .capacity import GivenTemplates, checked_exclude, checked_number, loaded_templates
+from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
 from .results import Result, Table
 
 ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
@@ -63,7 +63,7 @@ class CapacityCurveResult(Result):
 def capacity_curve(
     cluster: GivenCluster, curve: str | Sequence[str], pod: GivenTemplates | None = None, scheduler: GivenScheduler = None, *,
     max_limit: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False, preemption: bool = False,
-    defaults: bool = True,
+    order: str = "input", defaults: bool = True,
 ) -> CapacityCurveResult:  # fmt: skip
     """Count as :func:`~kubeclassic.capacity` does for each of many sizes of a pod, each in the same cluster.
 
@@ -80,14 +80,14 @@ def capacity_curve(
     texts = [curve] if isinstance(curve, str) else list(curve) if isinstance(curve, Iterable) else [curve]
     if not all(isinstance(text, str) for text in texts):
         raise wrong_type("curve", curve, 'a text such as "cpu=100m..4:20"')
-    axes, exclude, limits = axes_of(texts), checked_exclude(exclude_nodes), checked_limits(max_limit=max_limit)
-    recipe = recipe_of(scheduler, preemption=preemption)
+    axes, exclude, limit = axes_of(texts), checked_exclude(exclude_nodes), limit_of(None, checked_number("max_limit", max_limit))
+    recipe = recipe_of(scheduler, cluster, preemption=preemption)
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     given = loaded_templates(ANY_POD if pod is None else pod, defaults)
     if len(given) != 1:
         raise CurveError(f"curve: got {len(given)} pods, wanted one")
     question = asked(
-        scenario, given, recipe.scheduler_names, limit=min(limits, default=None), exclude=exclude, pending_first=pending_first,
+        scenario, given, recipe, limit=limit, exclude=exclude, pending_first=pending_first, order=check_order(order),
         defaults=defaults,
     )  # fmt: skip
     found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,13 +14,15 @@ from ...api.reading.notices import Notice, NoticeGroup, grouped
 from ...api.record import plain
 from ...exceptions import UnknownNameError
 from ...framework.options import FIELDS, GivenOptions, declared_of
-from ...framework.recipe import Recipe
+from ...framework.releases import AUTO
 from ..compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ..compare.compare import Comparison
 from ..compare.compare import compare as compare_all
 from ..compare.document import ComparisonDocument, DifferingCycle
+from ..compare.modes import LOCKED
 from ..compare.newerlabels import with_newer_labels, zones_warning
-from .given import GivenCluster, GivenScheduler, check_order, options_given, recipe_of, scenario_of, warnings_of
+from ..releasenotes import with_release_notices
+from .given import GivenCluster, GivenScheduler, check_order, options_given, recipe_of, scenario_of, settled_for
 from .results import Result, Row, Table
 
 NAMES = "abcdefgh"
@@ -34,9 +37,9 @@ class CompareResult(Result):
     warnings: tuple[NoticeGroup, ...] = ()
 
     @classmethod
-    def of(cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = ()) -> CompareResult:
-        """The result of *comparison*, whose schedulers are not needed any more."""
-        return cls(comparison.document(tuple(group.record() for group in warnings)), warnings)
+    def of(cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), hints: tuple[NoticeGroup, ...] = ()) -> CompareResult:
+        """The result of *comparison*, whose schedulers are not needed any more; *hints*: warnings that the document does not have."""
+        return cls(comparison.document(tuple(group.record() for group in warnings)), (*warnings, *hints))
 
     @property
     def ok(self) -> bool:
@@ -85,7 +88,7 @@ class CompareResult(Result):
 
 
 def compare(
-    cluster: GivenCluster, a: GivenScheduler, b: GivenScheduler, *more: GivenScheduler, mode: str | None = None, pods: GivenCluster = (),
+    cluster: GivenCluster, a: GivenScheduler, b: GivenScheduler, *more: GivenScheduler, mode: str = LOCKED, pods: GivenCluster = (),
     order: str = "input", newer_labels: bool = False, defaults: bool = True,
 ) -> CompareResult:  # fmt: skip
     """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another node, and why.
@@ -99,7 +102,7 @@ def compare(
     :param b: another one.
     :param more: up to six more.
     :param mode: ``free``: each places the pods in its own copy of the cluster; ``locked``: all decide on the same state each time, and
-        only the decisions of *a* take effect. By default that of the command.
+        only the decisions of *a* take effect.
     :param pods: more pods (or workloads) that wait, given like the cluster.
     :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
     :param newer_labels: give nodes the labels of newer releases beside the old ones, as after an upgrade.
@@ -107,35 +110,31 @@ def compare(
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    given = {name: options_given(one, name) for name, one in zip(NAMES, (a, b, *more), strict=False)}
-    if len(given) < 2 + len(more):
+    if 2 + len(more) > len(NAMES):
         raise UnknownNameError(f"compare: got {2 + len(more)} configurations, wanted {len(NAMES)} at most")
+    asked = dict(zip(NAMES, (a, b, *more), strict=False))
+    given = {name: options_given(settled_for(cluster, one), name) for name, one in asked.items()}
     recipes = {name: recipe_of(options) for name, options in given.items()}
     first = recipes["a"]
-    scenario = scenario_of(cluster, pods, scheduler_names=[_first_name(first)], defaults=defaults, priorities=first.keeps_priorities)
+    names = [first.first_scheduler_name]
+    scenario = scenario_of(cluster, pods, scheduler_names=names, defaults=defaults, priorities=first.keeps_priorities)
     engines = {name: recipe.engine(scenario.config_maps) for name, recipe in recipes.items()}
-    warnings = warnings_of(scenario, first.version, *engines.values())
-    if newer_labels:
-        scenario = with_newer_labels(scenario)
-    elif any(recipe.profiles is not None for recipe in recipes.values()) and (missing := zones_warning(scenario)) is not None:
-        warnings += grouped([Notice("", str(missing))])
-    texts = {name: _told(options) for name, options in given.items()}
-    if mode is None:
-        return CompareResult.of(compare_all(scenario, engines, order=check_order(order), texts=texts), warnings)
-    return CompareResult.of(compare_all(scenario, engines, mode=mode, order=check_order(order), texts=texts), warnings)
-
-
-def _first_name(recipe: Recipe) -> str:
-    if recipe.profiles is not None:
-        return recipe.profiles.profiles[0].scheduler_name or "default-scheduler"
-    return next(iter(recipe.scheduler_names))
+    by_nodes = [engines[name].algorithm for name, one in asked.items() if one == AUTO]
+    noted = with_release_notices(scenario, [engine.algorithm for engine in engines.values()], by_nodes=by_nodes)
+    missing = None if newer_labels or not any(recipe.profiles for recipe in recipes.values()) else zones_warning(scenario)
+    hints = () if missing is None else grouped([Notice("", missing)])
+    made = compare_all(
+        with_newer_labels(scenario) if newer_labels else scenario, engines, mode=mode, order=check_order(order),
+        texts={name: f"release={one}" if isinstance(one, str) else _told(given[name]) for name, one in asked.items()},
+    )  # fmt: skip
+    return CompareResult.of(made, grouped(noted.warnings), hints)
 
 
 def _told(options: GivenOptions) -> str:
-    """The options in words; what is no text, number or path is named by its kind."""
-    plain = str, int, os.PathLike
+    """The options as ``--a`` takes them; what is no text, number or path is named by its kind."""
     given = attrs.asdict(options, recurse=False, filter=lambda field, value: value is not None and value != field.default)
-    return " ".join(
-        f"{declared_of(FIELDS[name]).key or name}={value if isinstance(value, plain) else type(value).__name__}"
-        for name, value in {"release": options.version, **given}.items()
-    )
+    return " ".join(f"{declared_of(FIELDS[name]).key or name}={_value(value)}" for name, value in given.items())
+
+
+def _value(value: object) -> str:
+    return shlex.quote(str(value)) if isinstance(value, str | int | os.PathLike) else type(value).__name__

@@ -12,8 +12,8 @@ from ...api.notebooks import Share
 from ...api.reading.notices import NoticeGroup
 from ...api.record import plain
 from ...exceptions import check_type
-from ..drain.plan import DrainMove, Plan
-from ..drain.question import Question, matcher
+from ..drain.plan import DrainMove, DrainPlan
+from ..drain.question import DrainQuestion, matcher
 from ..drain.rules import DrainFlags
 from ..drain.settled import engines_like, settle
 from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
@@ -24,7 +24,7 @@ from .results import Result, Row, Table
 class DrainResult(Result):
     """Which nodes can go together, which cannot and why, and who moves where."""
 
-    plan: Plan
+    plan: DrainPlan
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
@@ -89,12 +89,12 @@ def drain(
     :param cluster: a Cluster; a path or several; objects and manifests.
     :param nodes: the names of the nodes, one or several; by default those that *zone* and *node_selector* choose.
     :param auto: look for as many nodes as possible, among those that *zone* and *node_selector* choose.
-    :param keep: with *auto*: at least so many of these stay.
+    :param keep: with *auto*: at least that many of these stay.
     :param zone: only nodes of this zone.
     :param node_selector: only nodes with these labels: ``pool=general,!gpu``.
     :param ignore_daemonsets: pass over the pods of DaemonSets; else they keep their node from going.
     :param delete_emptydir_data: evict pods with an emptyDir too.
-    :param force: delete pods without a controller, which nobody makes again.
+    :param force: delete pods without a controller, which is not made again.
     :param recreate_bare: take it that somebody makes pods without a controller again.
     :param disable_eviction: delete pods without asking disruption budgets.
     :param pod_selector: evict only pods with these labels.
@@ -112,12 +112,12 @@ def drain(
     check_type("keep", keep, int, "a whole number")
     for name, given in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
         check_type(name, given, (str, NoneType), "a text")
-    recipe = recipe_of(scheduler)
+    recipe = recipe_of(scheduler, cluster)
     flags = DrainFlags(
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
     )  # fmt: skip
-    question = Question(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
+    question = DrainQuestion(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
     scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     question = question.checked(scenario.nodes)
     engine = recipe.engine(scenario.config_maps)

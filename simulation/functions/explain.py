@@ -88,7 +88,7 @@ def explain(
     """
     if not isinstance(pod, str | Pod | Mapping):
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
-    recipe = recipe_of(scheduler)
+    recipe = recipe_of(scheduler, cluster)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
         cluster,

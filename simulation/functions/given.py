@@ -12,14 +12,16 @@ from ...api.cluster import Cluster
 from ...api.controlplane.defaults import with_defaults
 from ...api.inventory import Inventory, take_in
 from ...api.load import Loaded, load, load_documents
-from ...api.objects import KubeObject, Pod
+from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup, grouped
+from ...choices import DEFAULT_RELEASE
 from ...core.engine import Engine
 from ...exceptions import ManifestError, UnknownNameError, check_type, wrong_type
 from ...extenders.choice import asked_extenders
 from ...framework.options import Classic, Framework, GivenOptions, options_of
 from ...framework.recipe import Recipe
+from ...framework.releases import AUTO, chosen_release
 from ..order import ORDERS
 from ..releasenotes import with_pod_notices, with_release_notices
 from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
@@ -32,7 +34,7 @@ Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 GivenCluster: TypeAlias = "Cluster | Part | Iterable[Part]"
 """A Cluster; a file, a directory or several; objects and manifests."""
 GivenScheduler: TypeAlias = "Classic | Framework | str | None"
-"""The options of a scheduler, or its release alone; None: the default release as it is."""
+"""The options of a scheduler, or its release alone; None: the default release as it is; ``auto``: that of the nodes, or the nearest."""
 WANTED = "a Cluster, a path, manifests or a list of these"
 
 
@@ -44,10 +46,21 @@ def options_given(scheduler: GivenScheduler, name: str = "scheduler") -> GivenOp
     return scheduler
 
 
-def recipe_of(scheduler: GivenScheduler, **changes: Any) -> Recipe:
-    """What *scheduler* is made from, with *changes* of its options; raises as :class:`~kubeclassic.Scheduler` does."""
-    options = attrs.evolve(options_given(scheduler), **changes)
+def recipe_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: Any) -> Recipe:
+    """What *scheduler* is made from, with *changes* of its options; ``auto`` is the release of the nodes of *cluster*.
+
+    Raises as :class:`~kubeclassic.Scheduler` does.
+    """
+    options = attrs.evolve(options_given(settled_for(cluster, scheduler)), **changes)
     return Recipe.of(options, asked_extenders(options.extenders)).read()
+
+
+def settled_for(cluster: GivenCluster, scheduler: GivenScheduler) -> GivenScheduler:
+    """*scheduler*, but with the release that the nodes of *cluster* run in place of ``auto``."""
+    if scheduler != AUTO:
+        return scheduler
+    loaded = (_loaded(number, part, True) for number, part in enumerate(parts_of("cluster", cluster), 1))
+    return chosen_release(AUTO, (node.status.kubelet_version for found in loaded for node in found.of(Node)), DEFAULT_RELEASE).version
 
 
 def scenario_of(
@@ -72,8 +85,8 @@ def scenario_of(
 def warnings_of(scenario: Scenario, scheduler: GivenScheduler, *engines: Engine, pods: Sequence[Pod] = ()) -> tuple[NoticeGroup, ...]:
     """What is odd in *scenario*, and what *engines*, made of *scheduler*, do not read of it and of *pods*, which are to come."""
     algorithms = [engine.algorithm for engine in engines]
-    by_default = () if options_given(scheduler).release else algorithms
-    noted = with_release_notices(scenario, algorithms, by_default)
+    is_default = scheduler is None or (not isinstance(scheduler, str) and scheduler.release is None)
+    noted = with_release_notices(scenario, algorithms, algorithms if is_default else (), algorithms if scheduler == AUTO else ())
     return grouped(with_pod_notices(noted, algorithms, pods).warnings)
 
 

@@ -87,7 +87,7 @@ def import_azure_packing(
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
     until = None if days is None else Decimal(str(days))
-    choice = azurepacking.Choice(machine=machine, machines=machines, days=until, most=most)
+    choice = azurepacking.PackingOptions(machine=machine, machines=machines, days=until, most=most)
     return ImportResult(azurepacking.read(trace, choice).document())
 
 

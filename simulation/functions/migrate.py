@@ -12,7 +12,7 @@ import yaml
 
 from ...algorithmprovider.config import (
     KIND,
-    KubeSchedulerConfiguration,
+    AlgorithmConfiguration,
     decode_policy,
     load_configuration,
     policy_document,
@@ -38,7 +38,7 @@ from .results import Result, Row, Table
 if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
 
-Read = tuple[Policy | None, KubeSchedulerConfiguration]
+Read = tuple[Policy | None, AlgorithmConfiguration]
 
 WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
 
@@ -48,12 +48,12 @@ class MigrateResult(Result):
     """A profile, what has no exact equivalent, and, where it was checked, how often both decide the same."""
 
     profile: dict[str, Any]
-    """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
+    """A AlgorithmConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
     notes: tuple[str, ...]
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
-    agrees: bool | None = None
-    """Whether no decision is different: what the command's exit status says; None without a check."""
+    ok: bool = True
+    """Whether no decision is different, or none was checked: what the command's exit status says."""
 
     def yaml(self) -> str:
         """The profile as YAML."""
@@ -61,8 +61,7 @@ class MigrateResult(Result):
         return text
 
     def record(self) -> dict[str, Any]:
-        check = None if self.comparison is None else self.comparison.record()
-        return {"profile": self.profile, "notes": list(self.notes), "agrees": self.agrees, "check": check}
+        return dict(self.profile)
 
     def tables(self) -> Mapping[str, Table]:
         rows: list[Row] = [{"note": note} for note in self.notes]
@@ -70,12 +69,12 @@ class MigrateResult(Result):
         return {"notes": Table(("note",), rows), **checked}
 
     def facts(self) -> Mapping[str, object]:
-        return {"notes": len(self.notes), "agrees": self.agrees}
+        return {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
 
     def verdict(self) -> str:
-        if self.comparison is None or self.agrees is None:
+        if self.comparison is None:
             return "The Policy as a profile; no cluster was given to check it on."
-        if self.agrees:
+        if self.ok:
             return f"No decision is different under the profile. {self.comparison.verdict()}"
         return f"The profile does not decide as the Policy does. {self.comparison.verdict()}"
 
@@ -125,10 +124,10 @@ def migrate(
 
 def _read(given: GivenPolicy) -> Read:
     if isinstance(given, Policy):
-        return given, KubeSchedulerConfiguration()
+        return given, AlgorithmConfiguration()
     if isinstance(given, Mapping):
         if given.get("kind") != KIND:
-            return read_policy(given), KubeSchedulerConfiguration()
+            return read_policy(given), AlgorithmConfiguration()
         config = read_configuration(given)
         return config.policy(), config
     if not isinstance(given, str | os.PathLike):
@@ -137,4 +136,4 @@ def _read(given: GivenPolicy) -> Read:
     if documents and documents[0].data.get("kind") == KIND:
         config = load_configuration(given)
         return config.policy(), config
-    return decode_policy(policy_document(given)), KubeSchedulerConfiguration()
+    return decode_policy(policy_document(given)), AlgorithmConfiguration()

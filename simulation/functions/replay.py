@@ -7,15 +7,16 @@ from typing import Any
 
 import attrs
 
-from ...api.notebooks import Lines
+from ...api.notebooks import LineChart
 from ...api.reading.notices import NoticeGroup, grouped
+from ...api.record import plain
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ..gcpause import settled
 from ..releasenotes import input_notices
-from ..replay.inputs.inputs import Choice, read_inputs
+from ..replay.inputs.inputs import InputOptions, read_inputs
 from ..replay.inputs.times import DURATION, parse_duration
 from ..replay.inputs.traces import Reading
-from ..replay.journal import Record
+from ..replay.journal import EventData, ReplaySummary
 from ..replay.recording import summary
 from ..replay.replay import Replay
 from ..replay.series import Series, columns
@@ -36,53 +37,54 @@ class ReplayResult(Result):
     """What happened over virtual time."""
 
     release: str
-    summary: Mapping[str, Any]
-    """The record of the event Summary: counts, waits, use."""
-    events: tuple[Record, ...] = ()
+    summary: ReplaySummary
+    """What the event Summary says: counts, waits, use."""
+    events: tuple[EventData, ...] = ()
     """Everything that happened, in order, unless it was given to *on_event*."""
     series: tuple[Row, ...] = ()
     """The cluster over time, if it was asked for."""
     warnings: tuple[NoticeGroup, ...] = ()
 
     @property
-    def all_placed(self) -> bool:
+    def ok(self) -> bool:
         """Whether every pod got a node: what the command's exit status says."""
-        return not self.summary["stillWaiting"] and not self.summary["neverScheduled"]
+        return self.summary.ok
 
     def record(self) -> dict[str, Any]:
-        return dict(self.summary)
+        found: dict[str, Any] = plain(self.summary)
+        return found
 
     def tables(self) -> Mapping[str, Table]:
         return {"events": Table.of(self.events, ("time", "event")), "series": Table.of(self.series, ("time",))}
 
     def facts(self) -> Mapping[str, object]:
         told = self.summary
-        return {"release": self.release, "scheduled": told["scheduled"], "still waiting": told["stillWaiting"], "events": len(self.events)}
+        return {"release": self.release, "scheduled": told.scheduled, "still waiting": told.still_waiting, "events": len(self.events)}
 
     def verdict(self) -> str:
         told = self.summary
-        if self.all_placed:
-            return f"All {told['scheduled']:,} pods got a node in the end."
-        waiting = "1 still waits" if told["stillWaiting"] == 1 else f"{told['stillWaiting']:,} still wait"
-        return f"{told['scheduled']:,} pods got a node; {waiting} in the end."
+        if self.ok:
+            return f"All {told.scheduled:,} pods got a node in the end."
+        waiting = "1 still waits" if told.still_waiting == 1 else f"{told.still_waiting:,} still wait"
+        return f"{told.scheduled:,} pods got a node; {waiting} in the end."
 
-    def lines(self) -> Lines | None:
+    def lines(self) -> LineChart | None:
         names = [name for name in LINES if self.series and name in self.series[0]]
         values = {LINES[name]: [row[name] for row in self.series] for name in names}
-        return Lines("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
+        return LineChart("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
 
 
 def replay(
     inputs: GivenCluster, scheduler: GivenScheduler = None, *, compress_time: float = 1.0, ignore_times: bool = False,
     as_recorded: bool = False, run_time: Duration | None = None, delays: Mapping[str, Duration] | None = None, recreate: bool = True,
-    until: Duration | None = None, series_every: Duration | None = None, on_event: Callable[[Record], None] | None = None,
+    until: Duration | None = None, series_every: Duration | None = None, on_event: Callable[[EventData], None] | None = None,
     defaults: bool = True,
 ) -> ReplayResult:  # fmt: skip
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
     :param inputs: paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
         Cluster; or objects and manifests.
-    :param compress_time: let all times pass so many times as fast.
+    :param compress_time: let all times pass that many times as fast.
     :param ignore_times: all pods come at once, and stay.
     :param as_recorded: pods leave at their recorded time, not after their recorded run time.
     :param run_time: of pods that have none of their own; None: for ever.
@@ -101,12 +103,12 @@ def replay(
     reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
     if not compress_time > 0:
         raise wrong_type("compress_time", compress_time, "a number above 0")
-    choice = Choice(reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names)
+    choice = InputOptions(reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names)
     read = read_inputs(paths_among("inputs", inputs), choice, objects=objects_of("inputs", inputs, defaults=defaults))
     engine = recipe.engine(read.config_maps)
     read = attrs.evolve(read, warnings=input_notices(read, engine.algorithm, options_given(scheduler).release))
     made = Replay(read, engine, _delays(delays or {}), recipe.seed, next(iter(names)), recreate, _seconds("until", until))
-    events, rows = list[Record](), list[Row]()
+    events, rows = list[EventData](), list[Row]()
     made.cluster.journal.sink = events.append if on_event is None else on_event
     every = _seconds("series_every", series_every)
     if every is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from ...api.frames import make_frame
-from ...api.notebooks import Lines, Look, NodeMap, Rows, Share
+from ...api.notebooks import LineChart, Look, NodeMap, Rows, Share
 from ...api.reading.notices import InputWarning, NoticeGroup, ResultDocument
 from ...api.record import plain
 from ...exceptions import UnknownNameError
@@ -85,7 +85,7 @@ class Result(ABC):
         """The nodes with their use; None where the result has none."""
         return None
 
-    def lines(self) -> Lines | None:
+    def lines(self) -> LineChart | None:
         """What changes over time; None where nothing does."""
         return None
 

@@ -5,27 +5,62 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ...api.reading.notices import NoticeGroup, grouped
-from ...api.record import plain
+from ...api.reading.notices import NoticeGroup, ResultDocument, grouped
+from ...api.record import Count, as_document, plain, says
 from ...exceptions import KubeclassicError, wrong_type
 from ...framework.plugin import Plugin
 from ..sweep.asked.spec import Spec, read_spec
 from ..sweep.confidence import over_seeds
-from ..sweep.journal import Journal
+from ..sweep.journal import RunJournal
 from ..sweep.plan import Planner, Rules, Settings
 from ..sweep.processes.executors import Executor, InProcesses, InThisProcess
-from ..sweep.search import TRIAL, Found
+from ..sweep.search import TRIAL, WeightSearchResult
 from ..sweep.search import search as find_weights
 from ..sweep.sweep import ERROR, RUN, Sweep
 from ..sweep.table import write_folder
 from .results import Result, Row, Table
 
-DOCUMENT = {"apiVersion": "kubeclassic/v1", "kind": "Sweep"}
+Value = str | float | bool | tuple[str, ...] | None
+Run = Annotated[
+    Mapping[str, Value],
+    says(
+        "A row of a run: run, a value by setting, a number by objective, error.",
+        extra_json_schema={
+            "required": [RUN, ERROR],
+            "properties": {
+                RUN: {"type": "integer", "minimum": 1},
+                ERROR: {"type": ["string", "null"], "description": "Why the run failed; null: it did not."},
+            },
+        },
+    ),
+]
+Means = Annotated[
+    Mapping[str, Value],
+    says(
+        'Of each objective NAME: the mean, and as "NAME low" and "NAME high" the ends of its 95 % interval.',
+        extra_json_schema={
+            "required": ["seeds"],
+            "properties": {"seeds": {"type": "integer", "minimum": 0, "description": "How many runs the means are of."}},
+        },
+    ),
+]
+
+
+class SweepDocument(ResultDocument, kw_only=True):
+    """The table of a sweep; sweep.json of --output is the same."""
+
+    KIND = "Sweep"
+    settings: Annotated[tuple[str, ...], says("The columns that say what a run was, in order.")]
+    objectives: Annotated[tuple[str, ...], says("The columns that say what it came to, in order.")]
+    failed: Annotated[Count, says("How many runs have an error.")]
+    runs: Annotated[Sequence[Run], says("In the order of the grid.")]
+    confidence: Annotated[Sequence[Means], says("A row for each configuration that ran with several seeds.")]
+    search: WeightSearchResult | None
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
@@ -39,7 +74,7 @@ class SweepResult(Result):
     objectives: tuple[str, ...]
     confidence: tuple[Row, ...] = ()
     """A row for each configuration that ran with several seeds: means, and the ends of their 95 % intervals."""
-    found: Found | None = None
+    found: WeightSearchResult | None = None
     """What a search came to: ``trials``, and the ``front`` that no trial beats."""
     ran: int = 0
     """How many runs were made now; the others were known from an earlier time."""
@@ -61,14 +96,23 @@ class SweepResult(Result):
         """The trials of a search that no other one beats."""
         return tuple(self.found.front) if self.found is not None else ()
 
+    @property
+    def ok(self) -> bool:
+        """Whether no run has an error: what the command's exit status says."""
+        return not self.failed
+
+    @property
+    def document(self) -> SweepDocument:
+        """What the command prints."""
+        return SweepDocument(
+            warnings=tuple(group.record() for group in self.warnings), settings=self.settings, objectives=self.objectives,
+            failed=self.failed, runs=[{column: row.get(column) for column in self.columns} for row in self.rows],
+            confidence=self.confidence, search=self.found,
+        )  # fmt: skip
+
     def record(self) -> dict[str, Any]:
-        runs = [{column: row.get(column) for column in self.columns} for row in self.rows]
-        found = None if self.found is None else {"trials": self.found.trials, "front": self.found.front}
-        document = {**DOCUMENT, "warnings": plain(tuple(group.record() for group in self.warnings))}
-        return {
-            **document, "settings": list(self.settings), "objectives": list(self.objectives), "failed": self.failed, "runs": runs,
-            "confidence": list(self.confidence), "search": found,
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self.document)
+        return found
 
     def tables(self) -> Mapping[str, Table]:
         found = {"runs": Table(self.columns, self.rows), "confidence": Table.of(self.confidence)}
@@ -113,18 +157,18 @@ def sweep(
         raise KubeclassicError("search: the spec has none, wanted search: {weights: {NAME: 0..10}, maximise: [placed]}")
     planner = Planner(wanted, Rules(catalogue, plugins))
     points = list(planner.points())
-    with Journal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
+    with RunJournal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
         made = Sweep(planner, executor, journal, on_progress or _ignore)
         result = _searched(made, points, wanted) if search else _of_grid(made, points, wanted)
     result = attrs.evolve(result, warnings=grouped(made.notices()))
     if folder is None:
         return result
-    notes = write_folder(folder, result.columns, result.rows, result.record())
+    notes = write_folder(folder, result.columns, result.rows, as_document(result.document))
     return attrs.evolve(result, notes=tuple(notes))
 
 
 def _ignore(done: int, total: int) -> None:
-    """Nobody wants to know."""
+    """Progress is not reported."""
 
 
 def _executor(jobs: object, dask: str | None, runs: int | None) -> Executor:
@@ -146,7 +190,7 @@ def _of_grid(made: Sweep, points: Sequence[Settings], wanted: Spec) -> SweepResu
 
 def _searched(made: Sweep, points: Sequence[Settings], wanted: Spec) -> SweepResult:
     assert wanted.search is not None
-    found = find_weights(made, points, wanted.search)
+    rows, found = find_weights(made, points, wanted.search)
     weights = (f"weights.{name}" for name in wanted.search.weights)
     settings = (TRIAL, *made.planner.columns(points), *weights)
-    return SweepResult(rows=tuple(found.rows), settings=settings, objectives=wanted.objectives, found=found, ran=made.ran)
+    return SweepResult(rows=tuple(rows), settings=settings, objectives=wanted.objectives, found=found, ran=made.ran)

@@ -13,7 +13,7 @@ from ...api.record import plain
 from ...exceptions import wrong_type
 from ..explain.subject import find_subject
 from ..whatif.change import Suggestion
-from ..whatif.whatif import Asked, WhatIf
+from ..whatif.whatif import ScheduledPod, WhatIf
 from ..whatif.whatif import what_if as found_out
 from .explain import name_of
 from .given import GivenCluster, GivenScheduler, check_order, parts_of, recipe_of, scenario_of, warnings_of
@@ -97,7 +97,7 @@ def what_if(
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
     if not isinstance(want, str | None):
         raise wrong_type("want", want, "the name of a node")
-    recipe = recipe_of(scheduler)
+    recipe = recipe_of(scheduler, cluster)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
         cluster,
@@ -108,6 +108,6 @@ def what_if(
         priorities=recipe.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))
-    asked = Asked(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
+    asked = ScheduledPod(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
     warnings = warnings_of(scenario, scheduler, recipe.engine(scenario.config_maps))
     return WhatIfResult(found_out(asked, subject.pod), warnings)

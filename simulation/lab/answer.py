@@ -16,7 +16,7 @@ from .plot import Plot
 
 NOWHERE = -1
 MOST_TOLD = 2000
-"""So many pods are named where answers differ; all are counted."""
+"""That many pods are named where answers differ; all are counted."""
 
 
 @attrs.define(eq=False)

@@ -8,12 +8,13 @@ from typing import Any
 import attrs
 
 from ...api.objects import Pod
+from ...api.record import plain
 from ...core.pods.requests import PODS, of_node
 from ...exceptions import UnknownNameError
 from ...framework.recipe import Recipe
 from ..explain.explain import explain
-from ..replay.inputs.inputs import Choice, Inputs, read_inputs
-from ..replay.journal import Record
+from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
+from ..replay.journal import EventData
 from ..replay.recording import summary
 from ..replay.replay import Replay
 from ..scenario import Files, Scenario
@@ -39,7 +40,7 @@ class Film:
     """What pods that the plot does not have request."""
     nodes: dict[str, tuple[int, ...]]
     """What nodes that the plot does not have offer, places for pods last."""
-    summary: Record
+    summary: EventData
     is_cut: bool
     """There were too many events."""
 
@@ -72,7 +73,7 @@ class _Taking:
             self.nodes[name] = tuple(had.get(resource, 0) for resource in (*self.plot.resources, PODS))
         self.unknown.clear()
 
-    def take(self, record: Record) -> None:
+    def take(self, record: EventData) -> None:
         """Write an event down."""
         event, key, node = record["event"], record.get("pod", ""), record.get("node", "")
         if event in NOT_SHOWN:
@@ -102,7 +103,7 @@ def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
         taking.look()
         if is_cut := len(taking.events) > MOST_EVENTS:
             break
-    told = summary(taking.replay)
+    told = plain(summary(taking.replay))
     return Film(state, inputs, recipe, tuple(taking.events), taking.pods, taking.nodes, told, is_cut)
 
 
@@ -137,5 +138,5 @@ def _inputs(scenario: Scenario, recipe: Recipe, paths: Sequence[str], files: Fil
     objects = [*scenario.objects, *scenario.pending]
     objects.sort(key=lambda item: places.get((item.kind, item.key), len(places)))
     priorities = recipe.profiles is not None or recipe.config.gates.get(PRIORITY_GATE, True)
-    choice = Choice(defaults=files.defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
+    choice = InputOptions(defaults=files.defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
     return read_inputs(paths, choice, objects=objects)

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.config import AlgorithmSource, KubeSchedulerConfiguration
+from ...algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import read_policy
 from ...api.objects import Map
@@ -118,7 +118,7 @@ class LabConfiguration:
         return attrs.evolve(self.start, **shared, profiles=None, policy=policy, config=config).checked()
 
 
-_NO_CONFIG = KubeSchedulerConfiguration(folder=Path())
+_NO_CONFIG = AlgorithmConfiguration(folder=Path())
 
 
 def _preempts(start: Recipe) -> bool:

@@ -26,7 +26,7 @@ from ..simulate import Simulation
 from .plot import Plot
 
 MOST_RUNS = 200
-"""After so many runs begin with a new scheduler: what rules note of templates adds up."""
+"""After that many runs begin with a new scheduler: what rules note of templates adds up."""
 
 
 @attrs.define(eq=False)

@@ -11,11 +11,11 @@ import attrs
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Counts, Meta, Record, says
 from .kinds import NodeKind
-from .search import Found
-from .trials import NewNode, Trial
+from .search import MixesFound
+from .trials import MixTrial, NewNode
 
 MOST_TOLD = 10
-"""Of pods without a node so many are told."""
+"""Of pods without a node that many are told."""
 
 
 Mix = Annotated[Counts, says("Kind -> new nodes of it.")]
@@ -79,12 +79,12 @@ class NewNodesDocument(ResultDocument, kw_only=True):
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Answer:
+class NewNodesAnswer:
     """What was found for *kinds*; *scale*: whole prices of the search for one of cost."""
 
     release: str
     kinds: Sequence[NodeKind]
-    found: Found
+    found: MixesFound
     scale: int
     most_nodes: int
 
@@ -125,7 +125,7 @@ class Answer:
         """These sentences in one; None if no node is added."""
         return "; ".join(self.fewer) or None
 
-    def named(self, trial: Trial) -> str:
+    def named(self, trial: MixTrial) -> str:
         """A mix in words: ``2 big and 1 small``."""
         told = [f"{count:,} {kind.name}" for kind, count in self._counts(trial) if count]
         return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told) or "no new node"
@@ -153,14 +153,14 @@ class Answer:
             most_nodes=self.most_nodes, simulated=found.simulated,
         )  # fmt: skip
 
-    def _mix(self, trial: Trial) -> dict[str, int]:
+    def _mix(self, trial: MixTrial) -> dict[str, int]:
         return {kind.name: count for kind, count in self._counts(trial)}
 
-    def _counts(self, trial: Trial) -> list[tuple[NodeKind, int]]:
+    def _counts(self, trial: MixTrial) -> list[tuple[NodeKind, int]]:
         return list(zip(self.kinds, trial.mix, strict=True))
 
 
-def left(trial: Trial) -> str:
+def left(trial: MixTrial) -> str:
     """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
     first = trial.missing[0] if trial.missing else None
     if first is None:

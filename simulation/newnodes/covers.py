@@ -15,7 +15,7 @@ from .trials import Mix
 SLACK = 1e-9
 """Share of a need that rounding may hide."""
 MOST_STEPS = 30_000
-"""After so many steps the search ends, with what it has."""
+"""After that many steps the search ends, with what it has."""
 Floats = NDArray[np.float64]
 Key = tuple[int, int]
 """The cost of a mix, and its number of nodes."""
@@ -24,7 +24,7 @@ Step = tuple[Key, bool, int, int, Mix]
 
 
 @attrs.frozen(kw_only=True)
-class Row:
+class CoverRow:
     """Something of which *need* is wanted in all, and of which a new node of each kind brings *gains*."""
 
     need: int
@@ -40,7 +40,7 @@ class Covers:
     [((2, 1), (9, 3)), ((0, 2), (10, 2)), ((5, 0), (10, 5))]
     """
 
-    rows: Sequence[Row]
+    rows: Sequence[CoverRow]
     costs: Sequence[int]
     most: int
     cut_at: Key | None = None

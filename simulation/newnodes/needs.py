@@ -13,30 +13,30 @@ import numpy as np
 
 from ...core.arrays.types import Ints, Mask
 from ...core.run import Run
-from ..capacity.room import Room
-from .covers import Row
+from ..capacity.room import FreeRoom
+from .covers import CoverRow
 from .kinds import HOSTNAME
 from .lasting import lasts
-from .shapes import Shape
-from .trials import Trials
+from .shapes import PodShape
+from .trials import MixTrials
 
 MOST_SIZES = 24
-"""So many sizes of requests are told apart for each resource."""
+"""That many sizes of requests are told apart for each resource."""
 MOST_ASKED = 64
-"""For so many shapes, the most frequent ones, it is asked which of the nodes that are there never take them."""
+"""For that many shapes, the most frequent ones, it is asked which of the nodes that are there never take them."""
 
 
 @attrs.define(eq=False)
-class Needs:
+class Demand:
     """The bound for *shapes*. *rooms*: what an empty new node of each kind has; *counted*: the resources that are checked."""
 
-    trials: Trials
-    shapes: Sequence[Shape]
+    trials: MixTrials
+    shapes: Sequence[PodShape]
     rooms: Sequence[Mapping[str, int]]
     counted: frozenset[str]
     preemption: bool = False
     _run: Run = attrs.field(init=False)
-    _room: Room = attrs.field(init=False)
+    _room: FreeRoom = attrs.field(init=False)
     _barred: dict[int, Mask] = attrs.field(factory=dict)
     """Number of a shape -> the nodes that never take it: bool[N]; for the shapes that were asked for."""
 
@@ -45,7 +45,7 @@ class Needs:
         question = self.trials.question
         self._run.feed.put_all(item for item in question.scenario.objects)
         self._run.feed.put_all(item for template in question.templates for item in (*template.objects, *template.copy(0)[1]))
-        self._room = Room.of(self._run.engine)
+        self._room = FreeRoom.of(self._run.engine)
         often = sorted(range(len(self.shapes)), key=lambda at: -self.shapes[at].count)[:MOST_ASKED]
         self._barred = {} if self.preemption else {at: self._never(self.shapes[at]) for at in often}
 
@@ -56,29 +56,29 @@ class Needs:
         barred = self._barred[at] if at in self._barred else self._never(self.shapes[at])
         return not barred.all()
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[CoverRow]:
         """What all pods need beyond what is there."""
         return [row for row in (*self._of_shapes(), *self._of_resources()) if row.need > 0]
 
-    def beside(self, missing: Iterable[str]) -> list[Row]:
+    def beside(self, missing: Iterable[str]) -> list[CoverRow]:
         """What the pods *missing*, by key, need if new nodes have to bring all of it: a guess how many more are needed."""
         wanted, rows = set(missing), []
         left = [(shape, sum(key in wanted for key in shape.keys)) for shape in self.shapes]
         counts = [(shape, count) for shape, count in left if count]
-        rows += [Row(need=count, gains=self._gains(shape)) for shape, count in counts]
+        rows += [CoverRow(need=count, gains=self._gains(shape)) for shape, count in counts]
         for resource in {name for shape, _ in counts for name in shape.requests}:
             need = sum(count * shape.requests.get(resource, 0) for shape, count in counts)
-            rows.append(Row(need=need, gains=tuple(room.get(resource, 0) for room in self.rooms)))
+            rows.append(CoverRow(need=need, gains=tuple(room.get(resource, 0) for room in self.rooms)))
         return [row for row in rows if any(row.gains)]
 
     # --- by shape ---------------------------------------------------------------------------------------------------
 
-    def _of_shapes(self) -> Iterator[Row]:
+    def _of_shapes(self) -> Iterator[CoverRow]:
         for at in self._barred or range(min(len(self.shapes), MOST_ASKED)):
             shape = self.shapes[at]
-            yield Row(need=shape.count - self._there(at), gains=self._gains(shape))
+            yield CoverRow(need=shape.count - self._there(at), gains=self._gains(shape))
 
-    def _gains(self, shape: Shape) -> tuple[int, ...]:
+    def _gains(self, shape: PodShape) -> tuple[int, ...]:
         """How many of *shape* an empty new node of each kind takes at most."""
         names = [name for name in shape.requests if name in self.counted]
         fits = (min((room.get(name, 0) // shape.requests[name] for name in names), default=shape.count) for room in self.rooms)
@@ -97,7 +97,7 @@ class Needs:
             each[self._barred[at]] = 0
         return int(each.sum())
 
-    def _one_each(self, shape: Shape) -> Mask:
+    def _one_each(self, shape: PodShape) -> Mask:
         """The nodes that take one at most of a shape whose pods keep apart: for its host ports, or its own anti-affinity."""
         pod, names = shape.pod, self._room.names
         if shape.has_ports:
@@ -109,7 +109,7 @@ class Needs:
         nodes = {node.name: node for node in self.trials.question.scenario.nodes}
         return np.array([nodes[name].labels.get(HOSTNAME) == name for name in names], np.bool_)
 
-    def _never(self, shape: Shape) -> Mask:
+    def _never(self, shape: PodShape) -> Mask:
         decision = self._run.ask(shape.pod)
         if decision.host is None and not decision.is_fit_error:
             return np.ones(len(self._room.names), np.bool_)
@@ -117,7 +117,7 @@ class Needs:
 
     # --- by resource ------------------------------------------------------------------------------------------------
 
-    def _of_resources(self) -> Iterator[Row]:
+    def _of_resources(self) -> Iterator[CoverRow]:
         """Rows for each resource: for all pods, and for those that only some of the kinds take; of any size, and of a size at least."""
         taken = [tuple(most > 0 for most in shape.most) for shape in self.shapes]
         for kinds in dict.fromkeys([(True,) * len(self.rooms), *taken]):
@@ -128,14 +128,14 @@ class Needs:
                     asked = [at for at in inside if self.shapes[at].requests.get(name, 0) >= size]
                     yield from self._of_size(name, size, asked, kinds)
 
-    def _of_size(self, resource: str, size: int, asked: Sequence[int], kinds: Sequence[bool]) -> Iterator[Row]:
+    def _of_size(self, resource: str, size: int, asked: Sequence[int], kinds: Sequence[bool]) -> Iterator[CoverRow]:
         """What the shapes *asked* need, which all request *size* of *resource* at least: in number, and in sum."""
         free = self._open_to(resource, asked)
         rooms = [room.get(resource, 0) if some else 0 for room, some in zip(self.rooms, kinds, strict=True)]
         count = sum(self.shapes[at].count for at in asked)
-        yield Row(need=count - int((free // size).sum()), gains=tuple(room // size for room in rooms))
+        yield CoverRow(need=count - int((free // size).sum()), gains=tuple(room // size for room in rooms))
         total = sum(self.shapes[at].count * self.shapes[at].requests[resource] for at in asked)
-        yield Row(need=total - int(free[free >= size].sum()), gains=tuple(room if room >= size else 0 for room in rooms))
+        yield CoverRow(need=total - int(free[free >= size].sum()), gains=tuple(room if room >= size else 0 for room in rooms))
 
     def _open_to(self, resource: str, asked: Sequence[int]) -> Ints:
         """int64[k]: what is free of *resource* on each node that may take one of the shapes *asked*."""
@@ -152,6 +152,6 @@ class Needs:
         return self._room.allocatable if self.preemption else self._room.free
 
 
-def never(shapes: Sequence[Shape], needs: Needs) -> list[Shape]:
+def never(shapes: Sequence[PodShape], needs: Demand) -> list[PodShape]:
     """Those that no kind takes, whatever the other pods do, and no node that is there either."""
     return [shape for at, shape in enumerate(shapes) if not any(shape.most) and not needs.takes(at)]

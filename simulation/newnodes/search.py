@@ -13,30 +13,30 @@ from math import ceil
 import attrs
 
 from .covers import Covers, Key
-from .needs import Needs, never
-from .shapes import Shape
-from .trials import Mix, Trial, Trials
+from .needs import Demand, never
+from .shapes import PodShape
+from .trials import Mix, MixTrial, MixTrials
 
 EARLY = 4
-"""A part of the simulations, one in so many, goes to the cheapest mixes before others are improved step by step."""
+"""A part of the simulations, one in that many, goes to the cheapest mixes before others are improved step by step."""
 SWAPPED = 3
-"""So many nodes of a kind are swapped for nodes of another at once."""
+"""That many nodes of a kind are swapped for nodes of another at once."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Found:
+class MixesFound:
     """What the search has found."""
 
-    best: Trial
+    best: MixTrial
     """The mix that does; if none does the one with which fewest pods were left."""
-    never: tuple[Shape, ...] = ()
+    never: tuple[PodShape, ...] = ()
     """Pods that no kind takes, nor any node that is there: then nothing was simulated but the cluster as it is."""
-    fewer: tuple[Trial, ...] = ()
+    fewer: tuple[MixTrial, ...] = ()
     """With one node less of each kind that the mix has: none of them does."""
     bound: int = 0
     """No mix that costs less can do: that is proven."""
     none_from: int | None = None
-    """Of one kind: from so many nodes up to one less than the best, each number was simulated, and none does."""
+    """Of one kind: from that many nodes up to one less than the best, each number was simulated, and none does."""
     is_proven: bool = False
     """No mix that costs less does, nor one that costs the same with fewer nodes; if none was found, none does at all."""
     simulated: int = 0
@@ -49,15 +49,15 @@ class Found:
 
 
 @attrs.define(eq=False)
-class Search:
-    """Searches among *trials*; *most_nodes*: at most so many new nodes; *most_trials*: the proof may take so many simulations.
+class MixSearch:
+    """Searches among *trials*; *most_nodes*: at most that many new nodes; *most_trials*: the proof may take that many simulations.
 
     *prices*: what a node of each kind costs, as whole numbers.
     """
 
-    trials: Trials
-    shapes: Sequence[Shape]
-    needs: Needs
+    trials: MixTrials
+    shapes: Sequence[PodShape]
+    needs: Demand
     prices: Sequence[int]
     most_nodes: int
     most_trials: int
@@ -74,15 +74,15 @@ class Search:
         self._rest = self._covers.cheapest_first()
         self._next = next(self._rest, None)
 
-    def run(self) -> Found:
+    def run(self) -> MixesFound:
         """Search."""
         nothing = (0,) * len(self.prices)
         if hopeless := never(self.shapes, self.needs):
-            return Found(best=self.trials.of(nothing), never=tuple(hopeless), simulated=len(self.trials.known))
+            return MixesFound(best=self.trials.of(nothing), never=tuple(hopeless), simulated=len(self.trials.known))
         best = self._any()
         if best is None:
             tried = min(self.trials.known.values(), key=lambda trial: (len(trial.missing), self._covers.key(trial.mix)))
-            return Found(best=tried, is_proven=self._left >= 0 and self._covers.cut_at is None, simulated=len(self.trials.known))
+            return MixesFound(best=tried, is_proven=self._left >= 0 and self._covers.cut_at is None, simulated=len(self.trials.known))
         best = self._trimmed(best)
         if len(self.prices) == 1:
             return self._found(self._scanned(best))
@@ -91,7 +91,7 @@ class Search:
         best = self._swapped(best)
         return self._found(self._proven(best, 0))
 
-    def _found(self, best: Mix) -> Found:
+    def _found(self, best: Mix) -> MixesFound:
         fewer = tuple(self.trials.of(mix) for mix in _one_less(best))
         better = [trial.mix for trial in fewer if trial.is_placed]
         if better:
@@ -99,7 +99,7 @@ class Search:
         proven = self._is_proven(best)
         none_from = self._lowest_known(best[0]) if len(best) == 1 else None
         bound = min(self._covers.key(best), self._unseen or self._covers.key(best))[0]
-        return Found(
+        return MixesFound(
             best=self.trials.of(best), fewer=fewer, bound=bound, none_from=none_from, is_proven=proven, simulated=len(self.trials.known),
         )  # fmt: skip
 
@@ -125,7 +125,7 @@ class Search:
         large = next((mix for mix in self._large() if self._does(mix)), None)
         return large or next((mix for mix in self._covers.cheapest_first() if self._may_try(mix) and self._does(mix)), None)
 
-    def _more(self, trial: Trial, step: int) -> Mix:
+    def _more(self, trial: MixTrial, step: int) -> Mix:
         """What to add where *trial* leaves pods: what they need by requests, and *step* nodes at least."""
         rows = self.needs.beside([missing.pod.key for missing in trial.missing])
         more = next(Covers(rows, self.prices, self.most_nodes).cheapest_first(), None)

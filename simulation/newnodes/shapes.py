@@ -12,14 +12,14 @@ from ...api.objects.quantity import Quantity
 from ...core.engine import Engine
 from ...core.pods.requests import CPU, PODS
 from ...core.run import Run
-from ..capacity.room import Room, short_of
+from ..capacity.room import FreeRoom, short_of
 from .kinds import NodeKind
 from .lasting import APART, lasts
-from .trials import Trials
+from .trials import MixTrials
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Shape:
+class PodShape:
     """Pods that scheduling cannot tell apart."""
 
     pod: Pod
@@ -45,7 +45,7 @@ class Shape:
 class Shapes:
     """Sorts the pods of *trials* into shapes; *counted*: the resources that are checked on new nodes of every kind."""
 
-    trials: Trials
+    trials: MixTrials
     rooms: list[dict[str, int]] = attrs.field(factory=list)
     """For each kind what an empty new node has left."""
     counted: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ class Shapes:
         self._alone = [self._lone(kind) for kind in self.trials.kinds]
         self.rooms = [_free(run.engine) for run in self._alone]
 
-    def of(self, pods: Sequence[Pod]) -> list[Shape]:
+    def of(self, pods: Sequence[Pod]) -> list[PodShape]:
         """The shapes of *pods*, in the order in which they first occur."""
         grouped: dict[object, list[Pod]] = {}
         if not pods or not self._alone:
@@ -68,11 +68,11 @@ class Shapes:
         self.counted = self._checked(found)
         return found
 
-    def _shape(self, pods: Sequence[Pod]) -> Shape:
+    def _shape(self, pods: Sequence[Pod]) -> PodShape:
         template = self._alone[0].engine.template_of(pods[0])
         requests = {**template.requests, PODS: 1}
         answers = [_ask(run, kind, pods) for run, kind in zip(self._alone, self.trials.kinds, strict=True)]
-        return Shape(
+        return PodShape(
             pod=pods[0], keys=tuple(pod.key for pod in pods), requests={name: number for name, number in requests.items() if number > 0},
             most=tuple(found.most for found in answers), refusals=tuple(found.refusal for found in answers),
             keeps_apart=any(found.keeps_apart for found in answers), has_ports=bool(template.ports),
@@ -89,7 +89,7 @@ class Shapes:
             run.put(item)
         return run
 
-    def _checked(self, shapes: Sequence[Shape]) -> frozenset[str]:
+    def _checked(self, shapes: Sequence[PodShape]) -> frozenset[str]:
         """The resources of which too much cannot be requested: a pod that does is turned down for it, by new nodes of every kind."""
         names = {name for shape in shapes for name in shape.requests} - {PODS}
         subjects = {shape.pod.spec.scheduler_name: shape.pod for shape in shapes}.values()
@@ -103,7 +103,7 @@ WITHOUT_END = 2**40
 
 
 def _free(engine: Engine) -> dict[str, int]:
-    room = Room.of(engine)
+    room = FreeRoom.of(engine)
     return {resource: int(room.free[row, 0]) for row, resource in enumerate(room.resources)}
 
 

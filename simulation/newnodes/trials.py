@@ -12,8 +12,8 @@ from ...api.objects import KubeObject, Pod
 from ...api.record import Amounts, Count, Record, says
 from ...core.arrays.types import Ints
 from ...core.engine import Engine
-from ..capacity.question import Question
-from ..capacity.room import Room
+from ..capacity.question import CapacityQuestion
+from ..capacity.room import FreeRoom
 from ..capacity.templates import numbers_for
 from ..gcpause import settled
 from ..scenario import Scenario
@@ -45,7 +45,7 @@ class NewNode(Record):
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Trial:
+class MixTrial:
     """What came of one mix."""
 
     mix: Mix
@@ -64,17 +64,17 @@ class Trial:
 
 
 @attrs.define(eq=False)
-class Trials:
+class MixTrials:
     """Mixes of *kinds*, tried for the pods that *question* is about: its copies, and the waiting pods if they come first or alone."""
 
-    question: Question
+    question: CapacityQuestion
     kinds: Sequence[NodeKind]
     new_engine: Callable[[], Engine]
     on_progress: Callable[[int], None] | None = None
     """Called after each simulation with how many there were."""
-    known: dict[Mix, Trial] = attrs.field(factory=dict)
+    known: dict[Mix, MixTrial] = attrs.field(factory=dict)
 
-    def of(self, mix: Mix) -> Trial:
+    def of(self, mix: Mix) -> MixTrial:
         """What comes of *mix*: simulated once."""
         if mix not in self.known:
             self.known[mix] = self._simulated(mix)
@@ -97,12 +97,12 @@ class Trials:
         copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
         return copies + (waiting if self.question.pending_first or not self.question.templates else 0)
 
-    def _simulated(self, mix: Mix) -> Trial:
+    def _simulated(self, mix: Mix) -> MixTrial:
         engine = self.new_engine()
         with settled():
             missing, evicted = self._copies(mix, engine) if self.question.templates else self._waiting(mix, engine)
         nodes = _new_nodes(engine, self.kinds, mix)
-        return Trial(mix=mix, wanted=self.wanted, missing=tuple(missing), nodes=nodes, evicted=evicted)
+        return MixTrial(mix=mix, wanted=self.wanted, missing=tuple(missing), nodes=nodes, evicted=evicted)
 
     # --- pods that wait ---------------------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class Trials:
 
 
 def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[NewNode, ...]:
-    room = Room.of(engine)
+    room = FreeRoom.of(engine)
     column = {name: at for at, name in enumerate(room.names)}
     found = []
     for kind, count in zip(kinds, mix, strict=True):
@@ -158,5 +158,5 @@ def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[New
     return tuple(found)
 
 
-def _amounts(room: Room, amounts: Ints) -> dict[str, int]:
+def _amounts(room: FreeRoom, amounts: Ints) -> dict[str, int]:
     return dict(zip(room.resources, amounts.tolist(), strict=True))

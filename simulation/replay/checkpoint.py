@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from typing import Any
 import attrs
 
 from ...exceptions import KubeclassicError
+from .outputs import replacing
 from .state.giving import given_back
 from .state.kinds import StateError
 from .state.taking import taken_apart
@@ -69,7 +68,10 @@ def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> No
     first = {"what": MAGIC, "format": FORMAT, "madeBy": _made_by(), "size": len(body), **header.record()}
     content = _as_json({**first, CHECKSUM: _checksum(first, body)}) + b"\n" + body
     try:
-        _replace(path, content)
+        with replacing(path, 0o600) as scratch, scratch.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
@@ -88,21 +90,6 @@ def _made_by() -> str:
         return f"kubeclassic {version('kubeclassic')}"
     except PackageNotFoundError:
         return "kubeclassic (a checkout that is not installed)"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Put *content* in the place of a file. Whatever stops this leaves the old file, and nothing beside it."""
-    handle, scratch = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with open(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(scratch, path.resolve())
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(scratch)
-        raise
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class EnvironmentState:
 
 
 @attrs.define(eq=False)
-class Simulation:
+class SchedulingEnvironment:
     """One pod's turn after another; between turns time passes, pods finish, and nodes come and go as *replay* says.
 
     >>> from kubeclassic.algorithmprovider import RELEASES, resolve

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...core.arrays.types import Mask
 from ...exceptions import KubeclassicError
-from .environment import EnvironmentState, Simulation
+from .environment import EnvironmentState, SchedulingEnvironment
 from .replay import Replay
 
 
@@ -61,12 +61,12 @@ class SchedulingEnv(_Env):  # type: ignore[misc]  # the base is known at run tim
                 "pod": spaces.Box(0.0, np.inf, (resources,), np.float32),
             }
         )
-        self.simulation: Simulation | None = None
+        self.simulation: SchedulingEnvironment | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start a new episode."""
         super().reset(seed=seed)
-        self.simulation = Simulation(self._make(int(self.np_random.integers(2**31))))
+        self.simulation = SchedulingEnvironment(self._make(int(self.np_random.integers(2**31))))
         self._skip_unschedulable(self.simulation)
         return self._observation(self.simulation.state), self._info()
 
@@ -86,13 +86,13 @@ class SchedulingEnv(_Env):  # type: ignore[misc]  # the base is known at run tim
         feasible = self._running().state.feasible
         return np.pad(feasible, (0, self._max_nodes - len(feasible)))
 
-    def _running(self) -> Simulation:
+    def _running(self) -> SchedulingEnvironment:
         if self.simulation is None:
             raise KubeclassicError("reset: the environment was not reset yet")
         return self.simulation
 
     @staticmethod
-    def _skip_unschedulable(simulation: Simulation) -> None:
+    def _skip_unschedulable(simulation: SchedulingEnvironment) -> None:
         while not simulation.is_over and not simulation.state.feasible.any():
             simulation.step()
 

@@ -1,32 +1,201 @@
-"""The event log of a replay: one JSON object for each event."""
+"""The event log of a replay: one record for each event, in order of time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
 import attrs
+import msgspec
 
+from ...api.reading.notices import InputWarning
+from ...api.record import UNSET, Count, Record, Size, UnsetType, says
+from ...api.record import plain as as_data
 from ...core.queue.clock import Clock
 from .inputs.times import plain
 
-Record = dict[str, Any]
-Sink = Callable[[Record], None]
+PodKey = Annotated[str, says("NAMESPACE/NAME of a pod.", pattern="^[^/]+/[^/]+$")]
 
 
-def discard(record: Record) -> None:
-    """Drop a record: the default."""
+class ReplayEvent(Record, kw_only=True):
+    """The base of all events."""
+
+    time: Annotated[float, says("Seconds of virtual time.", ge=0)] = 0
+
+
+class NodeEvent(ReplayEvent, kw_only=True):
+    """Something happened to a node."""
+
+    event: Literal["NodeAdded", "NodeDeleted", "NodeFailed", "NodeDrained", "NodeRecovered"]
+    node: str
+
+
+class PodArrived(ReplayEvent, kw_only=True):
+    """A pod waits for a node, or is held back by its scheduling gates."""
+
+    event: Literal["Arrived"] = "Arrived"
+    pod: PodKey
+    gated: bool | UnsetType = UNSET
+
+
+class PodScheduled(ReplayEvent, kw_only=True):
+    """A pod got a node."""
+
+    event: Literal["Scheduled"] = "Scheduled"
+    pod: PodKey
+    node: str
+    wait: Annotated[Size, says("Seconds from the pod's arrival.")]
+    attempts: Count
+
+
+class PodWaitsOnPermit(ReplayEvent, kw_only=True):
+    """The pod has a node, but is bound only when these Permit plugins allow it."""
+
+    event: Literal["WaitingOnPermit"] = "WaitingOnPermit"
+    pod: PodKey
+    node: str
+    plugins: list[str]
+
+
+class PodFailedScheduling(ReplayEvent, kw_only=True):
+    """A pod found no node, for another reason than before."""
+
+    event: Literal["FailedScheduling"] = "FailedScheduling"
+    pod: PodKey
+    attempts: Count
+    message: str
+
+
+class PodPreempts(ReplayEvent, kw_only=True):
+    """Room is made for a pod."""
+
+    event: Literal["Preempting"] = "Preempting"
+    pod: PodKey
+    node: str
+    victims: list[PodKey]
+
+
+class PodPreempted(ReplayEvent, kw_only=True):
+    """A pod leaves its node to make room for another one."""
+
+    event: Literal["Preempted"] = "Preempted"
+    pod: PodKey
+    node: str
+    by: PodKey
+
+
+class PodEvicted(ReplayEvent, kw_only=True):
+    """A pod leaves its node for another reason."""
+
+    event: Literal["Evicted"] = "Evicted"
+    pod: PodKey
+    node: str
+    reason: str
+
+
+class PodOnNode(ReplayEvent, kw_only=True):
+    """A pod goes on with its life on its node."""
+
+    event: Literal["Bound", "Started", "Finished"]
+    pod: PodKey
+    node: str
+
+
+class PodDeleted(ReplayEvent, kw_only=True):
+    """A pod is gone."""
+
+    event: Literal["Deleted"] = "Deleted"
+    pod: PodKey
+    node: str | UnsetType = UNSET
+
+
+class VolumeBound(ReplayEvent, kw_only=True):
+    """A claim has a volume."""
+
+    event: Literal["VolumeBound"] = "VolumeBound"
+    claim: str
+    volume: str
+
+
+class VolumeProvisioned(ReplayEvent, kw_only=True):
+    """A volume was made for a claim."""
+
+    event: Literal["VolumeProvisioned"] = "VolumeProvisioned"
+    volume: str
+    claim: str
+    node: str | UnsetType = UNSET
+
+
+class OperationBegun(ReplayEvent, kw_only=True):
+    """An operation of a workload begins."""
+
+    event: Literal["Operation"] = "Operation"
+    opcode: str
+    number: Count
+
+
+class BarrierGivenUp(ReplayEvent, kw_only=True):
+    """A barrier of a workload does not wait any longer."""
+
+    event: Literal["BarrierGivenUp"] = "BarrierGivenUp"
+    number: Count
+
+
+class ReplaySummary(Record, kw_only=True):
+    """What a replay came to."""
+
+    warnings: Annotated[tuple[InputWarning, ...], says("What is odd in the input, and what of it does not count.")]
+    arrived: Count
+    scheduled: Annotated[Count, says("How often a pod was given a node.")]
+    never_scheduled: Annotated[Count, says("Pods that were deleted before they had a node.")]
+    finished: Count
+    evicted: Count
+    deleted: Count
+    attempts: Count
+    failed_attempts: Count
+    preemptions: Annotated[Count, says("Attempts that made room by evicting pods.")]
+    still_waiting: Count
+    waits: Annotated[Mapping[str, Size], says("mean, percentiles (p50, ...) and max, in seconds; empty if no pod was scheduled.")]
+    mean_use: Annotated[Mapping[str, Size], says("Resource -> the share that was in use, averaged over time.")]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every pod got a node: what the exit status says."""
+        return not self.still_waiting and not self.never_scheduled
+
+
+class ReplayEnded(ReplaySummary):
+    """The last event."""
+
+    time: Size
+    event: Literal["Summary"]
+
+
+ReplayLine = Annotated[
+    NodeEvent | PodArrived | PodScheduled | PodWaitsOnPermit | PodFailedScheduling | PodPreempts | PodPreempted | PodEvicted | PodOnNode
+    | PodDeleted | VolumeBound | VolumeProvisioned | OperationBegun | BarrierGivenUp | ReplayEnded,
+    says("One event, in order of time; the last one is the Summary."),
+]  # fmt: skip
+EventData = dict[str, Any]
+"""An event as plain data."""
+Sink = Callable[[EventData], None]
+
+
+def discard(event: EventData) -> None:
+    """Drop an event: the default."""
 
 
 @attrs.define(eq=False)
 class ReplayJournal:
-    """Adds the time to each record and passes it to *sink*."""
+    """Passes each event to *sink*, as plain data."""
 
     clock: Clock
     sink: Sink = discard
 
-    def note(self, event: str, **fields: Any) -> None:
-        """Log an event; fields that are None are left out."""
-        if None in fields.values():
-            fields = {name: value for name, value in fields.items() if value is not None}
-        self.sink({"time": plain(self.clock.now), "event": event, **fields})
+    def note(self, event: ReplayEvent) -> None:
+        """Log an event that happens now."""
+        self.sink({**msgspec.to_builtins(event), "time": plain(self.clock.now)})
+
+    def end(self, summary: ReplaySummary) -> None:
+        """Log the last event."""
+        self.sink(as_data(ReplayEnded(plain(self.clock.now), "Summary", **msgspec.structs.asdict(summary))))

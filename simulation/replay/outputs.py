@@ -8,7 +8,8 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -18,7 +19,7 @@ import attrs
 import msgspec
 
 from ...exceptions import KubeclassicError
-from .journal import Record
+from .journal import EventData
 
 PARQUET = ".parquet"
 """How the name of a Parquet file ends."""
@@ -27,6 +28,25 @@ _PIECE = 1 << 20
 
 class ResultFileError(KubeclassicError):
     """A file of results cannot be written, or is not the one that a checkpoint was made with."""
+
+
+@contextmanager
+def replacing(path: Path, mode: int = 0o644) -> Iterator[Path]:
+    """A file beside *path* that takes its place at the end of the block, with its mode, else *mode*.
+
+    Whatever stops this leaves the old file, and nothing beside it.
+    """
+    handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    scratch = Path(name)
+    try:
+        yield scratch
+        os.chmod(scratch, path.stat().st_mode & 0o777 if path.exists() else mode)
+        os.replace(scratch, path.resolve())
+    except BaseException:
+        with suppress(OSError):
+            scratch.unlink()
+        raise
 
 
 @attrs.frozen
@@ -112,7 +132,7 @@ def _as_json(value: Any) -> str:
     return _quoted(value) if kind is str else repr(value) if kind is int else _JSON.encode(value)
 
 
-def as_json_line(record: Record) -> bytes:
+def as_json_line(record: EventData) -> bytes:
     """A record as a line of JSON."""
     if _SIMPLE.issuperset(map(type, record.values())):
         try:
@@ -138,20 +158,11 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
     except ImportError:
         raise ResultFileError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
     table = pyarrow.table({name: _column(rows, i) for i, name in enumerate(columns)})
-    scratch: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
-        scratch = Path(name)
-        os.close(handle)
-        parquet.write_table(table, scratch)
-        os.chmod(scratch, path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        os.replace(scratch, path.resolve())
-    except BaseException as error:
-        if scratch is not None:
-            scratch.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
-        raise
+        with replacing(path) as scratch:
+            parquet.write_table(table, scratch)
+    except OSError as error:
+        raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
 def _column(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:

@@ -11,6 +11,7 @@ from .cluster.podlifecycle import PodLifecycle
 from .cluster.pods import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.traces import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
+from .journal import NodeEvent
 from .simulatedcluster import SimulatedCluster
 
 
@@ -60,7 +61,7 @@ class OutsideEvents:
         current = self.cluster.node(node.name)
         if event.verb in (ADD, UPDATE):
             if current is None and event.where:
-                self.cluster.journal.note("NodeAdded", node=node.name)
+                self.cluster.journal.note(NodeEvent(event="NodeAdded", node=node.name))
             self.cluster.put(node)
         elif current is None:
             raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, wanted a node that exists at that time")

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import attrs
 
-from ...api.reading.notices import warning_records
+from ...api.reading.notices import input_warnings
 from .checkpoint import Checkpoint, Header, load, save
-from .journal import Record
+from .journal import EventData, ReplaySummary
 from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
 from .replay import Replay, ignore
 from .series import Series, columns
@@ -22,7 +22,7 @@ from .state.namedparts import named_parts, plugin_states, restore_plugins, resto
 class Watcher(Protocol):
     """Sees a replay beside the files that it writes."""
 
-    def event(self, record: Record) -> None:
+    def event(self, record: EventData) -> None:
         """An event of the journal."""
 
     def at_instant(self, replay: Replay) -> None:
@@ -83,7 +83,7 @@ class Recording:
         if self.watcher is not None:
             self.watcher.at_instant(replay)
 
-    def _add_event(self, record: Record) -> None:
+    def _add_event(self, record: EventData) -> None:
         line = as_json_line(record)
         if self.watcher is not None:
             self.watcher.event(record)
@@ -115,7 +115,7 @@ class Recording:
             self.save()
         if self.replay.is_over:
             self.replay.settle()
-            self.replay.cluster.journal.note("Summary", **summary(self.replay))
+            self.replay.cluster.journal.end(summary(self.replay))
         self.close()
         if self._is_parquet and self.places.series is not None:
             write_parquet(self.places.series, columns(self.replay.inputs.resources), self._rows)
@@ -150,10 +150,13 @@ def found(places: Places) -> Checkpoint | None:
     return None if places.checkpoint is None else load(places.checkpoint)
 
 
-def summary(replay: Replay) -> dict[str, Any]:
-    """The results of a replay as plain data."""
+def summary(replay: Replay) -> ReplaySummary:
+    """The results of a replay."""
     tally, use = replay.cluster.tally, replay.cluster.tally.mean_use()
     shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
-    warnings = warning_records(replay.inputs.warnings)
-    waiting = replay.cluster.ledger.waiting_pods
-    return {"warnings": warnings, **tally.record(), "stillWaiting": waiting, "waits": tally.wait_record(), "meanUse": shares}
+    return ReplaySummary(
+        warnings=input_warnings(replay.inputs.warnings), arrived=tally.arrived, scheduled=tally.scheduled,
+        never_scheduled=tally.never_scheduled, finished=tally.finished, evicted=tally.evicted, deleted=tally.deleted,
+        attempts=tally.attempts, failed_attempts=tally.failed_attempts, preemptions=tally.preemptions,
+        still_waiting=replay.cluster.ledger.waiting_pods, waits=tally.wait_record(), mean_use=shares,
+    )  # fmt: skip

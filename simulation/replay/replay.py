@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import attrs
 
@@ -17,6 +16,7 @@ from .cluster.podlifecycle import PodLifecycle
 from .cluster.pods import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.inputs import Inputs
+from .journal import PodPreempts
 from .outsideevents import OutsideEvents
 from .settings import Delays
 from .simulatedcluster import SimulatedCluster
@@ -231,8 +231,7 @@ class Replay:
         if self.engine.release.preemption.nominates_before_api:
             self.engine.nominations.add(cluster.pod(pod.key) or pod, node_name)
         self.pods.nominate(pod, node_name)
-        details: dict[str, Any] = {"pod": pod.key, "node": node_name, "victims": [victim.key for victim in plan.victims]}
-        cluster.journal.note("Preempting", **details)
+        cluster.journal.note(PodPreempts(pod=pod.key, node=node_name, victims=[victim.key for victim in plan.victims]))
         cluster.tally.preemptions += 1
         holds = len(plan.victims) > 1 and self.engine.enabled("SchedulerAsyncPreemption")
         for number, victim in enumerate(plan.victims, 1):
@@ -242,4 +241,4 @@ class Replay:
             life = self.pods.all.get(victim.key)
             if life is not None and not cluster.binding.preempt(victim, pod):
                 self.pods.mark_disrupted(life, pod)
-                self.pods.evict(life, "Preempted", by=pod.key)
+                self.pods.evict(life, by=pod.key)

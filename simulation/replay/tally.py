@@ -57,11 +57,3 @@ class ReplayCounts:
         waits = np.frombuffer(self.waits, np.float64)
         found = {f"p{share}": plain(float(value)) for share, value in zip(PERCENTILES, np.percentile(waits, PERCENTILES), strict=True)}
         return {"mean": plain(float(waits.mean())), **found, "max": plain(float(waits.max()))}
-
-    def record(self) -> dict[str, Any]:
-        """The counts as plain data."""
-        return {
-            "arrived": self.arrived, "scheduled": self.scheduled, "neverScheduled": self.never_scheduled, "finished": self.finished,
-            "evicted": self.evicted, "deleted": self.deleted, "attempts": self.attempts, "failedAttempts": self.failed_attempts,
-            "preemptions": self.preemptions,
-        }  # fmt: skip

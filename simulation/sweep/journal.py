@@ -21,14 +21,14 @@ class SweepOutputError(KubeclassicError):
 
 
 @attrs.define(eq=False)
-class Journal:
+class RunJournal:
     """Finished runs by key. Without a *folder* they are kept in memory alone."""
 
     folder: Path | None = None
     known: dict[str, Done] = attrs.field(factory=dict)
     _stream: IO[bytes] | None = None
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> RunJournal:
         if self.folder is not None:
             path = self.folder / JOURNAL
             try:

@@ -62,7 +62,7 @@ def _hash_of_module(name: str) -> str:
 
 
 @attrs.frozen
-class Refused:
+class RefusedRun:
     """A run that cannot begin, and why."""
 
     error: str
@@ -89,12 +89,12 @@ class Planner:
         found = dict.fromkeys(key for point in points for key in point)
         return tuple(key for key in found if key != INPUT or len(self.spec.inputs) > 1)
 
-    def task(self, settings: Settings) -> Task | Refused:
+    def task(self, settings: Settings) -> Task | RefusedRun:
         """The run of *settings*."""
         try:
             return self._task(settings)
         except KubeclassicError as error:
-            return Refused(str(error))
+            return RefusedRun(str(error))
 
     def _task(self, settings: Settings) -> Task:
         recipe = self._recipe(settings)

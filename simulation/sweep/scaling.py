@@ -32,7 +32,7 @@ def counts(keys: Iterable[str], factor: float) -> dict[str, int]:
 
 
 def copies(item: K, count: int) -> list[K]:
-    """*item* so many times; each but the first has ``-copy-NUMBER`` after its name. A node's hostname label follows."""
+    """*item* that many times; each but the first has ``-copy-NUMBER`` after its name. A node's hostname label follows."""
     return [item if number == 1 else _renamed(item, f"-copy-{number}") for number in range(1, count + 1)]
 
 

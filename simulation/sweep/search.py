@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
-import attrs
-
+from ...api.record import Record, says
 from ...exceptions import KubeclassicError
 from .asked.axes import WEIGHT
 from .asked.spec import SearchSpec
@@ -21,20 +20,28 @@ BATCH = 8
 DIGITS = 6
 
 
-@attrs.frozen
-class Found:
-    """What a search came to. Trial 0 is the configuration as it was, without other weights."""
+Trial = Annotated[
+    dict[str, Any],
+    says(
+        "A row of a trial: its number, and by name its weights and the mean of each objective; null: no other weight, or a run failed.",
+        extra_json_schema={
+            "required": [TRIAL],
+            "properties": {TRIAL: {"type": "integer", "minimum": 0}},
+            "additionalProperties": {"type": ["number", "null"]},
+        },
+    ),
+]
 
-    rows: list[Row]
-    """A row a run, with its trial."""
-    trials: list[Row]
-    """A row a trial: its weights, and of each objective the mean of its runs; None where a run failed."""
-    front: list[Row]
-    """The trials that no other one beats: as good in every objective, and better in one."""
+
+class WeightSearchResult(Record):
+    """What --search came to."""
+
+    trials: Annotated[list[Trial], says("Every trial. Trial 0 is the configuration without other weights.")]
+    front: Annotated[list[Trial], says("The trials that no other one beats, the best in the first objective first.")]
 
 
-def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> Found:
-    """Try weights on all *points*. The same seed comes to the same trials, whatever runs them.
+def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> tuple[list[Row], WeightSearchResult]:
+    """Try weights on all *points*: a row a run, with its trial, and the trials. The same seed comes to the same, whatever runs them.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` if Optuna is not installed.
     """
@@ -52,7 +59,7 @@ def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> Foun
             failed = optuna.trial.TrialState.FAIL if None in values else None
             study.tell(trial, None if failed else values, state=failed)
         rows, trials = rows + more, trials + told
-    return Found(rows, trials, front(trials, wanted))
+    return rows, WeightSearchResult(trials, front(trials, wanted))
 
 
 def _optuna() -> Any:

@@ -9,9 +9,9 @@ import attrs
 
 from ...api.reading.notices import Notice
 from ...exceptions import KubeclassicError
-from .journal import Journal
+from .journal import RunJournal
 from .objectives import chosen
-from .plan import Planner, Refused, Settings
+from .plan import Planner, RefusedRun, Settings
 from .processes.executors import Executor
 from .tasks import Done, Place, Shared, Task
 
@@ -27,7 +27,7 @@ class Sweep:
 
     planner: Planner
     executor: Executor
-    journal: Journal
+    journal: RunJournal
     progress: Progress = attrs.field(default=lambda done, total: None)
     shared: Shared = attrs.field(init=False)
     expected: int = 0
@@ -47,7 +47,7 @@ class Sweep:
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
         """
         planned = [self.planner.task(point) for point in points]
-        refused = [task for task in planned if isinstance(task, Refused)]
+        refused = [task for task in planned if isinstance(task, RefusedRun)]
         if planned and len(refused) == len(planned):
             raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {refused[0].error}")
         tasks = {task.key: task for task in planned if isinstance(task, Task)}
@@ -81,8 +81,8 @@ class Sweep:
         """Tell how far this call is, those before it included."""
         self.progress(self._numbered + done, max(self._numbered + total, self.expected))
 
-    def _row(self, point: Settings, task: Task | Refused, found: Mapping[str, Done]) -> Row:
+    def _row(self, point: Settings, task: Task | RefusedRun, found: Mapping[str, Done]) -> Row:
         self._numbered += 1
-        done = Done(error=task.error) if isinstance(task, Refused) else found[task.key]
+        done = Done(error=task.error) if isinstance(task, RefusedRun) else found[task.key]
         values = chosen(done.measures or {}, self.planner.spec.objectives)
         return {RUN: self._numbered, **point, **values, ERROR: done.error}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..replay.outputs import write_parquet
+from ..replay.outputs import replacing, write_parquet
 from .journal import SweepOutputError
 
 CSV, PARQUET, JSON = "results.csv", "results.parquet", "sweep.json"
@@ -59,14 +57,9 @@ def _typed(columns: Sequence[str], row: Row) -> list[Any]:
 
 
 def _replace(path: Path, text: str) -> None:
-    scratch = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        with open(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(scratch, path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        os.replace(scratch, path)
+        with replacing(path) as scratch:
+            scratch.write_text(text, encoding="utf-8")
     except OSError as error:
-        Path(scratch).unlink(missing_ok=True)
         raise SweepOutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from .made import HOSTNAME, Manifest, Trace, cores, gibibytes, label_value, labelled, object_name, pod, timed, whole
-from .rows import PathLike, Row, each_once, read_rows
+from .rows import PathLike, TraceRow, each_once, read_rows
 
 COLUMNS = ("instance_sn", "role", "app_name", "cpu_request")
-"""Those that must be there; also read: gpu_request, rdma_request, memory_request, disk_request, max_instance_per_node and the times."""
+"""Those that are required; also read: gpu_request, rdma_request, memory_request, disk_request, max_instance_per_node and the times."""
 NAMESPACE = "dlrm"
 GPU, RDMA = "nvidia.com/gpu", "alibabacloud.com/rdma-percent"
 NOT_READ = ("cpu_limit", "gpu_limit", "memory_limit", "disk_limit", "rdma_limit")
@@ -25,7 +25,7 @@ def read(instances: PathLike) -> Trace:
     return trace
 
 
-def _pod(row: Row) -> Manifest:
+def _pod(row: TraceRow) -> Manifest:
     if row.text("role") not in ROLES:
         raise row.error("role", " or ".join(ROLES))
     app = label_value(row.name("app_name"))
@@ -38,8 +38,8 @@ def _pod(row: Row) -> Manifest:
     return _with_times(_apart(made, app, row), row)
 
 
-def _apart(made: Manifest, app: str, row: Row) -> Manifest:
-    """At most so many instances of an app on a node: one by anti-affinity, more by a spread."""
+def _apart(made: Manifest, app: str, row: TraceRow) -> Manifest:
+    """At most that many instances of an app on a node: one by anti-affinity, more by a spread."""
     most = row.number("max_instance_per_node") or Decimal(0)
     own = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": HOSTNAME}
     if most == 1:
@@ -50,7 +50,7 @@ def _apart(made: Manifest, app: str, row: Row) -> Manifest:
     return made
 
 
-def _with_times(made: Manifest, row: Row) -> Manifest:
+def _with_times(made: Manifest, row: TraceRow) -> Manifest:
     """An instance that was there before the window has no creation time; one that is there after it has no end."""
     begun, ended = row.number("scheduled_time"), row.number("deletion_time")
     if begun is None:

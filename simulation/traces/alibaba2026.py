@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from .made import Trace, cores, gibibytes, label_value, labelled, node, object_name, on_nodes_with, pod, timed, whole
-from .rows import PathLike, Row, each_once, read_rows
+from .rows import PathLike, TraceRow, each_once, read_rows
 
 NODE_COLUMNS = ("gpu_model", "gpu_capacity_num", "cpu_num", "node_name")
 JOB_COLUMNS = (
@@ -34,13 +34,13 @@ def read(nodes: PathLike, jobs: PathLike, memory_per_cpu: Decimal | None = None)
     return trace
 
 
-def _node(row: Row, memory_per_cpu: Decimal | None) -> dict[str, object]:
+def _node(row: TraceRow, memory_per_cpu: Decimal | None) -> dict[str, object]:
     amounts = _amounts(row.amount("cpu_num"), row.amount("gpu_capacity_num"), memory_per_cpu)
     model = label_value(row.text("gpu_model"))
     return node(object_name(row.name("node_name")), amounts, {GPU_MODEL: model} if model else None)
 
 
-def _pod(row: Row, number: int, memory_per_cpu: Decimal | None) -> dict[str, object]:
+def _pod(row: TraceRow, number: int, memory_per_cpu: Decimal | None) -> dict[str, object]:
     kind = row.text("job_type")
     if kind not in TYPES:
         raise row.error("job_type", " or ".join(TYPES))

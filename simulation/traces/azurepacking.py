@@ -33,19 +33,19 @@ _MAGIC = b"SQLite format 3\x00"
 
 
 @attrs.frozen(kw_only=True)
-class Choice:
+class PackingOptions:
     """What of the trace is wanted."""
 
     machine: int
     """The machineId of all nodes: amounts of a type of virtual machine are fractions of a machine of this kind."""
     machines: int
     days: Decimal | None = None
-    """Requests after so many days are left out."""
+    """Requests after that many days are left out."""
     most: int | None = None
-    """The first so many requests by time; None: all."""
+    """The first that many requests by time; None: all."""
 
 
-def read(path: PathLike, choice: Choice) -> Trace:
+def read(path: PathLike, choice: PackingOptions) -> Trace:
     """The trace as manifests; *path* is the SQLite file, or the zip file with it. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     with _database(Path(path)) as database:
         types = _types(database, str(path), choice.machine)
@@ -105,7 +105,7 @@ def _amounts(values: list[Any], path: str, kind: Any) -> Iterator[tuple[str, str
         yield RESOURCES[column], f"{whole}{UNITS.get(column, '')}" if whole else "0"
 
 
-def _requests(database: sqlite3.Connection, path: str, choice: Choice) -> Iterator[tuple[Any, ...]]:
+def _requests(database: sqlite3.Connection, path: str, choice: PackingOptions) -> Iterator[tuple[Any, ...]]:
     _check(database, path, "vm", VM_COLUMNS)
     until = float(choice.days) if choice.days is not None else float("inf")
     most = -1 if choice.most is None else choice.most

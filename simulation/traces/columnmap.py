@@ -13,7 +13,7 @@ from ...api.reading.documents import read_documents
 from ...api.reading.fields import shown
 from ...exceptions import ManifestError, did_you_mean
 from .made import Manifest, Trace, cores, gibibytes, label_value, labelled, node, object_name, plain, pod, timed, whole
-from .rows import PathLike, Row, read_rows
+from .rows import PathLike, TraceRow, read_rows
 
 FIELDS = ("kind", "name", "namespace", "priority", "created", "deleted", "runs", "count", "requests", "labels", "nodeSelector")
 KINDS = ("pods", "nodes")
@@ -32,7 +32,7 @@ class Amount:
     column: str
     unit: str
 
-    def of(self, row: Row) -> str:
+    def of(self, row: TraceRow) -> str:
         """The quantity in *row*."""
         return UNITS[self.unit](row.amount(self.column))
 
@@ -97,7 +97,7 @@ def read(table: PathLike, columns: ColumnMap) -> Trace:
     return trace
 
 
-def _made(row: Row, columns: ColumnMap, trace: Trace) -> Iterator[Manifest]:
+def _made(row: TraceRow, columns: ColumnMap, trace: Trace) -> Iterator[Manifest]:
     """The manifests of *row*."""
     count = row.copies(columns.count) if columns.count else 1
     if not count:
@@ -108,12 +108,12 @@ def _made(row: Row, columns: ColumnMap, trace: Trace) -> Iterator[Manifest]:
         yield _node(row, columns, full) if columns.kind == "nodes" else _pod(row, columns, full)
 
 
-def _node(row: Row, columns: ColumnMap, name: str) -> Manifest:
+def _node(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
     labels = {key: label_value(row.text(column)) for key, column in columns.labels.items() if row.text(column)}
     return node(name, {resource: amount.of(row) for resource, amount in columns.requests.items()}, labels)
 
 
-def _pod(row: Row, columns: ColumnMap, name: str) -> Manifest:
+def _pod(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
     namespace = object_name(row.text(columns.namespace)) if columns.namespace and row.text(columns.namespace) else "default"
     amounts = {resource: amount.of(row) for resource, amount in columns.requests.items()}
     made = pod(name, namespace, amounts, int(row.number(columns.priority) or 0) if columns.priority else 0)
@@ -124,7 +124,7 @@ def _pod(row: Row, columns: ColumnMap, name: str) -> Manifest:
     return made
 
 
-def _with_times(made: Manifest, row: Row, columns: ColumnMap) -> Manifest:
+def _with_times(made: Manifest, row: TraceRow, columns: ColumnMap) -> Manifest:
     def at(column: str) -> Decimal | None:
         return row.number(column) if column else None
 

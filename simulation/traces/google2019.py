@@ -18,14 +18,14 @@ from ...api.reading.fields import shown
 from ...api.reading.formats.files import as_text, read_file, unpacked
 from ...exceptions import ManifestError
 from .made import Manifest, Trace, label_value, labelled, node, on_nodes_with, pod, timed
-from .rows import PathLike, Row, check_columns, read_rows
+from .rows import PathLike, TraceRow, check_columns, read_rows
 
 INSTANCE_COLUMNS = ("time", "type", "collection_id", "instance_index", "priority", "resource_request.cpus", "resource_request.memory")
 MACHINE_COLUMNS = ("time", "machine_id", "type", "capacity.cpus", "capacity.memory")
 ATTRIBUTE_COLUMNS = ("machine_id", "name", "value")
 NAMESPACE = "google"
 WHOLE = 1_000_000
-"""The largest machine: so many thousandths of a core, and KiB of memory."""
+"""The largest machine: that many thousandths of a core, and KiB of memory."""
 EVENTS = (
     "SUBMIT", "QUEUE", "ENABLE", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING", "UPDATE_RUNNING",
 )  # fmt: skip
@@ -62,13 +62,13 @@ class _Life:
     """An instance from its first event to its last."""
 
     name: str
-    first: Row | None = None
+    first: TraceRow | None = None
     created: Decimal | None = None
     begun: Decimal | None = None
     ended: Decimal | None = None
     evictions: int = 0
 
-    def take(self, row: Row) -> None:
+    def take(self, row: TraceRow) -> None:
         event, time = word(row, "type", EVENTS), _seconds(row)
         if event == "SUBMIT" or self.first is None:
             self.first = self.first or row
@@ -92,7 +92,7 @@ class _Life:
         return timed(made, created=self.created or None, runs=runs)
 
 
-def word(row: Row, column: str, words: tuple[str, ...]) -> str:
+def word(row: TraceRow, column: str, words: tuple[str, ...]) -> str:
     """The word in *column*, which is written as itself or as its number. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     text = row.text(column)
     if text.isascii() and text.isdigit() and len(text) < 4 and int(text) < len(words):
@@ -102,21 +102,21 @@ def word(row: Row, column: str, words: tuple[str, ...]) -> str:
     return text
 
 
-def _seconds(row: Row) -> Decimal | None:
+def _seconds(row: TraceRow) -> Decimal | None:
     """The time of a row in seconds; None for what happens after the end. 0 is before the beginning."""
     time = row.whole("time") if len(row.text("time")) < 16 else _LAST
     return None if time >= _LAST else Decimal(time) / _MICRO
 
 
-def _amount(row: Row, column: str, unit: str) -> str:
+def _amount(row: TraceRow, column: str, unit: str) -> str:
     whole = -int(-row.amount(column) * WHOLE // 1)
     return f"{whole}{unit}" if whole else "0"
 
 
-def _constraints(row: Row, trace: Trace) -> Iterator[Manifest]:
+def _constraints(row: TraceRow, trace: Trace) -> Iterator[Manifest]:
     """The constraints that labels can say: Lt and Gt compare whole numbers, as node affinity does."""
     for each in _listed(row):
-        relation = word(Row({"relation": str(each.get("relation", 0))}, row.where), "relation", RELATIONS)
+        relation = word(TraceRow({"relation": str(each.get("relation", 0))}, row.where), "relation", RELATIONS)
         operator = OPERATORS.get(relation)
         key, value = label_value(str(each.get("name", ""))), label_value(str(each.get("value") or ""))
         if operator is None or not key:
@@ -126,7 +126,7 @@ def _constraints(row: Row, trace: Trace) -> Iterator[Manifest]:
             yield {"key": key, "operator": operator, **values}
 
 
-def _listed(row: Row) -> list[Mapping[str, Any]]:
+def _listed(row: TraceRow) -> list[Mapping[str, Any]]:
     text = row.text("constraint")
     if not text:
         return []
@@ -154,9 +154,9 @@ def _labels(path: PathLike) -> dict[str, dict[str, str]]:
     return found
 
 
-def _nodes(rows: Iterable[Row], labels: Mapping[str, Mapping[str, str]], trace: Trace) -> Iterator[Manifest]:
+def _nodes(rows: Iterable[TraceRow], labels: Mapping[str, Mapping[str, str]], trace: Trace) -> Iterator[Manifest]:
     """The machines, each with its first capacity, from the first event that adds it to the one that removes it for good."""
-    added: dict[str, Row] = {}
+    added: dict[str, TraceRow] = {}
     times: dict[str, tuple[Decimal | None, Decimal | None]] = {}
     for row in rows:
         name, event = row.name("machine_id"), word(row, "type", MACHINE_EVENTS)
@@ -177,14 +177,14 @@ def _nodes(rows: Iterable[Row], labels: Mapping[str, Mapping[str, str]], trace: 
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _table(path: PathLike, needed: tuple[str, ...]) -> Iterator[Row]:
+def _table(path: PathLike, needed: tuple[str, ...]) -> Iterator[TraceRow]:
     """The rows of a table by name of column; in JSON nested objects have names with dots."""
     if str(path).removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
         return _json_rows(Path(path), needed)
     return read_rows(path, needed)
 
 
-def _json_rows(path: Path, needed: tuple[str, ...]) -> Iterator[Row]:
+def _json_rows(path: Path, needed: tuple[str, ...]) -> Iterator[TraceRow]:
     text = as_text(unpacked(read_file(str(path)), str(path)), str(path))
     seen: set[str] = set()
     for number, line in enumerate(text.splitlines(), 1):
@@ -199,7 +199,7 @@ def _json_rows(path: Path, needed: tuple[str, ...]) -> Iterator[Row]:
             raise ManifestError(f"{where}: got {shown(found)}, wanted a JSON object a line")
         values = {column: value.strip() for column, value in _flat(found)}
         seen |= values.keys()
-        yield Row(values, where)
+        yield TraceRow(values, where)
     if seen:
         check_columns(str(path), sorted(seen), needed)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exceptions import ManifestError
 from .made import PODS_PER_NODE, Manifest, Trace, node, on_nodes_with, timed
-from .rows import PathLike, Row, columns_of, each_filled, each_once, read_rows, told
+from .rows import PathLike, TraceRow, columns_of, each_filled, each_once, read_rows, told
 
 GPU_COUNT = "alibabacloud.com/gpu-count"
 GPU_MILLI = "alibabacloud.com/gpu-milli"
@@ -15,9 +15,9 @@ NAMESPACE = "openb"
 WHOLE_GPU = 1000
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib")
-"""Those that must be there; also read: gpu, model."""
+"""Those that are required; also read: gpu, model."""
 POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
-"""Those that must be there; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
+"""Those that are required; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
 
 
 def manifests(nodes: PathLike, pods: PathLike) -> Manifest:
@@ -44,11 +44,11 @@ def listed_in(path: PathLike) -> str:
     raise ManifestError(f"{path}, line 1: got columns {told(header)}, wanted those of nodes (sn, ...) or of pods (name, ...)")
 
 
-def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[Row]:
+def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
     return each_once(each_filled(read_rows(path, columns), columns), columns[0])
 
 
-def _node(row: Row) -> Manifest:
+def _node(row: TraceRow) -> Manifest:
     gpus, model = row.whole("gpu"), row.text("model")
     room = {**_amounts(row), "pods": PODS_PER_NODE}
     if gpus:
@@ -56,7 +56,7 @@ def _node(row: Row) -> Manifest:
     return node(row.name("sn"), room, {GPU_MODEL: model} if model else None)
 
 
-def _pod(row: Row) -> Manifest:
+def _pod(row: TraceRow) -> Manifest:
     amounts = _amounts(row)
     if gpus := row.whole("num_gpu"):
         amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
@@ -66,12 +66,12 @@ def _pod(row: Row) -> Manifest:
     return _with_times(on_nodes_with(made, [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}] if models else []), row)
 
 
-def _with_times(made: Manifest, row: Row) -> Manifest:
+def _with_times(made: Manifest, row: TraceRow) -> Manifest:
     """When the pod came and went and for how long it ran, in seconds, as far as the trace says."""
     began, ended = row.seconds("scheduled_time"), row.seconds("deletion_time")
     runs = None if began is None or ended is None else ended - began
     return timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs)
 
 
-def _amounts(row: Row) -> dict[str, str]:
+def _amounts(row: TraceRow) -> dict[str, str]:
     return {"cpu": f"{row.whole('cpu_milli')}m", "memory": f"{row.whole('memory_mib')}Mi"}

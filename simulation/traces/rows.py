@@ -20,14 +20,14 @@ PathLike = str | os.PathLike[str]
 LONGEST = 80
 """Characters of a list of columns in a message."""
 MOST_DIGITS = 15
-"""Of a number in a trace: bytes of so many GiB can still be counted."""
+"""Of a number in a trace: bytes of that many GiB can still be counted."""
 A_WHOLE_NUMBER = "a whole number"
 MOST_COPIES = 500_000
 """For how many pods or nodes one row can stand."""
 
 
 @attrs.frozen
-class Row:
+class TraceRow:
     """The values of a row by column, and where it is."""
 
     values: Mapping[str, str]
@@ -39,7 +39,7 @@ class Row:
         return self.values.get(column, "")
 
     def name(self, column: str) -> str:
-        """The value of *column*, which must be there."""
+        """The value of *column*, which is required."""
         found = self.text(column)
         if not found:
             raise self.error(column, "a name")
@@ -94,7 +94,7 @@ class Row:
         return ManifestError(f"{self.where}: {column}: got {got}, wanted {wanted}")
 
 
-def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[Row]:
+def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
     """The rows of a CSV file, whose first line names the columns. Raises :class:`~kubeclassic.exceptions.ManifestError`.
 
     Columns that are *needed* must be among these; a row may end early, and lines without anything are skipped.
@@ -104,7 +104,7 @@ def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[Row]:
         yield from _rows(csv.reader(file), str(path), needed)
 
 
-def _rows(lines: Any, path: str, needed: Sequence[str]) -> Iterator[Row]:
+def _rows(lines: Any, path: str, needed: Sequence[str]) -> Iterator[TraceRow]:
     header = [column.strip() for column in next(lines, [])]
     check_columns(f"{path}, line 1", header, needed)
     for values in lines:
@@ -113,7 +113,7 @@ def _rows(lines: Any, path: str, needed: Sequence[str]) -> Iterator[Row]:
             raise ManifestError(f"{where}: got {len(values)} values, wanted {len(header)} at most")
         found = list(map(str.strip, values))
         if any(found):
-            yield Row(dict(zip(header, found, strict=False)), where)
+            yield TraceRow(dict(zip(header, found, strict=False)), where)
 
 
 def check_columns(where: str, header: Iterable[str], needed: Sequence[str]) -> None:
@@ -137,7 +137,7 @@ def columns_of(path: PathLike) -> list[str]:
         return [column.strip() for column in next(csv.reader(file), [])]
 
 
-def each_filled(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[Row]:
+def each_filled(rows: Iterable[TraceRow], columns: Sequence[str]) -> Iterator[TraceRow]:
     """*rows*, none of which may be empty in one of *columns*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     for row in rows:
         for column in columns:
@@ -146,7 +146,7 @@ def each_filled(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[Row]:
         yield row
 
 
-def each_once(rows: Iterable[Row], column: str) -> Iterator[Row]:
+def each_once(rows: Iterable[TraceRow], column: str) -> Iterator[TraceRow]:
     """*rows*, whose names in *column* must differ. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     seen: set[str] = set()
     for row in rows:

@@ -29,7 +29,7 @@ DISTURBS: Mapping[ChangeKind, int] = {
 
 
 @attrs.frozen(kw_only=True)
-class Change:
+class WhatIfChange:
     """One change of the cluster or of the pod. What is None or empty stays as it is."""
 
     kind: ChangeKind
@@ -78,12 +78,12 @@ class Helpful:
     """A change that was tried and helps, and what it takes to try it again."""
 
     suggestion: Suggestion
-    change: Change
+    change: WhatIfChange
     recipe: Recipe | None = None
     """The scheduler's recipe, if that is what changes."""
 
     @classmethod
-    def of(cls, change: Change, host: str, victims: tuple[str, ...] = ()) -> Helpful:
+    def of(cls, change: WhatIfChange, host: str, victims: tuple[str, ...] = ()) -> Helpful:
         """That *change* makes *host* the pod's node."""
         suggestion = Suggestion(
             change=change.words, patch=change.patch, host=host, kind=change.kind, disturbs=change.disturbs, victims=victims

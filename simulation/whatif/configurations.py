@@ -14,7 +14,7 @@ from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.values import NodeReport
-from .change import Change, Helpful
+from .change import Helpful, WhatIfChange
 from .stage import Stage
 
 GATES = (
@@ -28,7 +28,7 @@ NEEDED = {DynamicResources.name}
 """Rules without which a pod gets a node and cannot start there."""
 GENERAL = "GeneralPredicates"
 PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
-Variant = tuple[Change, Recipe]
+Variant = tuple[WhatIfChange, Recipe]
 StageOf = Callable[[Recipe], Stage]
 
 
@@ -48,7 +48,7 @@ class Configurations:
             if found is not None:
                 yield found
 
-    def _tried(self, change: Change, recipe: Recipe, stage: Stage) -> Helpful | None:
+    def _tried(self, change: WhatIfChange, recipe: Recipe, stage: Stage) -> Helpful | None:
         try:
             other = self.stage_of(recipe)
         except KubeclassicError:
@@ -63,7 +63,7 @@ class Configurations:
     def _preemption(self) -> Iterator[Variant]:
         if not self.recipe.preemption or self.recipe.config.disable_preemption:
             config = attrs.evolve(self.recipe.config, disable_preemption=False)
-            change = Change(kind="preemption", words="switch preemption on", patch=("preemption: on",), evicts=True)
+            change = WhatIfChange(kind="preemption", words="switch preemption on", patch=("preemption: on",), evicts=True)
             yield change, attrs.evolve(self.recipe, preemption=True, config=config)
 
     def _gates(self, stage: Stage) -> Iterator[Variant]:
@@ -73,7 +73,10 @@ class Configurations:
             if gate is not None and not gate.locked:
                 value = not algorithm.gates[name]
                 told = f"switch feature gate {name} {'on' if value else 'off'}"
-                yield Change(kind="gate", words=told, patch=(f"feature gate: {name}={str(value).lower()}",)), self._with_gate(name, value)
+                yield (
+                    WhatIfChange(kind="gate", words=told, patch=(f"feature gate: {name}={str(value).lower()}",)),
+                    self._with_gate(name, value),
+                )
 
     def _with_gate(self, name: str, value: bool) -> Recipe:
         profiles = self.recipe.profiles
@@ -88,7 +91,7 @@ class Configurations:
         for rule in (rule for rule in against if rule not in NEEDED):
             if self.recipe.profiles is not None:
                 told = f"disable plugin {rule} at preFilter and filter"
-                change = Change(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
+                change = WhatIfChange(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
                 yield change, self._profile(stage, _without(rule))
             else:
                 yield from self._fewer_predicates(stage, rule)
@@ -100,10 +103,12 @@ class Configurations:
             for part in PARTS_OF_GENERAL:
                 rest = [PredicateEntry(name) for name in PARTS_OF_GENERAL if name != part]
                 told = f"leave out predicate {part} of {GENERAL}"
-                change = Change(kind="rule", words=told, patch=(f"policy: {', '.join(one.name for one in rest)} in place of {GENERAL}",))
+                change = WhatIfChange(
+                    kind="rule", words=told, patch=(f"policy: {', '.join(one.name for one in rest)} in place of {GENERAL}",)
+                )
                 yield change, self._with_policy(attrs.evolve(policy, predicates=(*others, *rest)))
             return
-        change = Change(kind="rule", words=f"leave out predicate {rule}", patch=(f"policy: without predicate {rule}",))
+        change = WhatIfChange(kind="rule", words=f"leave out predicate {rule}", patch=(f"policy: without predicate {rule}",))
         yield change, self._with_policy(attrs.evolve(policy, predicates=tuple(others)))
 
     def _weights(self, stage: Stage) -> Iterator[Variant]:
@@ -117,7 +122,7 @@ class Configurations:
                 weight = score.weight + step
                 if weight > 0:
                     told = f"give {rule} weight {weight} in place of {score.weight}"
-                    change = Change(kind="weight", words=told, patch=(f"weight: {rule}={weight}",), size=abs(step) + size)
+                    change = WhatIfChange(kind="weight", words=told, patch=(f"weight: {rule}={weight}",), size=abs(step) + size)
                     yield change, self._with_weight(stage, rule, weight)
 
     def _with_weight(self, stage: Stage, rule: str, weight: int) -> Recipe:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from ...api.controlplane.deviceslices import slice_of_more
 from ...api.objects import Device, ResourceSlice
 from ...core.devices.accounts import DeviceAccount
-from .change import Change
+from .change import WhatIfChange
 from .stage import Stage
 
 
-def more_devices(stage: Stage) -> Iterator[Change]:
+def more_devices(stage: Stage) -> Iterator[WhatIfChange]:
     """A node with exactly as many more devices as are missing there for one request."""
     slices = list(stage.engine.listings.slices)
     for report, node in stage.targets():
@@ -22,7 +22,7 @@ def more_devices(stage: Stage) -> Iterator[Change]:
             driver, device, told = like
             count = max(account.wanted - len(account.usable), 1)
             more = f"{count} more device{'s' if count > 1 else ''} of class {account.device_class} like {told}"
-            yield Change(
+            yield WhatIfChange(
                 kind="device", words=f"give node {node.name} {more}", patch=(f"adds: {more} on node {node.name}",),
                 objects=(slice_of_more(node.name, driver, device, count),), size=count,
             )  # fmt: skip

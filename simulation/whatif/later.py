@@ -7,10 +7,10 @@ import attrs
 from ...api.objects import KubeObject, Pod
 from ..scenario import Scenario
 from ..simulate import Outcome, Simulation
-from .change import Change
+from .change import WhatIfChange
 
 
-def changed_scenario(scenario: Scenario, pod: Pod, change: Change) -> Scenario:
+def changed_scenario(scenario: Scenario, pod: Pod, change: WhatIfChange) -> Scenario:
     """*scenario* with *change* made before anything runs; *pod* is the one that is asked about."""
     gone = {one.key for one in change.gone}
     new: dict[tuple[str, str], KubeObject] = {(one.kind, one.key): one for one in (*change.nodes, *change.objects, *change.pods)}

@@ -8,11 +8,11 @@ import attrs
 
 from ...api.controlplane.deviceslices import slices_like
 from ...api.objects import Node, Pod
-from .change import Change
+from .change import WhatIfChange
 from .stage import HOSTNAME, Stage
 
 
-def one_more(stage: Stage) -> Iterator[Change]:
+def one_more(stage: Stage) -> Iterator[WhatIfChange]:
     """A copy of a node of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
     kinds: dict[Hashable, Node] = {}
     for node in stage.nodes():
@@ -24,7 +24,7 @@ def one_more(stage: Stage) -> Iterator[Change]:
         told = f"add a node like {like.name}"
         slices = slices_like(stage.engine.listings.slices, like.name, new.name)
         patch = (f"adds: node like {like.name}",)
-        yield Change(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
+        yield WhatIfChange(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
 
 
 def _kind(node: Node) -> Hashable:

@@ -6,28 +6,28 @@ from collections.abc import Iterator
 
 from ...api.meaning.labels import compile_node_term, match_expressions_selector
 from ...api.objects import Node, NodeSelectorTerm, Pod, Requirement
-from .change import Change, ChangeKind
+from .change import ChangeKind, WhatIfChange
 from .editor import amount, taint_text
 from .podresources import is_short_only
 from .podrules import UNSCHEDULABLE, untolerated
 from .stage import HOSTNAME, Stage
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
-"""Labels that say what a node is: nobody changes them so that a pod fits."""
+"""Labels that say what a node is: they are not changed to make a pod fit."""
 PLACES = ("/zone", "/region", "/instance-type")
 """Endings of labels that may be added where they are missing, but do not change."""
 MOST_VALUES = 10
 Labels = dict[str, str | None]
 
 
-def edit_of_node(stage: Stage, node: Node, kind: ChangeKind, words: str, *edits: str, size: float = 0.0) -> Iterator[Change]:
+def edit_of_node(stage: Stage, node: Node, kind: ChangeKind, words: str, *edits: str, size: float = 0.0) -> Iterator[WhatIfChange]:
     """The change that *edits* make to *node*, if they are possible."""
     made = stage.editor.node(node, *edits)
     if made is not None:
-        yield Change(kind=kind, words=words, patch=(made[0],), nodes=(made[1],), size=size)
+        yield WhatIfChange(kind=kind, words=words, patch=(made[0],), nodes=(made[1],), size=size)
 
 
-def uncordoned(stage: Stage) -> Iterator[Change]:
+def uncordoned(stage: Stage) -> Iterator[WhatIfChange]:
     """A node that takes pods again."""
     for _, node in stage.targets():
         if node.spec.unschedulable:
@@ -35,7 +35,7 @@ def uncordoned(stage: Stage) -> Iterator[Change]:
             yield from edit_of_node(stage, node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
 
 
-def untainted(stage: Stage) -> Iterator[Change]:
+def untainted(stage: Stage) -> Iterator[WhatIfChange]:
     """A node without the taints that the pod does not tolerate."""
     for _, node in stage.targets():
         taints = [taint for taint in untolerated(stage.pod, node) if taint in node.spec.taints]
@@ -45,7 +45,7 @@ def untainted(stage: Stage) -> Iterator[Change]:
             yield from edit_of_node(stage, node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
 
 
-def raised(stage: Stage) -> Iterator[Change]:
+def raised(stage: Stage) -> Iterator[WhatIfChange]:
     """A node with exactly as much more as is missing there."""
     for report, node in stage.targets():
         if not is_short_only(report):
@@ -63,7 +63,7 @@ def raised(stage: Stage) -> Iterator[Change]:
 # --- labels ---------------------------------------------------------------------------------------------------------
 
 
-def labelled(stage: Stage) -> Iterator[Change]:
+def labelled(stage: Stage) -> Iterator[WhatIfChange]:
     """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
     for _, node in stage.targets():
         wanted = [labels for labels in wanted_labels(stage.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
@@ -71,7 +71,7 @@ def labelled(stage: Stage) -> Iterator[Change]:
             yield from _with_labels(stage, node, labels)
 
 
-def _with_labels(stage: Stage, node: Node, labels: Labels) -> Iterator[Change]:
+def _with_labels(stage: Stage, node: Node, labels: Labels) -> Iterator[WhatIfChange]:
     edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
     told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
     yield from edit_of_node(stage, node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))

@@ -10,7 +10,7 @@ from ...api.objects import Pod
 from ...core.pods.template import Entry
 from ..explain.explain import freed
 from ..explain.values import NodeReport
-from .change import Change, Helpful
+from .change import Helpful, WhatIfChange
 from .podresources import is_short_only
 from .podrules import REQUIRED, edit_of_pod
 from .stage import Stage
@@ -76,7 +76,7 @@ def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Helpful | None:
     """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
     pod, node = one.pod, one.node
     words, patch = f"delete pod {pod.key} on {node}", (f"deletes: pod {pod.key}",)
-    change = Change(kind="delete", words=words, patch=patch, gone=(pod,), size=place)
+    change = WhatIfChange(kind="delete", words=words, patch=patch, gone=(pod,), size=place)
     found = stage.helpful(change)
     if found is None or len(found.suggestion.patch) > 1:
         return found
@@ -84,19 +84,19 @@ def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Helpful | None:
     if target is None or target == node:
         return found
     words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)
-    moved = Change(kind="move", words=words, patch=patch, pods=(freed(pod).bound_to(target),), size=place)
+    moved = WhatIfChange(kind="move", words=words, patch=patch, pods=(freed(pod).bound_to(target),), size=place)
     return Helpful.of(moved, found.suggestion.host)
 
 
-def _new_home(stage: Stage, change: Change, host: str) -> str | None:
+def _new_home(stage: Stage, change: WhatIfChange, host: str) -> str | None:
     """Where the pod that leaves would go when the asked pod is on *host*."""
     (pod,) = change.gone
-    placed = Change(kind="move", words="", patch=(), pods=(stage.pod.bound_to(host),))
+    placed = WhatIfChange(kind="move", words="", patch=(), pods=(stage.pod.bound_to(host),))
     with stage.changed(change), stage.changed(placed):
         return stage.ask(freed(pod)).host
 
 
-def without_anti_affinity(stage: Stage) -> Iterator[Change]:
+def without_anti_affinity(stage: Stage) -> Iterator[WhatIfChange]:
     """One required term of anti-affinity of another pod removed."""
     for node in stage.nodes():
         for entry in stage.on(node.name):
@@ -104,10 +104,10 @@ def without_anti_affinity(stage: Stage) -> Iterator[Change]:
                 made = stage.editor.pod(entry.pod, f"affinity.podAntiAffinity.{REQUIRED}[{at}]-")
                 if made is not None:
                     told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
-                    yield Change(kind="otherAntiAffinity", words=told, patch=(made[0],), pods=(made[1],))
+                    yield WhatIfChange(kind="otherAntiAffinity", words=told, patch=(made[0],), pods=(made[1],))
 
 
-def higher_priority(stage: Stage) -> Iterator[Change]:
+def higher_priority(stage: Stage) -> Iterator[WhatIfChange]:
     """The priority that is just high enough to evict others, from low to high; or eviction where the pod does without."""
     if stage.pod.spec.preemption_policy == "Never":
         told = "let the pod evict others (preemptionPolicy)"

@@ -9,8 +9,8 @@ import attrs
 from ...api.objects import Container, Map, Pod, PodSpec
 from ...api.objects.quantity import Quantity
 from ...core.pods.requests import CPU
-from ..explain.values import NodeReport, Shortage, shortage_of
-from .change import Change
+from ..explain.values import NodeReport, NodeShortage, shortage_of
+from .change import WhatIfChange
 from .editor import amount
 from .stage import Stage
 
@@ -19,7 +19,7 @@ MOST = 200
 """How many nodes are looked at, the nearest to fitting first."""
 
 
-def lowered_requests(stage: Stage) -> Iterator[Change]:
+def lowered_requests(stage: Stage) -> Iterator[WhatIfChange]:
     """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the way.
 
     Of two nodes where the same or more has to go, only the better one counts.
@@ -45,7 +45,7 @@ def is_short_only(report: NodeReport) -> bool:
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
 
 
-def _lowered(stage: Stage, report: NodeReport) -> Change | None:
+def _lowered(stage: Stage, report: NodeReport) -> WhatIfChange | None:
     edits: list[str] = []
     for short in report.shortages:
         more = _edits(stage, short)
@@ -58,15 +58,15 @@ def _lowered(stage: Stage, report: NodeReport) -> Change | None:
     text, pod = made
     told = " and of ".join(map(_in_words, report.shortages))
     shares = [short.missing / max(short.asked, 1) for short in report.shortages]
-    return Change(kind="request", words=f"lower the request of {told}", patch=(text,), pod=pod, size=max(shares))
+    return WhatIfChange(kind="request", words=f"lower the request of {told}", patch=(text,), pod=pod, size=max(shares))
 
 
-def _in_words(short: Shortage) -> str:
+def _in_words(short: NodeShortage) -> str:
     name = short.resource
     return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
 
 
-def _edits(stage: Stage, short: Shortage) -> list[str] | None:
+def _edits(stage: Stage, short: NodeShortage) -> list[str] | None:
     """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
     name, spec = short.resource, stage.pod.spec
     if name in spec.requests and _counted(stage, name, PodSpec(requests=spec.requests)):
@@ -96,7 +96,7 @@ def _lowered_containers(name: str, containers: Sequence[Container], asked: Seque
     return edits
 
 
-def _edits_of_whole(spec: PodSpec, short: Shortage) -> list[str] | None:
+def _edits_of_whole(spec: PodSpec, short: NodeShortage) -> list[str] | None:
     """The same where the pod as a whole asks for the resource, whatever its containers ask for."""
     target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
     return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]

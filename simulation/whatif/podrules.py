@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...api.meaning.tolerations import tolerates
 from ...api.objects import Node, Pod, Taint
-from .change import Change, ChangeKind
+from .change import ChangeKind, WhatIfChange
 from .editor import taint_text
 from .stage import Stage
 
@@ -15,21 +15,21 @@ NO_NEW_PODS = ("NoSchedule", "NoExecute")
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-def edit_of_pod(stage: Stage, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False) -> Iterator[Change]:
+def edit_of_pod(stage: Stage, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False) -> Iterator[WhatIfChange]:
     """The change that *edits* make to the pod, if they are possible."""
     made = stage.editor.pod(stage.pod, *edits)
     if made is not None:
-        yield Change(kind=kind, words=words, patch=(made[0],), pod=made[1], size=size, evicts=evicts)
+        yield WhatIfChange(kind=kind, words=words, patch=(made[0],), pod=made[1], size=size, evicts=evicts)
 
 
-def dropped_gates(stage: Stage) -> Iterator[Change]:
+def dropped_gates(stage: Stage) -> Iterator[WhatIfChange]:
     """All scheduling gates removed."""
     gates = stage.pod.spec.scheduling_gates
     if gates:
         yield from edit_of_pod(stage, "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
 
 
-def tolerations(stage: Stage) -> Iterator[Change]:
+def tolerations(stage: Stage) -> Iterator[WhatIfChange]:
     """Tolerations for exactly the taints of a node that the pod does not tolerate."""
     seen = set()
     for _, node in stage.targets():
@@ -48,13 +48,13 @@ def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
     return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
 
 
-def dropped_node_selectors(stage: Stage) -> Iterator[Change]:
+def dropped_node_selectors(stage: Stage) -> Iterator[WhatIfChange]:
     """One key of the nodeSelector removed."""
     for key, value in (stage.pod.spec.node_selector or {}).items():
         yield from edit_of_pod(stage, "nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
 
 
-def dropped_node_affinity(stage: Stage) -> Iterator[Change]:
+def dropped_node_affinity(stage: Stage) -> Iterator[WhatIfChange]:
     """One expression of the required node affinity removed."""
     affinity = stage.pod.spec.affinity
     required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
@@ -66,7 +66,7 @@ def dropped_node_affinity(stage: Stage) -> Iterator[Change]:
                 yield from edit_of_pod(stage, "nodeAffinity", f"remove the required node affinity {told}", path)
 
 
-def dropped_pod_affinity(stage: Stage) -> Iterator[Change]:
+def dropped_pod_affinity(stage: Stage) -> Iterator[WhatIfChange]:
     """One required term of the pod's affinity or anti-affinity to other pods removed."""
     affinity = stage.pod.spec.affinity
     if affinity is None:
@@ -78,7 +78,7 @@ def dropped_pod_affinity(stage: Stage) -> Iterator[Change]:
             yield from edit_of_pod(stage, kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
 
 
-def dropped_ports(stage: Stage) -> Iterator[Change]:
+def dropped_ports(stage: Stage) -> Iterator[WhatIfChange]:
     """One host port removed."""
     spec = stage.pod.spec
     sidecars = [container for container in spec.init_containers if container.is_sidecar]
@@ -89,7 +89,7 @@ def dropped_ports(stage: Stage) -> Iterator[Change]:
                 yield from edit_of_pod(stage, "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
 
 
-def looser_spread(stage: Stage) -> Iterator[Change]:
+def looser_spread(stage: Stage) -> Iterator[WhatIfChange]:
     """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
     for at, constraint in enumerate(stage.pod.spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":

@@ -13,7 +13,7 @@ from ...core.engine import Engine
 from ...core.pods.template import Entry
 from ...core.run import Run
 from ..explain.values import NodeReport
-from .change import Change, Helpful
+from .change import Helpful, WhatIfChange
 from .editor import Editor
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -79,12 +79,12 @@ class Stage:
         """Whether *host* is what is asked for."""
         return host is not None and (self.want is None or host == self.want)
 
-    def helpful(self, change: Change) -> Helpful | None:
+    def helpful(self, change: WhatIfChange) -> Helpful | None:
         """What comes of *change*, if it helps; where another node than the wanted one wins, the pod is pinned to it as well."""
         with self.changed(change):
             return self._evicting(change) if change.evicts else self._placing(change)
 
-    def _placing(self, change: Change) -> Helpful | None:
+    def _placing(self, change: WhatIfChange) -> Helpful | None:
         decision = self.ask(change.pod)
         if decision.host is not None and self.is_enough(decision.host):
             return Helpful.of(change, decision.host)
@@ -97,7 +97,7 @@ class Stage:
         """Whether the wanted node fits without any change, so that a pin alone would do."""
         return any(report.fits for report in self.reports if report.name == self.want)
 
-    def pinned(self, change: Change) -> Change | None:
+    def pinned(self, change: WhatIfChange) -> WhatIfChange | None:
         """*change*, and a nodeSelector for the wanted node beside it."""
         made = self.editor.pod(change.pod or self.pod, f"nodeSelector.{HOSTNAME}={self.pin}")
         if made is None:
@@ -105,7 +105,7 @@ class Stage:
         text, pod = made
         return attrs.evolve(change, pod=pod, patch=(*change.patch, text), words=f"{change.words}, and select {self.want} by its hostname")
 
-    def _evicting(self, change: Change) -> Helpful | None:
+    def _evicting(self, change: WhatIfChange) -> Helpful | None:
         """Room is made for the pod, and then it finds its place there."""
         decision = self.ask(change.pod)
         if decision.host is not None and self.pin is not None and not self._fits_now():
@@ -116,7 +116,7 @@ class Stage:
         if decision.host is not None or plan is None or plan.node is None or not self.is_enough(plan.node):
             return None
         victims = tuple(plan.victims)
-        after = Change(kind=change.kind, words="", patch=(), gone=victims)
+        after = WhatIfChange(kind=change.kind, words="", patch=(), gone=victims)
         with self.changed(after):
             host = self.ask(change.pod).host
         keys = tuple(pod.key for pod in victims)
@@ -125,7 +125,7 @@ class Stage:
     # --- there and back ---------------------------------------------------------------------------------------------
 
     @contextmanager
-    def changed(self, change: Change) -> Iterator[None]:
+    def changed(self, change: WhatIfChange) -> Iterator[None]:
         """A context in which the cluster is as *change* says."""
         with self.engine.savepoint():
             for item in (*change.nodes, *change.objects, *change.pods):

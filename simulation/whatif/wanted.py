@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...api.meaning.tolerations import tolerates
-from .change import Change
+from .change import WhatIfChange
 from .editor import taint_text, written
 from .nodechanges import edit_of_node
 from .podrules import edit_of_pod
@@ -16,14 +16,14 @@ HIGHEST = 100
 """The highest weight of a preference."""
 
 
-def selecting(stage: Stage) -> Iterator[Change]:
+def selecting(stage: Stage) -> Iterator[WhatIfChange]:
     """A nodeSelector that means the wanted node."""
     if stage.pin is not None:
         told = f"select {stage.want} by its hostname"
         yield from edit_of_pod(stage, "nodeSelector", told, f"nodeSelector.{HOSTNAME}={stage.pin}")
 
 
-def preferring(stage: Stage) -> Iterator[Change]:
+def preferring(stage: Stage) -> Iterator[WhatIfChange]:
     """A preferred node affinity to the wanted node, with the smallest weight that is enough."""
     if stage.pin is None:
         return
@@ -36,14 +36,14 @@ def preferring(stage: Stage) -> Iterator[Change]:
     yield from _preference(stage, high)
 
 
-def _preference(stage: Stage, weight: int) -> Iterator[Change]:
+def _preference(stage: Stage, weight: int) -> Iterator[WhatIfChange]:
     expression = {"key": HOSTNAME, "operator": "In", "values": [stage.pin]}
     term = written({"weight": weight, "preference": {"matchExpressions": [expression]}})
     told = f"prefer {stage.want} with weight {weight}"
     yield from edit_of_pod(stage, "preference", told, f"affinity.nodeAffinity.{PREFERRED}+={term}", size=weight)
 
 
-def dropped_preferences(stage: Stage) -> Iterator[Change]:
+def dropped_preferences(stage: Stage) -> Iterator[WhatIfChange]:
     """One preferred term of the pod's node affinity, pod affinity or anti-affinity removed."""
     affinity = stage.pod.spec.affinity
     if affinity is None:
@@ -60,7 +60,7 @@ def dropped_preferences(stage: Stage) -> Iterator[Change]:
             yield from edit_of_pod(stage, "preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
 
 
-def avoided(stage: Stage) -> Iterator[Change]:
+def avoided(stage: Stage) -> Iterator[WhatIfChange]:
     """The taints of the wanted node that pods avoid if they can, tolerated or removed."""
     for _, node in stage.targets():
         mild = [taint for taint in node.spec.taints if taint.effect == "PreferNoSchedule"]

@@ -15,13 +15,13 @@ from ...api.record import Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.choice import Lead
-from ..explain.closeup import CloseUp, Room
+from ..explain.closeup import CloseUp, RequestedResource
 from ..explain.explain import explain, freed, run_up_to, run_without
-from ..explain.explanation import Explanation, PassedOver, PlacedOn, Question, Workload, WorkloadPods
+from ..explain.explanation import Explanation, PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
 from ..scenario import Scenario
 from ..simulate import Simulation
 from . import devices, newnode, nodechanges, otherpods, podresources, podrules, wanted
-from .change import Change, Helpful, Suggestion
+from .change import Helpful, Suggestion, WhatIfChange
 from .configurations import Configurations
 from .editor import Editor
 from .later import changed_scenario, outcome_after
@@ -31,7 +31,7 @@ SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
-Family = Callable[[Stage], Iterator[Change]]
+Family = Callable[[Stage], Iterator[WhatIfChange]]
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
     ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
@@ -49,12 +49,12 @@ WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
 
 
 @attrs.frozen
-class Asked:
+class ScheduledPod:
     """A pod in a scenario, and how it is scheduled."""
 
     scenario: Scenario
     recipe: Recipe
-    question: Question
+    question: PodQuestion
     order: str = "input"
     alone: bool = False
     """The pods that come before are not scheduled first."""
@@ -87,7 +87,7 @@ class Keeps(Record):
 
     fits: bool
     reasons: Annotated[Names, says("Why the node does not fit.")]
-    short: tuple[Room, ...]
+    short: tuple[RequestedResource, ...]
     total: Annotated[int | None, says("The node's weighted sum, or the one that it would have.")]
     against: Annotated[str | None, says("The node that the pod gets.")]
     leads: Annotated[tuple[Lead, ...], says("How the wanted node's scores differ from those of that one.")]
@@ -158,7 +158,7 @@ class WhatIf:
         )  # fmt: skip
 
 
-def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None) -> WhatIf:
+def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None) -> WhatIf:
     """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of changes before it is tried.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
@@ -180,7 +180,7 @@ def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: 
     return attrs.evolve(before, suggestions=ranked, tried=stage.tried)
 
 
-def _seen_later(asked: Asked, pod: Pod, one: Helpful) -> Helpful:
+def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful) -> Helpful:
     """*one*, and who takes the pod's place when the pods after it have had their turn."""
     is_last = not asked.scenario.pending or asked.scenario.pending[-1].key == pod.key
     if asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
@@ -193,7 +193,7 @@ def _seen_later(asked: Asked, pod: Pod, one: Helpful) -> Helpful:
     return attrs.evolve(one, suggestion=replace(one.suggestion, evicted_by=after.eviction.by))
 
 
-def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
+def _suggestions(asked: ScheduledPod, stage: Stage, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
     if is_gated:
         yield from _helpful(asked, stage, podrules.dropped_gates)
         return
@@ -208,14 +208,14 @@ def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Cal
     yield from others.suggestions(stage)
 
 
-def _helpful(asked: Asked, stage: Stage, family: Family) -> Iterator[Helpful]:
+def _helpful(asked: ScheduledPod, stage: Stage, family: Family) -> Iterator[Helpful]:
     """The suggestions of a family, the smallest changes first."""
     changes = sorted(islice(family(stage), None if asked.every else TRIALS), key=lambda change: (change.disturbs, change.size))
     found = (one for change in changes if (one := stage.helpful(change)) is not None)
     return islice(found, None if asked.every else SHOWN)
 
 
-def _leaving(asked: Asked, stage: Stage) -> Iterator[Helpful]:
+def _leaving(asked: ScheduledPod, stage: Stage) -> Iterator[Helpful]:
     candidates = otherpods.leaving(stage)
     for place, one in enumerate(candidates if asked.every else candidates[:TRIALS]):
         found = otherpods.moved_or_deleted(stage, one, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from kubeclassic.algorithmprovider.config import CONFIGURATION_SCHEMA, AlgorithmSource, KubeSchedulerConfiguration
+from kubeclassic.algorithmprovider.config import CONFIGURATION_SCHEMA, AlgorithmConfiguration, AlgorithmSource
 from kubeclassic.algorithmprovider.extenders import SCHEMA, ExtenderConfig, ManagedResource, TlsConfig
 from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy, PriorityArgument
 from tests.support.fieldwalk import attributes_in, changes
@@ -34,8 +34,8 @@ def test_every_attribute_of_an_extender_has_one_reader(kind):
 
 def test_every_attribute_of_a_component_configuration_has_one_reader():
     """Each field changes one attribute, and every attribute but the file's folder has such a field."""
-    read = {link for chain in chains_of(CONFIGURATION_SCHEMA, KubeSchedulerConfiguration) for link in chain}
-    assert attributes_in(KubeSchedulerConfiguration) - read == {(KubeSchedulerConfiguration, "folder")}
+    read = {link for chain in chains_of(CONFIGURATION_SCHEMA, AlgorithmConfiguration) for link in chain}
+    assert attributes_in(AlgorithmConfiguration) - read == {(AlgorithmConfiguration, "folder")}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_every_attribute_of_a_component_configuration_has_one_reader():
         ),
         (
             CONFIGURATION_SCHEMA,
-            KubeSchedulerConfiguration,
+            AlgorithmConfiguration,
             "kind apiVersion schedulerName algorithmSource hardPodAffinitySymmetricWeight percentageOfNodesToScore disablePreemption"
             " bindTimeoutSeconds featureGates",
         ),

@@ -14,7 +14,7 @@ from typing import Any
 from kubeclassic import Cluster, capacity
 from kubeclassic.framework.options import options_of
 from kubeclassic.simulation.bench.bench import calibration
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 
 RELEASES = ("1.12", "1.14", "1.16", "1.27")
 TEMPLATE = {
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--release", nargs="*", default=RELEASES)
     parser.add_argument("--percentage", type=int, default=0, help="of nodes to score; 0: as the release does")
     arguments = parser.parse_args()
-    documents = list(Shape(nodes=arguments.nodes, existing=0).case("1.16")["objects"])
+    documents = list(CaseSize(nodes=arguments.nodes, existing=0).case("1.16")["objects"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cluster.json"
         path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": documents}), encoding="utf-8")

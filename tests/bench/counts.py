@@ -21,17 +21,17 @@ import numpy as np
 import kubeclassic
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import build, decisions, read_items
 
 FIGURES = Path(__file__).with_name("counts.json")
 ROOT = str(Path(kubeclassic.__file__).parent) + "/"
 TESTS = ROOT + "tests/"
 RULES = tuple(ROOT + folder for folder in ("predicates/", "priorities/", "framework/plugins/"))
-SHAPES = {kind: Shape(kind=kind, nodes=300, existing=100, pods=200) for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")}
-OWN = Shape(kind="basic", nodes=300, existing=100, pods=200, templates=200)
-PREEMPTION = Shape(kind="preemption", nodes=60, pods=20)
-CASES: Mapping[str, tuple[Shape, str, int]] = {
+SHAPES = {kind: CaseSize(kind=kind, nodes=300, existing=100, pods=200) for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")}
+OWN = CaseSize(kind="basic", nodes=300, existing=100, pods=200, templates=200)
+PREEMPTION = CaseSize(kind="preemption", nodes=60, pods=20)
+CASES: Mapping[str, tuple[CaseSize, str, int]] = {
     **{f"{kind} {release}": (shape, release, 100) for kind, shape in SHAPES.items() for release in ("1.16", "1.27")},
     "basic 1.12": (SHAPES["basic"], "1.12", 100),
     "basic, adaptive 1.16": (SHAPES["basic"], "1.16", 0),

@@ -12,7 +12,7 @@ from typing import Any
 
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.bench.bench import calibration, peak_rss_mb, time_once
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 
 Json = dict[str, Any]
 RELEASE = "1.16"
@@ -25,30 +25,30 @@ included. Made by `tests/bench/growth.py`.
 """
 THOUSAND = 1000
 
-SERIES: dict[str, tuple[str, list[tuple[int, Shape]]]] = {
+SERIES: dict[str, tuple[str, list[tuple[int, CaseSize]]]] = {
     "nodes": (
         "nodes (1,000 bound pods, 1,000 pending)",
-        [(n, Shape(nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000, 50_000)],
+        [(n, CaseSize(nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000, 50_000)],
     ),
     "nodes-mixed": (
         "nodes (1,000 bound pods, 1,000 pending of eight kinds)",
-        [(n, Shape(kind="mixed", nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000, 50_000)],
+        [(n, CaseSize(kind="mixed", nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000, 50_000)],
     ),
     "bound": (
         "bound pods (50,000 nodes, 1,000 pending)",
-        [(n, Shape(nodes=50_000, existing=n)) for n in (0, 10_000, 100_000, 300_000, 1_000_000)],
+        [(n, CaseSize(nodes=50_000, existing=n)) for n in (0, 10_000, 100_000, 300_000, 1_000_000)],
     ),
     "bound-mixed": (
         "bound pods (10,000 nodes, 1,000 pending of eight kinds)",
-        [(n, Shape(kind="mixed", nodes=10_000, existing=n)) for n in (0, 1000, 10_000, 30_000, 100_000, 300_000)],
+        [(n, CaseSize(kind="mixed", nodes=10_000, existing=n)) for n in (0, 1000, 10_000, 30_000, 100_000, 300_000)],
     ),
     "templates": (
         "distinct templates (5,000 nodes, 1,000 bound pods, 5,000 pending)",
-        [(n, Shape(nodes=5000, pods=5000, templates=n)) for n in (1, 10, 100, 1000, 5000)],
+        [(n, CaseSize(nodes=5000, pods=5000, templates=n)) for n in (1, 10, 100, 1000, 5000)],
     ),
     "preemption": (
         "nodes (30 bound pods of lower priority each, 200 pending that preempt)",
-        [(n, Shape(kind="preemption", nodes=n, pods=200)) for n in (100, 300, 1000, 2500, 5000)],
+        [(n, CaseSize(kind="preemption", nodes=n, pods=200)) for n in (100, 300, 1000, 2500, 5000)],
     ),
 }
 """Series -> what grows, and the cases by how large that is."""
@@ -70,7 +70,7 @@ def by_release(repeat: int) -> list[Json]:
     """Pods a second of each release, by the kind of the pods that wait."""
     rows = []
     for release in ALL_RELEASES:
-        cases = {kind: Shape(kind=kind, nodes=5000).case(release) for kind in KINDS}
+        cases = {kind: CaseSize(kind=kind, nodes=5000).case(release) for kind in KINDS}
         rows.append({"release": release, **{kind: max(time_once(case, {}).rate for _ in range(repeat)) for kind, case in cases.items()}})
         write("  ".join([release, *(f"{kind} {rows[-1][kind]:,.0f} pods/s" for kind in KINDS)]) + "\n")
     return rows

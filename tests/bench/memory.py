@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 
 from kubeclassic.simulation.bench.bench import peak_rss_mb
-from kubeclassic.simulation.bench.cases import FORMS, Shape
+from kubeclassic.simulation.bench.cases import FORMS, CaseSize
 from kubeclassic.simulation.conform import build
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--templates", type=int, default=1)
     arguments = parser.parse_args()
     before = peak_rss_mb()
-    engine = build(Shape(**vars(arguments)).case("1.16"), {})
+    engine = build(CaseSize(**vars(arguments)).case("1.16"), {})
     engine.warm()
     held: Counter[str] = Counter()
     for item in gc.get_objects():

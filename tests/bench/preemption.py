@@ -17,7 +17,7 @@ import attrs
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import build, read_items
 
 
@@ -34,7 +34,7 @@ class Contender:
     @classmethod
     def of(cls, release: str, nodes: int, per_node: int, preemptors: int) -> Contender:
         """A cluster of *nodes* with *per_node* pods each, and the pods that are to preempt."""
-        case = Shape(kind="preemption", nodes=nodes, existing=nodes * per_node, pods=preemptors).case(release)
+        case = CaseSize(kind="preemption", nodes=nodes, existing=nodes * per_node, pods=preemptors).case(release)
         run = Run(build(case, {}), details=False)
         run.engine.snapshot.refresh()
         return cls(release, nodes, run, [item for _, item in read_items(case) if isinstance(item, Pod)])

@@ -25,16 +25,16 @@ import click
 import kubeclassic
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import build, read_items
 
 Step = tuple[str, str]
 """(file seen from the package, function) of a call."""
-SHAPES: Mapping[str, Shape] = {
-    "basic": Shape(nodes=100, existing=0, pods=12),
-    **{kind: Shape(kind=kind, nodes=100, existing=0, pods=21) for kind in ("affinity", "antiaffinity", "spread")},
-    "mixed": Shape(kind="mixed", nodes=100, existing=0, pods=20),
-    "preemption": Shape(kind="preemption", nodes=100, existing=300, pods=5),
+SHAPES: Mapping[str, CaseSize] = {
+    "basic": CaseSize(nodes=100, existing=0, pods=12),
+    **{kind: CaseSize(kind=kind, nodes=100, existing=0, pods=21) for kind in ("affinity", "antiaffinity", "spread")},
+    "mixed": CaseSize(kind="mixed", nodes=100, existing=0, pods=20),
+    "preemption": CaseSize(kind="preemption", nodes=100, existing=300, pods=5),
 }
 """Kind -> the cluster and its pods. ``basic`` was the same from the fifth pod on, and for ten times as many nodes. The last pod is the
 third of its group, of which there are ten, and in ``mixed`` the third of its kind, of which there are eight."""

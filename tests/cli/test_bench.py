@@ -17,7 +17,7 @@ from kubeclassic.framework.config.defaults import GROUP
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.simulation.bench import bench as timing
 from kubeclassic.simulation.bench.bench import calibration
-from kubeclassic.simulation.bench.cases import FORMS, Shape
+from kubeclassic.simulation.bench.cases import FORMS, CaseSize
 from kubeclassic.simulation.conform import read_items, read_lines
 from tests.support.build import obj
 
@@ -44,7 +44,7 @@ def bench(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) 
     return found
 
 
-def written(shape: Shape, path: Path) -> Path:
+def written(shape: CaseSize, path: Path) -> Path:
     """The case of *shape* as a case file of 1.16."""
     case = shape.case("1.16")
     path.write_text(json.dumps({name: list(value) if name in ("objects", "pending") else value for name, value in case.items()}) + "\n")
@@ -54,7 +54,7 @@ def written(shape: Shape, path: Path) -> Path:
 @pytest.fixture
 def case(tmp_path: Path) -> Path:
     """A small case file."""
-    return written(Shape(nodes=6, existing=6, pods=9), tmp_path / "small.jsonl")
+    return written(CaseSize(nodes=6, existing=6, pods=9), tmp_path / "small.jsonl")
 
 
 class TestBench:
@@ -81,7 +81,7 @@ class TestBench:
 
     def test_manifests_will_do(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Of manifests those pods wait that have no node."""
-        made = Shape(nodes=4, existing=3, pods=2).case("1.16")
+        made = CaseSize(nodes=4, existing=3, pods=2).case("1.16")
         (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "items": [*made["objects"], *made["pending"]]}))
         found = bench(capsys, str(tmp_path / "all.json"), "--repeat", "1")
         assert (found["nodes"], found["pods"], found["scheduled"]) == (4, 2, 2)
@@ -152,9 +152,7 @@ class TestRefusals:
             (["CASE", "--scheduler-profile", "CASE"], "small.jsonl: Object 'Kind' is missing"),
         ],
     )
-    def test_bad_input_is_told_in_one_line(
-        self, arguments: list[str], says: str, case: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_bad_input_is_told_in_one_line(self, arguments: list[str], says: str, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Exit status 2, and a line that says what was wanted."""
         profile = profile_file(case.parent / "profile.yaml")
         places = {"CASE": str(case), "PROFILE": str(profile)}
@@ -181,7 +179,7 @@ class TestProfiles:
 
     def test_gates_that_there_are_no_more(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Gates of the case that the release does not know are left out, and said to be."""
-        spread = written(Shape(kind="spread", nodes=6, existing=6, pods=9), tmp_path / "spread.jsonl")
+        spread = written(CaseSize(kind="spread", nodes=6, existing=6, pods=9), tmp_path / "spread.jsonl")
         assert run(["bench", str(spread), "--repeat", "1", "--release", DEFAULT_FRAMEWORK]) == 0
         told = capsys.readouterr()
         assert told.err == f"left out, as release {DEFAULT_FRAMEWORK} has no such gates: EvenPodsSpread\n"
@@ -235,7 +233,7 @@ class TestShapes:
     def test_they_are_those_of_the_bench_cases(self, kind: str, shared: Path) -> None:
         """What is made is, field by field that scheduling reads, what the case files of that kind hold."""
         (given,) = read_lines(shared / "bench" / f"{kind}-5000.jsonl.gz")
-        made = Shape(kind=kind, nodes=5000).case("1.16")
+        made = CaseSize(kind=kind, nodes=5000).case("1.16")
         for ours, theirs in zip(read_items(made), read_items(given), strict=True):
             assert (ours[1].spec, ours[1].labels) == (theirs[1].spec, theirs[1].labels)  # type: ignore[attr-defined]  # they are pods
         nodes = [[obj(item) for item in case["objects"] if item["kind"] == "Node"] for case in (made, given)]

@@ -1,4 +1,4 @@
-"""``kubeclassic bench``: workloads, tables, other schedulers and earlier runs; no test looks at how long anything took."""
+"""``kubeclassic bench``: tables, other schedulers and earlier runs; no test looks at how long anything took."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from kubeclassic.simulation.bench import bench as timing
 from tests.conftest import ROOT
 from tests.support.schemas import faults
 
-WORKLOADS = str(ROOT / "examples" / "bench" / "workloads.yaml")
-SMALL = ["--workload", "*/20Nodes", "--repeat", "1"]
 GENERATED = ["--kind", "basic", "--nodes", "5", "--existing", "3", "--pods", "4", "--repeat", "2"]
-NAMES = ["Plain/20Nodes", "TeamsApart/20Nodes", "ChangingNodes/20Nodes"]
 COMMANDS = re.findall(r"^kubeclassic .*$", (ROOT / "docs" / "speed" / "bench.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
@@ -48,66 +45,14 @@ def columns(table: str) -> list[str]:
     return re.split(" {3,}", table.splitlines()[0])
 
 
-class TestWorkloads:
-    def test_a_line_each(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Each workload has a line, as the schema says, with its own name, the framework's release, and all pods placed."""
-        found = lines(capsys, WORKLOADS, *SMALL)
-        assert [(line["case"], line["release"]) for line in found] == [(name, "1.27") for name in NAMES]
-        assert [line["pods"] - line["scheduled"] for line in found] == [0, 0, 0]
-        assert [faults("bench", line) for line in found] == [[], [], []]
-
-    def test_time_is_virtual(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Where churn or sleep is in a workload, it is said by what they go here."""
-        assert run(["bench", WORKLOADS, *SMALL]) == 0
-        said = capsys.readouterr().err
-        assert said == f"note: {NAMES[2]}: churn and sleep go by virtual time: a decision counts as 1 ms, and nobody sleeps\n"
-
-    def test_a_classic_release(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Any release schedules them."""
-        (found,) = lines(capsys, WORKLOADS, "--workload", "Plain/20Nodes", "--repeat", "1", "--release", "1.12")
-        assert (found["release"], found["scheduled"]) == ("1.12", 100)
-
-    def test_hosts(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """The hosts of one workload are written and checked; each run gives the same."""
-        one = [WORKLOADS, "--workload", "ChangingNodes/20Nodes", "--repeat", "1"]
-        lines(capsys, *one, "--output", str(tmp_path / "hosts.json"))
-        lines(capsys, *one, "--check", str(tmp_path / "hosts.json"))
-        wrong = json.loads((tmp_path / "hosts.json").read_text())
-        wrong["hosts"][3] = "elsewhere"
-        (tmp_path / "hosts.json").write_text(json.dumps(wrong))
-        lines(capsys, *one, "--check", str(tmp_path / "hosts.json"), status=1)
-
-    @pytest.mark.parametrize(
-        ("arguments", "says"),
-        [
-            ([WORKLOADS, "--workload", "Plan"], '--workload: got "Plan", wanted one such as Plain/20Nodes'),
-            ([WORKLOADS, "--output", "h.json"], "--output: got 4 workloads, wanted one: choose it with --workload"),
-            (["--kind", "basic", "--workload", "a"], "--workload: got --kind basic, which has no workloads"),
-            (["CONFIGURED", "--release", "1.16"], "A/B: it names a KubeSchedulerConfiguration, which release 1.16 does not have"),
-            (["BROKEN"], 'broken.yaml, A/B, workloadTemplate[0].opcode: got "createPod", wanted createNodes'),
-            ([WORKLOADS, "--workload", "Plain/20Nodes", "--against", ""], "--against: got an empty text, wanted a command"),
-        ],
-    )
-    def test_refusals(self, arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Bad input is exit status 2 and one line with the place."""
-        case = "- name: A\n  workloads: [{name: B}]\n  workloadTemplate: [{opcode: %s, count: 1, collectMetrics: true}]\n"
-        (tmp_path / "broken.yaml").write_text(case % "createPod")
-        (tmp_path / "configured.yaml").write_text(case % "createPods" + "  schedulerConfigFile: config.yaml\n")
-        (tmp_path / "config.yaml").write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
-        files = {"BROKEN": str(tmp_path / "broken.yaml"), "CONFIGURED": str(tmp_path / "configured.yaml")}
-        assert run(["bench", *(files.get(word, word) for word in arguments), "--repeat", "1"]) == 2
-        (said,) = capsys.readouterr().err.splitlines()
-        assert says in said
-
-
 class TestTables:
     def test_times_and_throughput(self, capsys: pytest.CaptureFixture[str]) -> None:
         """One table has the times of decisions, the other how many there are a second, a row for each case."""
-        assert run(["bench", WORKLOADS, *SMALL, "-o", "table"]) == 0
+        assert run(["bench", *GENERATED, "-o", "table"]) == 0
         times, throughput = capsys.readouterr().out.split("\n\n")
         assert columns(times)[6:10] == ["P50 MS", "P90 MS", "P95 MS", "P99 MS"]
         for table in (times, throughput):
-            assert [row.split()[0] for row in table.splitlines()] == ["CASE", *NAMES]
+            assert [row.split()[0] for row in table.splitlines()] == ["CASE", "basic-5n-3e-4p"]
 
     def test_ratios(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Beside another scheduler there is a third table."""
@@ -168,7 +113,7 @@ class TestCompare:
         assert isinstance(cli.commands["bench"], click.Command)
 
 
-@pytest.mark.parametrize("line", [command for command in COMMANDS if "examples/" in command or "--kind" in command])
+@pytest.mark.parametrize("line", [command for command in COMMANDS if "--kind" in command])
 def test_the_commands_of_its_page_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Each command of docs/speed/bench.md that needs nothing but the repository runs at its root."""
     monkeypatch.chdir(ROOT)

@@ -134,27 +134,6 @@ class TestPlot:
         assert files[0].read_bytes().startswith(start)
         assert files[0].read_bytes() == files[1].read_bytes()
 
-    @pytest.mark.parametrize(
-        ("options", "told"),
-        [
-            (["--plot", "x.gif", "--curve", "cpu=1..2"], "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"),
-            (["--plot", "x.svg", "--curve", "cpu=1..2,memory=1..2,a/b=1..2"], "--plot: got sizes of 3 resources, wanted one or two"),
-            (["--plot", "x.svg", "--pod", "p.yaml"], "--plot: got it without --curve, wanted --curve too"),
-            (["--curve", "cpu=1..2", "--pods", "3"], "--curve: got it with --pods, wanted one pod, and as many of each size as fit"),
-            (["--plot", "/nowhere/x.svg", "--curve", "cpu=1..2:2"], "--plot: /nowhere/x.svg cannot be written: no such file or directory"),
-        ],
-    )
-    def test_refusals(self, ask: Any, options: list[str], told: str) -> None:
-        """What cannot be drawn is refused in one line."""
-        status, out, said = ask(*options)
-        assert (status, out) == (2, "")
-        assert told in said
-
-    def test_one_file_is_not_for_both(self, ask: Any, tmp_path: Path) -> None:
-        """The picture and the table cannot go to one file."""
-        file = str(tmp_path / "x.svg")
-        assert "which is the file of --plot too" in ask("--curve", "cpu=1..2:2", "--plot", file, "--output", file)[2]
-
     def test_without_matplotlib(self, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without matplotlib it says what to install."""
         found = importlib.util.find_spec

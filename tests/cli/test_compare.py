@@ -42,30 +42,6 @@ class TestExitStatus:
         assert run(["compare", CLUSTER, *OTHER]) == 1
         assert "decisions differ" in capsys.readouterr().out
 
-    @pytest.mark.parametrize(
-        ("text", "told"),
-        [
-            ("polcy=x", 'did you mean "policy"'),
-            ("release", "wanted KEY=VALUE"),
-            ("release=1.15 release=1.16", "got release twice"),
-            ("release=1.11", "1.11"),
-            ("release='1.15", "no closing quotation"),
-            ("release=1.16 profile=x.yaml", "profile: got x.yaml, which release 1.16 does not have"),
-            ("release=1.27 policy=x.json", "policy: got x.json, which release 1.27 does not have"),
-            ("release=1.27 percentage=many", "wanted a number"),
-            ("tie-break=coin", "wanted release, round-robin, first, random"),
-            ("release=1.16 policy=absent.json", "absent.json"),
-            ("profile=absent.yaml", "absent.yaml"),
-            ("release=1.27 percentage=101", "not in valid range"),
-        ],
-    )
-    def test_bad_input(self, text: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-        """2 says that a configuration is wrong, in one line that says what is."""
-        assert run(["compare", CLUSTER, "--a", "release=1.16", "--b", text]) == 2
-        error = capsys.readouterr().err
-        assert told in error
-        assert error.count("\n") == 1
-
 
 class TestNewerLabels:
     def test_zones(self, capsys: pytest.CaptureFixture[str]) -> None:

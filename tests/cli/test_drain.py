@@ -190,35 +190,6 @@ class TestExtenders:
         assert opened == ["record answers"]
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("arguments", "wanted"),
-        [
-            ([], "Missing argument 'PATHS...', or --kubeconfig FILE (see kubeclassic drain --help)"),
-            (["nowhere.yaml"], "nowhere.yaml: got neither a path that is there nor, without any, a cluster with a node of that name."),
-            ([CLUSTER], "node: got none, wanted the names of nodes, --zone, --node-selector or --auto"),
-            ([CLUSTER, "worker-9"], 'node: got "worker-9", wanted a node of the cluster; did you mean'),
-            ([CLUSTER, "worker-1", "--auto"], 'node: got "worker-1" beside --auto, wanted one of them'),
-            ([CLUSTER, "worker-1", "-l", "a=b"], 'node: got "worker-1" beside --zone or --node-selector, wanted one of them'),
-            ([CLUSTER, "worker-1", "--keep", "2"], "--keep: got 2, wanted --auto too"),
-            ([CLUSTER, "--auto", "--keep", "-2"], "got -2, wanted 0 or more"),
-            ([CLUSTER, "--auto", "--keep", "many"], "got 'many', wanted a whole number"),
-            ([CLUSTER, "--zone", "north-z"], '--zone: got "north-z", wanted one of north-a, north-b; did you mean'),
-            ([CLUSTER, "-l", "a=b"], '--node-selector: got "a=b", which chooses no node'),
-            ([CLUSTER, "-l", ""], '--node-selector: got "", wanted labels such as pool=general'),
-            ([CLUSTER, "--auto", "-l", "==="], '--node-selector: got "===", wanted KEY=VALUE'),
-            ([CLUSTER, "worker-1", "--pod-selector", "==="], '--pod-selector: got "===", wanted KEY=VALUE'),
-            ([CLUSTER, "worker-1", "-o", "xml"], "'xml' is not one of"),
-            ([CLUSTER, "worker-1", "--release", "1.11"], '"1.11"'),
-        ],
-    )
-    def test_wrong_input(self, arguments: list[str], wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
-        """Each is told in a line, with status 2, and nothing is printed."""
-        out, err = drained(capsys, *arguments, status=2)
-        assert wanted in err
-        assert out == ""
-
-
 class TestStatus:
     def test_no(self, capsys: pytest.CaptureFixture[str]) -> None:
         """1 says that not all named nodes can go, or that a search found none."""

@@ -75,12 +75,6 @@ class TestMigrate:
         assert result.exit_code == 0
         assert "CheckNodeDiskPressure: conditions are not looked at" in result.stderr
 
-    def test_paths_need_check(self, run: Run) -> None:
-        """A second path without --check is a mistake that is told."""
-        result = run(EXAMPLES / "policies" / "openshift-3.json", EXAMPLES / "cluster")
-        assert result.exit_code == 2
-        assert "wanted --check before it" in result.stderr
-
 
 class TestDeviations:
     def test_undone(self, run: Run) -> None:

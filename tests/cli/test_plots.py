@@ -70,22 +70,6 @@ class TestReplay:
         ask("replay", DAY, "--plot", "day.png")
         assert {path.name for path in Path().iterdir()} == {"day.png", "sweep.yaml"}
 
-    @pytest.mark.parametrize(
-        ("options", "told"),
-        [
-            (["--plot", "x.gif"], "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"),
-            (["--plot", "/nowhere/x.svg"], "--plot: /nowhere/x.svg cannot be written: no such file or directory"),
-            (["--plot", "x.svg", "--series", "x.parquet"], "--plot: got --series with a name that ends in .parquet, wanted a CSV file"),
-            (["--plot", "x.svg", "--output", "e.jsonl", "--checkpoint", "state"], "wanted --series FILE too"),
-            (["--plot", "x.svg", "--series", "x.svg"], "which is the file of --series too"),
-        ],
-    )
-    def test_refusals(self, ask: Ask, options: list[str], told: str) -> None:
-        """What cannot be drawn is refused in one line, before anything runs."""
-        status, out, said = ask("replay", DAY, *options)
-        assert (status, out) == (2, "")
-        assert told in said
-
     def test_without_matplotlib(self, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without matplotlib it says what to install."""
         found = importlib.util.find_spec

@@ -63,7 +63,3 @@ class TestReleases:
             "about": "behaviour", "what": "volumes.checks_phase", "words": "only volumes in phase Available are matched to claims",
             "before": False, "after": True, "beforeWords": "no", "afterWords": "yes",
         }  # fmt: skip
-
-    def test_both(self) -> None:
-        """A release and --diff together are bad usage."""
-        assert run("1.16", "--diff", "1.15", "1.16").exit_code == 2

@@ -100,9 +100,7 @@ class TestKubeconfigInPlaceOfPaths:
         ],
         ids=lambda words: words[0],
     )
-    def test_the_same_as_of_a_snapshot(
-        self, config: Path, tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_the_same_as_of_a_snapshot(self, config: Path, tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         """The result is that of a snapshot of the cluster."""
         file = tmp_path / "c.json"
         assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
@@ -121,13 +119,3 @@ class TestKubeconfigInPlaceOfPaths:
         monkeypatch.setattr("tempfile.tempdir", str(folder))
         assert run(["simulate", "--kubeconfig", str(config)]) in (0, 1)
         assert list(folder.iterdir()) == []
-
-    def test_neither(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Without paths and kubeconfig, both are named."""
-        assert run(["simulate"]) == 2
-        assert "Missing argument 'PATHS...', or --kubeconfig FILE" in capsys.readouterr().err
-
-    def test_a_context_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """A context needs its file."""
-        assert run(["simulate", str(CLUSTER), "--context", "x"]) == 2
-        assert "--context: wanted --kubeconfig FILE too" in capsys.readouterr().err

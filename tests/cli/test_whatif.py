@@ -143,22 +143,3 @@ class TestForms:
         path = written(tmp_path, *nodes, pod("asked"))
         some, every = (json.loads(told(path, "asked", "--what-if", "-o", "json", *more)[1])["suggestions"] for more in ((), ("--all",)))
         assert [sum(one["kind"] == "taint" for one in found) for found in (some, every)] == [3, 5]
-
-
-class TestRefusals:
-    def test_an_unknown_node(self, told: Told) -> None:
-        """The nearest name is told."""
-        status, _, err = told(EXAMPLE, REPORT, "--want", "gpu-b2")
-        assert status == 2
-        assert err.splitlines()[-1].startswith('kubeclassic: node: got "gpu-b2", wanted a node of the cluster; did you mean "gpu-b1"')
-
-    def test_node_beside_what_if(self, told: Told) -> None:
-        """--node shows a node; --want asks for it."""
-        status, _, err = told(EXAMPLE, REPORT, "--what-if", "--node", "gpu-b1")
-        assert (status, err) == (2, "kubeclassic: --node: got gpu-b1 with --what-if or --want, wanted --want gpu-b1 alone\n")
-
-    def test_an_unknown_pod(self, told: Told) -> None:
-        """A name that nothing has."""
-        status, _, err = told(EXAMPLE, "shop/nobody", "--what-if")
-        assert status == 2
-        assert 'pod: got "shop/nobody"' in err

@@ -14,10 +14,10 @@ from kubeclassic import Cluster, Scheduler
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import choice
-from kubeclassic.extenders.post import Answer, PostError
+from kubeclassic.extenders.post import PostError, PostReply
 from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
 from kubeclassic.framework.options import Classic, options_of
-from tests.support.program import program
+from tests.support.program import inside
 
 POLICY: Any = {
     "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
@@ -41,11 +41,11 @@ class Answering:
     fails: bool = False
     calls: int = 0
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         self.calls += 1
         if self.fails:
             raise PostError("gone")
-        return Answer(200, json.dumps({"NodeNames": json.loads(body)["NodeNames"][-1:]}).encode())
+        return PostReply(200, json.dumps({"NodeNames": json.loads(body)["NodeNames"][-1:]}).encode())
 
 
 @pytest.fixture
@@ -120,25 +120,25 @@ class TestPython:
 class TestRecords:
     def test_answers_in_order_and_then_the_last(self, tmp_path: Path) -> None:
         """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
-        record, answers = Recorded(tmp_path / "r"), iter([Answer(200, b"1"), Answer(500, b"\xff")])
+        record, answers = Recorded(tmp_path / "r"), iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
         recording = RecordingPost(lambda url, body, timeout: next(answers), record)
         assert [recording("u", b"x", 1).body, recording("u", b"x", 1).status] == [b"1", 500]
         with pytest.raises(PostError):
             RecordingPost(Answering(fails=True), record)("v", b"x", 1)
         replayed = Replayed.read(tmp_path / "r")
-        assert [replayed("u", b"x", 1) for _ in range(3)] == [Answer(200, b"1"), Answer(500, b"\xff"), Answer(500, b"\xff")]
+        assert [replayed("u", b"x", 1) for _ in range(3)] == [PostReply(200, b"1"), PostReply(500, b"\xff"), PostReply(500, b"\xff")]
         with pytest.raises(PostError, match=r"^gone$"):
             replayed("v", b"x", 1)
 
     def test_a_checkpoint_goes_on(self, tmp_path: Path) -> None:
         """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it was."""
         record = Recorded(tmp_path / "r")
-        answers = iter(Answer(200, str(number).encode()) for number in range(4))
+        answers = iter(PostReply(200, str(number).encode()) for number in range(4))
         recording = RecordingPost(lambda url, body, timeout: next(answers), record)
         recording("u", b"x", 1)
         kept = pickle.dumps(record)
         recording("u", b"x", 1)
-        RecordingPost(lambda url, body, timeout: Answer(200, b"new"), pickle.loads(kept))("u", b"x", 1)
+        RecordingPost(lambda url, body, timeout: PostReply(200, b"new"), pickle.loads(kept))("u", b"x", 1)
         replayed = Replayed.read(tmp_path / "r")
         assert replayed("u", b"x", 1).body == b"0"
         assert pickle.loads(pickle.dumps(replayed))("u", b"x", 1).body == b"new"
@@ -170,25 +170,25 @@ def folder(tmp_path: Path) -> Path:
 class TestCommands:
     def test_errors_are_shown(self, folder: Path) -> None:
         """An extender that cannot be reached is the original's error, for each pod."""
-        done = program("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", cwd=folder)
+        done = inside("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", cwd=folder)
         assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
 
     @pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
     @pytest.mark.parametrize("command", [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]])
     def test_recorded_errors_are_replayed(self, folder: Path, command: list[str], given: list[str]) -> None:
         """The file may be a word of its own; what was recorded gives the same output."""
-        first = program(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
-        second = program(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
+        first = inside(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
+        second = inside(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
         assert first.stdout == second.stdout != ""
         assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
 
     def test_off(self, folder: Path) -> None:
         """Without extenders all pods are placed."""
-        assert program("simulate", "cluster.json", "--policy", "policy.json", "--extenders", "off", cwd=folder).returncode == 0
+        assert inside("simulate", "cluster.json", "--policy", "policy.json", "--extenders", "off", cwd=folder).returncode == 0
 
     def test_compare(self, folder: Path) -> None:
         """A configuration of compare may switch them off."""
-        done = program("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=off", cwd=folder)
+        done = inside("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=off", cwd=folder)
         assert done.returncode == 1
 
     @pytest.mark.parametrize(
@@ -201,5 +201,5 @@ class TestCommands:
     )
     def test_wrong_words(self, folder: Path, words: list[str], text: str) -> None:
         """Wrong words end with one line."""
-        done = program("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
+        done = inside("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
         assert (done.returncode, text in done.stderr) == (2, True)

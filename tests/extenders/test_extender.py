@@ -15,7 +15,7 @@ from kubeclassic.core.decision.plan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.bodies import Bodies
 from kubeclassic.extenders.extender import HttpExtender, binder_of, errorf
-from kubeclassic.extenders.post import Answer
+from kubeclassic.extenders.post import PostReply
 from kubeclassic.framework.releases import ALL_RELEASES, find_any_release
 from tests.support.build import node, pod
 
@@ -31,9 +31,9 @@ class Scripted:
     status: int = 200
     calls: list[tuple[str, Any, float]] = attrs.field(factory=list)
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         self.calls.append((url, json.loads(body), timeout))
-        return Answer(self.status, self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer).encode())
+        return PostReply(self.status, self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer).encode())
 
 
 def extender(post: Scripted, release: str = "1.16", **config: Any) -> HttpExtender:

@@ -20,7 +20,7 @@ from kubeclassic.core.decision.plan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.bodies import Bodies
 from kubeclassic.extenders.extender import HttpExtender
-from kubeclassic.extenders.post import Answer
+from kubeclassic.extenders.post import PostReply
 from kubeclassic.framework.releases import find_any_release
 
 RELEASES = {"1.15.5": "1.15", "1.28.7": "1.27"}
@@ -132,11 +132,11 @@ def test_there_are_requests(shared: Path) -> None:
     )
 
 
-def reply_of(call: Exchange) -> Answer:
+def reply_of(call: Exchange) -> PostReply:
     """The recorded reply."""
     body = call["response_body"]
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
-    return Answer(call["status"], text.encode())
+    return PostReply(call["status"], text.encode())
 
 
 def outcome(recording: Recording, call: Exchange) -> FilterReply | str:

@@ -12,7 +12,7 @@ import yaml
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.cli import run
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import answer_case
 from tests.support.devicebuild import claiming, device_claim, exactly
 from tests.support.schemas import faults
@@ -138,7 +138,7 @@ def test_a_copy_of_a_scheduler_has_its_own_claims() -> None:
 
 def test_generated_clusters_have_devices() -> None:
     """The pods of bench's kind devices all get what they claim."""
-    case = Shape(kind="devices", nodes=6, existing=0, pods=4).case("1.34")
+    case = CaseSize(kind="devices", nodes=6, existing=0, pods=4).case("1.34")
     cycles = answer_case(case)["cycles"]
     assert [len(next(iter(cycle["allocations"].values()))) for cycle in cycles] == [1, 2, 3, 4]
 

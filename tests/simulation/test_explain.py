@@ -12,7 +12,7 @@ from kubeclassic.cli import run
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
-from kubeclassic.simulation.explain import NodeReport, Score, Shortage, explain, explain_in, explain_placed
+from kubeclassic.simulation.explain import NodeReport, NodeScore, NodeShortage, explain, explain_in, explain_placed
 from kubeclassic.simulation.explain.choice import constant_scores, leads
 from kubeclassic.simulation.explain.subject import find_subject
 from kubeclassic.simulation.explain.values import Objection
@@ -64,21 +64,21 @@ class TestReasons:
         made = engine(node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"}))
         (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).nodes
         assert found.reasons == ("Insufficient cpu", "Insufficient memory")
-        assert found.shortages == (Shortage("cpu", 1500, 1000), Shortage("memory", 768 * 2**20, 512 * 2**20))
+        assert found.shortages == (NodeShortage("cpu", 1500, 1000), NodeShortage("memory", 768 * 2**20, 512 * 2**20))
         assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
         assert found.rules == ("GeneralPredicates",)
 
     def test_too_many_pods(self) -> None:
         """A node that is full of pods is short of one."""
         (found,) = explain(engine(node("a", pods="1"), pod("there", on="a")), pod("p")).nodes
-        assert found.shortages == (Shortage("pods", 1, 0),)
+        assert found.shortages == (NodeShortage("pods", 1, 0),)
 
     def test_a_nominated_pod_counts(self) -> None:
         """What is promised to a nominated pod of higher priority is not free."""
         made = engine(node("a", cpu="4"))
         made.nominations.add(pod("first", requests={"cpu": 3}, priority=5, status={"nominatedNodeName": "a"}), "a")
         (found,) = explain(made, pod("p", requests={"cpu": 2})).nodes
-        assert found.shortages == (Shortage("cpu", 2000, 1000),)
+        assert found.shortages == (NodeShortage("cpu", 2000, 1000),)
 
 
 class TestScores:
@@ -88,7 +88,7 @@ class TestScores:
         found = explain(made, pod("p"))
         assert not found.was_scored
         assert found.nodes[0].name == "a"
-        assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == Score(10, 10, 10000)
+        assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == NodeScore(10, 10, 10000)
 
     def test_nodes_past_the_window(self) -> None:
         """Nodes that the search did not come to are told apart, and not scored."""
@@ -110,8 +110,12 @@ class TestScores:
 
     def test_the_lead_counts_with_its_weight(self) -> None:
         """The rule that decided is the one with the greatest difference times weight, not the greatest difference."""
-        here = NodeReport("a", True, True, scores={"light": Score(9, 9, 1), "heavy": Score(5, 5, 4), "same": Score(3, 3, 9)}, total=56)
-        there = NodeReport("b", True, True, scores={"light": Score(4, 4, 1), "heavy": Score(3, 3, 4), "same": Score(3, 3, 9)}, total=43)
+        here = NodeReport(
+            "a", True, True, scores={"light": NodeScore(9, 9, 1), "heavy": NodeScore(5, 5, 4), "same": NodeScore(3, 3, 9)}, total=56
+        )
+        there = NodeReport(
+            "b", True, True, scores={"light": NodeScore(4, 4, 1), "heavy": NodeScore(3, 3, 4), "same": NodeScore(3, 3, 9)}, total=43
+        )
         assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
         assert list(constant_scores([here, there])) == ["same"]
 
@@ -132,8 +136,8 @@ class TestNearness:
         little, much, tainted, both = (
             NodeReport("n", False, True, objections=objections, shortages=shortages)
             for objections, shortages in (
-                ((cpu,), (Shortage("cpu", 1000, 900),)), ((cpu,), (Shortage("cpu", 1000, 0),)), ((taint,), ()),
-                ((taint, cpu), (Shortage("cpu", 1000, 999),)),
+                ((cpu,), (NodeShortage("cpu", 1000, 900),)), ((cpu,), (NodeShortage("cpu", 1000, 0),)), ((taint,), ()),
+                ((taint, cpu), (NodeShortage("cpu", 1000, 999),)),
             )
         )  # fmt: skip
         assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [little, much, tainted, both]

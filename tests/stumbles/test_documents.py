@@ -158,7 +158,6 @@ class TestBounds:
         [
             "[" * 30_000 + "]" * 30_000,
             "- " * 30_000 + "a",
-            "? " * 5_000 + "a",
             '{"kind": "Pod", "metadata": ' + "[" * 30_000 + "]" * 30_000 + "}",
             f"kind: Deployment\nmetadata: {{name: d}}\nx: {'[' * 900}{']' * 900}",
         ],

@@ -17,7 +17,7 @@ from kubeclassic.cli.engines.configurations import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.simulation.replay.checkpoint import FORMAT, MAGIC, CheckpointError, Header, _as_json, _checksum, load, save
 from kubeclassic.simulation.replay.guard import guarded
-from kubeclassic.simulation.replay.inputs.inputs import Choice, read_inputs
+from kubeclassic.simulation.replay.inputs.inputs import InputOptions, read_inputs
 from kubeclassic.simulation.replay.outputs import ResultFileError
 from kubeclassic.simulation.replay.settings import Places
 from tests.conftest import ROOT
@@ -281,7 +281,7 @@ def test_replay_does_not_read_what_it_does_not_use(tmp_path: Path, monkeypatch: 
     with_hash = read_inputs([tmp_path]).digest
     (tmp_path / "more.bin").write_text("y")
     assert read_inputs([tmp_path]).digest == with_hash != ""
-    assert read_inputs([tmp_path], Choice(digest=False)).digest == ""
+    assert read_inputs([tmp_path], InputOptions(digest=False)).digest == ""
 
 
 # --- scenarios, traces and configurations ---------------------------------------------------------------------------

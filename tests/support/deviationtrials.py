@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from kubeclassic.algorithmprovider.config import AlgorithmSource, KubeSchedulerConfiguration, decode_policy, policy_document
+from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource, decode_policy, policy_document
 from kubeclassic.algorithmprovider.policy import Policy, read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Node, Pod
@@ -167,7 +167,7 @@ class Trial:
     policy: Policy | None
     clusters: Clusters
     release: str = "1.16"
-    config: KubeSchedulerConfiguration = attrs.field(factory=KubeSchedulerConfiguration)
+    config: AlgorithmConfiguration = attrs.field(factory=AlgorithmConfiguration)
     target: str = DEFAULT_FRAMEWORK
 
     def counts(self, without: tuple[str, ...] = ()) -> Counter[str]:
@@ -180,11 +180,11 @@ class Trial:
         return found
 
 
-def _gates(**gates: bool) -> KubeSchedulerConfiguration:
-    return KubeSchedulerConfiguration(gates=gates)
+def _gates(**gates: bool) -> AlgorithmConfiguration:
+    return AlgorithmConfiguration(gates=gates)
 
 
-PACKING = KubeSchedulerConfiguration(source=AlgorithmSource(provider="ClusterAutoscalerProvider"))
+PACKING = AlgorithmConfiguration(source=AlgorithmSource(provider="ClusterAutoscalerProvider"))
 TENT, HILL = ((0, 0), (50, 10), (100, 0)), ((0, 0), (70, 10), (100, 5))
 SHARED = {"LeastRequestedPriority": 2, "BalancedResourceAllocation": 1, "NodeAffinityPriority": 1}
 
@@ -263,7 +263,7 @@ def _of_weights(drawn: Drawn, cases: Callable[[str], Objects], seeds: int, crowd
         ),
         Trial(
             deviations.PREEMPTION_OFF, "preemption: default provider", None, cases("preemption"),
-            config=KubeSchedulerConfiguration(disable_preemption=True),
+            config=AlgorithmConfiguration(disable_preemption=True),
         ),
     ]  # fmt: skip
 

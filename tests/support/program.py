@@ -1,13 +1,17 @@
-"""Runs ``kubeclassic`` as its own process, from a bare checkout too."""
+"""Runs ``kubeclassic``, as its own process from a bare checkout too, or in this one."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from kubeclassic.cli import run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIND = f"""
@@ -39,6 +43,14 @@ def program(
     """Run that process to its end."""
     wanted: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": _as_at_a_terminal} | options
     return subprocess.run(command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted)
+
+
+def inside(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """What :func:`program` answers for *arguments*, from this process: for what needs none of its own."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run(arguments)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
 def _as_at_a_terminal() -> None:

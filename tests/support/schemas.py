@@ -8,7 +8,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from kubeclassic.cli.report.documents import API_VERSION
+from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli.schema import text_of
 
 Json = dict[str, Any]

@@ -1,7 +1,7 @@
 """The values of a YAML text, as the API reads it: dates stay texts, keys become texts, and aliases cannot fill the memory.
 
-Long texts are tried line by line first (:mod:`.plainyaml`), plain ones are read from events (:mod:`.yamlevents`). Of all others PyYAML
-makes nodes; here values are made of the nodes, so that no tag can call for more than a JSON value.
+libyaml parses the text, or PyYAML's own parser where PyYAML was built without it. Here values are made of the events, so that no tag can
+call for more than a JSON value.
 Upstream: sigs.k8s.io/yaml, which turns YAML into JSON.
 """
 
@@ -11,30 +11,35 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
 import attrs
 import yaml
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
 
 from ....exceptions import ManifestError
 from ..fields import shown
-from .nodegraph import NodeError, check_aliases, merged
 from .repeats import Repeats
 from .surrogates import without_surrogates
-from .yamlevents import PlainScalars, Uncommon, document_values
-
-if TYPE_CHECKING:
-    from .yamllists import PlainList
 
 MAX_NESTING = 1000
-LONG = 1 << 17
-"""The length of texts that are read line by line: for shorter ones it takes longer to load :mod:`.plainyaml` than it saves."""
-UNREADABLE = (Uncommon, yaml.YAMLError, ValueError, RecursionError)
-"""What the quick ways raise."""
+MAX_EXPANDED = 1_000_000
+"""How many values the aliases of a document may stand for. After more values of the document's own, ten times as many as these."""
+_MOST_KNOWN = 1 << 14
 _TAG = "tag:yaml.org,2002:"
-_STRING, _MAPPING, _SEQUENCE, _MERGE = (f"{_TAG}{name}" for name in ("str", "map", "seq", "merge"))
+_STRING, _MAPPING, _SEQUENCE = (f"{_TAG}{name}" for name in ("str", "map", "seq"))
+_MERGE = f"{_TAG}merge"
+"""Stands for the key ``<<``; texts of a document are equal to it at most, and never it."""
 _INTEGER = re.compile(r"[-+]?(?:0b[01]+|0x[0-9a-fA-F]+|0[0-7]+|0|[1-9][0-9]*)\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z")
 _BASES = {"0b": 2, "0x": 16}
@@ -43,56 +48,21 @@ _MAX_DIGITS = 4300
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+class _ValueError(yaml.MarkedYAMLError):
+    """The value that *event* begins is refused."""
+
+    def __init__(self, problem: str, event: Any) -> None:
+        super().__init__(problem=problem, problem_mark=event.start_mark)
+
+
 def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
     """Each document of *text* that is not empty. Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column."""
-    told = 0
-    for read in (_plain_values, _quick_values) if len(text) >= LONG else (_quick_values,):
-        try:
-            for value, repeats in islice(read(text), told, None):
-                told += 1
-                if value is not None:
-                    yield value, repeats
-            return
-        except UNREADABLE:
-            pass  # the exact way has the words for what is wrong
-    for value, repeats in islice(_exact_values(text, where), told, None):
-        if value is not None:
-            yield value, repeats
-
-
-def yaml_list(text: str) -> PlainList | None:
-    """The list that *text* is, its items unread; None if it is something else, or only :func:`yaml_values` can tell."""
-    from .yamllists import plain_list
-
-    return plain_list(text, PlainScalars(_plain), _quick_values, UNREADABLE)
-
-
-def _plain_values(text: str) -> Iterator[tuple[Any, Repeats]]:
-    from .plainyaml import documents
-
-    return ((value, Repeats()) for value in documents(text, PlainScalars(_plain), _quick_values))
-
-
-def _quick_values(text: str) -> Iterator[tuple[Any, Repeats]]:
-    loader, has_escapes = _ManifestLoader(text), _has_escapes(text)
+    has_escapes = "\\u" in text or "\\U" in text
     try:
-        for value, repeats in document_values(loader.get_event, PlainScalars(_plain)):
-            yield without_surrogates(value) if has_escapes else value, repeats
-    finally:
-        loader.dispose()
-
-
-def _exact_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
-    """The value of each document, None for an empty one."""
-    has_aliases, has_escapes = "*" in text and "&" in text, _has_escapes(text)
-    try:
-        for root in _roots(text):
-            if has_aliases:
-                check_aliases(root)
-            values = _Values()
-            value = values.of(root)
-            yield without_surrogates(value) if has_escapes else value, values.repeats
-    except (yaml.MarkedYAMLError, NodeError) as error:
+        for value, repeats in _documents(text):
+            if value is not None:
+                yield without_surrogates(value) if has_escapes else value, repeats
+    except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ManifestError(f"{where}{place}: broken YAML: {error.problem or error.context}") from None
@@ -102,124 +72,169 @@ def _exact_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
         raise ManifestError(f"{where}: broken YAML: {str(error).splitlines()[0]}") from None
 
 
-def _has_escapes(text: str) -> bool:
-    return "\\u" in text or "\\U" in text
-
-
-def _roots(text: str) -> Iterator[Node]:
-    loader = _ManifestLoader(text)
+def _documents(text: str) -> Iterator[tuple[Any, Repeats]]:
+    loader, plain = _Loader(text), lru_cache(_MOST_KNOWN)(_plain)
     try:
-        while loader.check_node():
-            yield loader.get_node()
+        while type(event := loader.get_event()) is not StreamEndEvent:
+            if type(event) is DocumentStartEvent:
+                document = _Document(loader.get_event, plain)
+                yield document.value(), document.repeats
     finally:
         loader.dispose()
 
 
-class _ManifestLoader(_Loader):  # type: ignore[misc]  # its base is chosen at run time
-    """Makes nodes: dates and times get the tag of texts, and there are no numbers in base 60."""
-
-    depth = 0
-
-    def descend_resolver(self, current_node: Node | None, current_index: object) -> None:
-        """Called for each node before those in it: count how deep it is."""
-        self.depth += 1
-        if self.depth > MAX_NESTING:
-            raise NodeError(f"nested too deeply, wanted at most {MAX_NESTING:,} levels", current_node)
-
-    def ascend_resolver(self) -> None:
-        """Called for each node after those in it."""
-        self.depth -= 1
-
-
-_DROPPED = {f"{_TAG}{name}" for name in ("timestamp", "int", "float", "value")}
-_ManifestLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _DROPPED]
-    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
-}
-_ManifestLoader.add_implicit_resolver(f"{_TAG}int", _INTEGER, list("-+0123456789"))
-_ManifestLoader.add_implicit_resolver(f"{_TAG}float", _NUMBER, list("-+.0123456789"))
-
-
-# --- from nodes to values -------------------------------------------------------------------------------------------
+# --- from events to values ------------------------------------------------------------------------------------------
 
 
 @attrs.define
-class _Values:
-    """Makes the values of one document. Parts with an alias are shared. It works level by level, so no depth is too much."""
+class _Anchor:
+    """A value with a name. *size* is how many values are in it, once it is complete."""
 
+    value: Any
+    begin: int
+    size: int = 0
+
+
+@attrs.define
+class _Document:
+    """Makes the value of one document, event by event. Parts with an alias are shared."""
+
+    next_event: Callable[[], Any]
+    plain: Callable[[str], Any]
     repeats: Repeats = attrs.field(factory=Repeats)
-    _made: dict[int, Any] = attrs.field(factory=dict)
-    _unfilled: list[tuple[Node, Any]] = attrs.field(factory=list)
+    anchors: dict[str | None, _Anchor] = attrs.field(factory=dict)
+    merges: dict[int, list[tuple[Any, Any]]] = attrs.field(factory=dict)
+    """What the merge keys of an object that is not complete yet bring, with the events that begin it; by the object's id."""
+    own: int = 0
+    by_aliases: int = 0
 
-    def of(self, root: Node) -> Any:
-        """The value of a node."""
-        value = self._begun(root)
-        while self._unfilled:
-            node, made = self._unfilled.pop()
-            if isinstance(node, MappingNode):
-                self._fill(node, made)
+    def value(self) -> Any:
+        """The value of the document, None for an empty one."""
+        outer: list[tuple[Any, _Anchor | None]] = []
+        made: Any = []
+        anchor, key = None, None
+        event = self.next_event()
+        while (kind := type(event)) is not DocumentEndEvent:
+            if kind is MappingEndEvent or kind is SequenceEndEvent:
+                self._close(made, anchor)
+                made, anchor = outer.pop()
+                event = self.next_event()
+                continue
+            self.own += 1
+            value = self._scalar(event) if kind is ScalarEvent else self._known(event) if kind is AliasEvent else _collection(event)
+            if type(made) is list:
+                made.append(value)
+            elif key is None:
+                key = _key(value, event)
+                if key in made:
+                    self.repeats.add(made, key)
             else:
-                made += map(self._begun, node.value)
-        return value
+                if key is _MERGE:
+                    self.merges.setdefault(id(made), []).append((value, event))
+                else:
+                    made[key] = value
+                key = None
+            named = self._named(event, value) if kind is not AliasEvent and event.anchor is not None else None
+            if kind is not ScalarEvent and kind is not AliasEvent:
+                outer.append((made, anchor))
+                made, anchor = value, named
+                if len(outer) > MAX_NESTING:
+                    raise _ValueError(f"nested too deeply, wanted at most {MAX_NESTING:,} levels", event)
+            event = self.next_event()
+        return made[0]
 
-    def _begun(self, node: Node) -> Any:
-        """A single value; or an object or list, which is filled later."""
-        if isinstance(node, ScalarNode):
-            return node.value if node.tag == _STRING else _scalar(node)
-        if (known := self._made.get(id(node))) is not None:
-            return known
-        is_mapping = isinstance(node, MappingNode)
-        if node.tag not in (_MAPPING if is_mapping else _SEQUENCE, "!"):
-            raise NodeError(f"got the tag {_named(node.tag)}, wanted a value of JSON", node)
-        made: Any = {} if is_mapping else []
-        self._made[id(node)] = made
-        self._unfilled.append((node, made))
-        return made
+    def _scalar(self, event: Any) -> Any:
+        tag, text = event.tag, event.value
+        is_plain = tag is None or tag == "!"
+        if is_plain and not event.implicit[0]:
+            return text
+        read = self.plain if is_plain else _SCALARS.get(tag)
+        if read is None:
+            raise _unwanted_tag(event)
+        try:
+            return read(text)
+        except (ValueError, KeyError):
+            tag = ("!!int" if _INTEGER.match(text) else "!!float") if is_plain else tag
+            wanted = f", wanted at most {_MAX_DIGITS:,} digits" if len(text) > _MAX_DIGITS else ""
+            raise _ValueError(f"got {shown(text)} for {_short(tag)}{wanted}", event) from None
 
-    def _fill(self, node: MappingNode, made: dict[str, Any]) -> None:
-        own = node.value
-        if any(key.tag == _MERGE for key, _ in own):
-            made.update((_key(key), self._begun(value)) for key, value in merged(node))
-            own = [pair for pair in own if pair[0].tag != _MERGE]
-        seen = set()
-        for key_node, value_node in own:
-            key = _key(key_node)
-            if key in seen:
-                self.repeats.add(made, key)
-            seen.add(key)
-            made[key] = self._begun(value_node)
+    def _named(self, event: Any, value: Any) -> _Anchor:
+        """Remember a value with an anchor."""
+        found = self.anchors[event.anchor] = _Anchor(value, self.own + self.by_aliases, int(type(event) is ScalarEvent))
+        return found
+
+    def _known(self, event: Any) -> Any:
+        """The value of an alias."""
+        found = self.anchors.get(event.anchor)
+        if found is None:
+            raise _ValueError("found undefined alias", event)
+        if not found.size:
+            raise _ValueError("got a value that holds itself, by an alias", event)
+        self.by_aliases += found.size
+        if self.by_aliases > max(MAX_EXPANDED, 10 * self.own):
+            raise _ValueError(f"got aliases that stand for more than {MAX_EXPANDED:,} values", event)
+        return found.value
+
+    def _close(self, made: Any, anchor: _Anchor | None) -> None:
+        """A list or object is complete."""
+        if self.merges and (sources := self.merges.pop(id(made), None)):
+            _merge(made, sources)
+        if anchor is not None:
+            anchor.size = self.own + self.by_aliases - anchor.begin + 1
 
 
-def _key(node: Node) -> str:
+def _collection(event: Any) -> Any:
+    """An empty list or object."""
+    is_mapping = type(event) is MappingStartEvent
+    if event.tag not in (None, "!", _MAPPING if is_mapping else _SEQUENCE):
+        raise _unwanted_tag(event)
+    return {} if is_mapping else []
+
+
+def _key(value: Any, event: Any) -> str:
     """A key as JSON has it. Upstream: numbers and booleans become texts, and anything else is refused."""
-    if isinstance(node, ScalarNode):
-        if node.tag == _STRING:
-            return str(node.value)
-        key = _scalar(node)
-        if isinstance(key, bool):
-            return "true" if key else "false"
-        if key is not None:
-            return str(key)
-    got = "null" if isinstance(node, ScalarNode) else "a list" if isinstance(node, SequenceNode) else "an object"
-    raise NodeError(f"got {got}, wanted a string for a key", node)
+    if type(value) is str:
+        is_merge = value == "<<" and type(event) is ScalarEvent and (event.implicit[0] or event.tag == _MERGE)
+        return _MERGE if is_merge else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return str(value)
+    got = "null" if value is None else "a list" if isinstance(value, list) else "an object"
+    raise _ValueError(f"got {got}, wanted a string for a key", event)
+
+
+def _merge(made: dict[str, Any], sources: list[tuple[Any, Any]]) -> None:
+    """Add what the merge keys of *made* bring. Its own keys count before them, and of theirs the first."""
+    own = made.copy()
+    made.clear()
+    for source, event in sources:
+        for part in source if isinstance(source, list) else [source]:
+            if not isinstance(part, dict):
+                raise _ValueError("got a merge key (<<) without a mapping, wanted one, or a list of such", event)
+            for key, value in part.items():
+                made.setdefault(key, value)
+    made.update(own)
+
+
+def _unwanted_tag(event: Any) -> _ValueError:
+    return _ValueError(f"got the tag {_short(event.tag)}, wanted a value of JSON", event)
+
+
+def _short(tag: str) -> str:
+    return tag.replace(_TAG, "!!")
 
 
 # --- single values --------------------------------------------------------------------------------------------------
 
 
-def _scalar(node: ScalarNode) -> Any:
-    read = _SCALARS.get(node.tag)
-    if read is None:
-        raise NodeError(f"got the tag {_named(node.tag)}, wanted a value of JSON", node)
-    try:
-        return read(node.value)
-    except (ValueError, KeyError):
-        wanted = f", wanted at most {_MAX_DIGITS:,} digits" if len(node.value) > _MAX_DIGITS else ""
-        raise NodeError(f"got {shown(node.value)} for {_named(node.tag)}{wanted}", node) from None
-
-
-def _named(tag: str) -> str:
-    return tag.replace(_TAG, "!!")
+def _plain(text: str) -> Any:
+    """The value of a text without quotes."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return _integer(text)
+    return _number(text) if _NUMBER.match(text) else text
 
 
 def _integer(text: str) -> int:
@@ -244,24 +259,18 @@ def _decoded(text: str) -> str:
         raise ValueError(text) from None
 
 
+_TRUTHS = {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}
+_WORDS: Mapping[str, bool | None] = {
+    "": None,
+    "~": None,
+    **{form(word): value for word, value in (("null", None), *_TRUTHS.items()) for form in (str.lower, str.capitalize, str.upper)},
+}
 _SCALARS: Mapping[str, Callable[[str], Any]] = {
-    "!": str,
-    _STRING: str,
-    _MERGE: str,
-    f"{_TAG}value": str,
-    f"{_TAG}timestamp": str,
+    **dict.fromkeys((_STRING, _MERGE, f"{_TAG}value", f"{_TAG}timestamp"), str),
     f"{_TAG}null": lambda text: None,
-    f"{_TAG}bool": lambda text: yaml.SafeLoader.bool_values[text.lower()],
+    f"{_TAG}bool": lambda text: _TRUTHS[text.lower()],
     f"{_TAG}int": _integer,
     f"{_TAG}float": _number,
     f"{_TAG}binary": _decoded,
 }
-"""Tag -> how its text is read. The keys of a mapping apart, ``<<`` is a text."""
-
-
-def _plain(text: str) -> Any:
-    """The value of a text without quotes."""
-    for tag, pattern in _ManifestLoader.yaml_implicit_resolvers.get(text[:1], ()):
-        if pattern.match(text):
-            return _SCALARS[tag](text)
-    return text
+"""Tag -> how its text is read."""

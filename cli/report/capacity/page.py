@@ -10,7 +10,7 @@ import attrs
 from ....api.objects import Node
 from ....api.record import plain
 from ....core.pods.requests import PODS
-from ....simulation.capacity.answer import Answer
+from ....simulation.capacity.answer import CapacityAnswer
 from ..page.about import About
 from ..page.amounts import amount_told, amount_with_unit, column_kind
 from ..page.clustermap import ClusterMap, MapSide
@@ -28,7 +28,7 @@ TAKES = "takes copies"
 
 
 @attrs.frozen
-class Standing:
+class CapacityBoard:
     """The nodes, and the pods of the cluster on each of them before and after; copies do not count."""
 
     nodes: Sequence[Node]
@@ -41,7 +41,7 @@ class Standing:
         return [node.name for node in self.nodes]
 
 
-def capacity_html(answer: Answer, standing: Standing, about: About) -> str:
+def capacity_html(answer: CapacityAnswer, standing: CapacityBoard, about: About) -> str:
     """*answer* as a page."""
     record = plain(answer.document())
     names = listed([template["name"] for template in record["templates"]])
@@ -172,7 +172,7 @@ def _unused(stop: Record) -> Markup:
 # --- where ----------------------------------------------------------------------------------------------------------
 
 
-def _where(record: Record, answer: Answer, standing: Standing) -> Section:
+def _where(record: Record, answer: CapacityAnswer, standing: CapacityBoard) -> Section:
     parts: list[Text] = [_map(record, answer, standing).html()]
     if record["zones"]:
         parts.append(card("Copies by zone", _zones(record)))
@@ -181,7 +181,7 @@ def _where(record: Record, answer: Answer, standing: Standing) -> Section:
     return section("Where the copies go", *parts, _nodes(answer).html())
 
 
-def _map(record: Record, answer: Answer, standing: Standing) -> ClusterMap:
+def _map(record: Record, answer: CapacityAnswer, standing: CapacityBoard) -> ClusterMap:
     names, copies = standing.names, record["nodes"]
     states = [TAKES if name in copies else "" for name in names]
     told_copies = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
@@ -205,7 +205,7 @@ def _evicted(record: Record) -> Markup:
     return card("Evicted to make room", DataTable("evicted", columns, rows, noun="pod").html())
 
 
-def _nodes(answer: Answer) -> DataTable:
+def _nodes(answer: CapacityAnswer) -> DataTable:
     """Every node, with what is free on it of that which copies request."""
     records, placed = answer.node_rows(), answer.counted.placed
     several = placed if len(placed) > 1 else ()

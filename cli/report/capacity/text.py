@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
-from ....simulation.capacity.answer import Answer
-from ....simulation.capacity.stop import Shortage
+from ....simulation.capacity.answer import CapacityAnswer
+from ....simulation.capacity.stop import CopyShortage
 from ..prose import listed, wrapped
 from ..tables import TextTable, width_of
 from ..text import Cell
@@ -18,7 +18,7 @@ MOST_NODES = 20
 MOST_LEFT = 4
 
 
-def write_text(answer: Answer, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
+def write_text(answer: CapacityAnswer, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
     """Write what was counted as sentences and tables; *wide*: with what copies request, and every node with what is free on it."""
     width = width_of(stream)
     stream.writelines(f"{line}\n" for line in _sentences(answer, width, wide))
@@ -33,7 +33,7 @@ def write_text(answer: Answer, stream: IO[str], *, wide: bool = False, headers: 
 # --- sentences ------------------------------------------------------------------------------------------------------
 
 
-def _sentences(answer: Answer, width: int | None, wide: bool) -> Iterator[str]:
+def _sentences(answer: CapacityAnswer, width: int | None, wide: bool) -> Iterator[str]:
     for placed in answer.counted.placed if wide else ():
         requests = [f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number]
         yield from wrapped([f"{placed.template.name} pod requirements: {', '.join(requests) or 'nothing'}"], width, "  ")
@@ -48,7 +48,7 @@ def _sentences(answer: Answer, width: int | None, wide: bool) -> Iterator[str]:
     yield from wrapped(_further(answer), width, "  ")
 
 
-def _short(shortage: Shortage) -> str:
+def _short(shortage: CopyShortage) -> str:
     names = listed([*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples))
     left = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
     return f"{short_name(shortage.resource)} has run out on {count_of(shortage.nodes, 'node')}: {names}{left}"
@@ -59,7 +59,7 @@ def _left(what: str, amounts: Mapping[str, int]) -> str:
     return f"{what}: {', '.join(told)}" if told else ""
 
 
-def _further(answer: Answer) -> Iterator[str]:
+def _further(answer: CapacityAnswer) -> Iterator[str]:
     counted = answer.counted
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
@@ -73,7 +73,7 @@ def _further(answer: Answer) -> Iterator[str]:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _tables(answer: Answer, wide: bool, headers: bool) -> Iterator[TextTable]:
+def _tables(answer: CapacityAnswer, wide: bool, headers: bool) -> Iterator[TextTable]:
     if answer.counted.stop.reasons:
         yield TextTable(["reason", "nodes"], list(answer.counted.stop.reasons.items()), headers)
     yield _headroom(answer, wide, headers)
@@ -85,7 +85,7 @@ def _tables(answer: Answer, wide: bool, headers: bool) -> Iterator[TextTable]:
         yield _nodes(answer, headers)
 
 
-def _headroom(answer: Answer, wide: bool, headers: bool) -> TextTable:
+def _headroom(answer: CapacityAnswer, wide: bool, headers: bool) -> TextTable:
     """What is free of each resource; without *wide* only of those that copies or pods request."""
     rows: list[Sequence[Cell]] = []
     for row in answer.headroom():
@@ -99,7 +99,7 @@ def _headroom(answer: Answer, wide: bool, headers: bool) -> TextTable:
     return TextTable(titles, rows, headers)
 
 
-def _nodes(answer: Answer, headers: bool) -> TextTable:
+def _nodes(answer: CapacityAnswer, headers: bool) -> TextTable:
     """The nodes with most copies."""
     shares = list(answer.counted.nodes.items())[:MOST_NODES]
     several = len(answer.counted.placed) > 1
@@ -111,7 +111,7 @@ def _nodes(answer: Answer, headers: bool) -> TextTable:
     return TextTable(["node", "zone", "copies", *names], rows, headers)
 
 
-def _all_nodes(answer: Answer, headers: bool) -> TextTable:
+def _all_nodes(answer: CapacityAnswer, headers: bool) -> TextTable:
     records = answer.node_rows()
     resources = [name for name in answer.counted.after.resources if any(_is_there(record, name) for record in records)]
     rows = []

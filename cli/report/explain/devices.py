@@ -1,4 +1,4 @@
-"""The devices of a node, and what stands against each, for people."""
+"""The devices of a node, and what rules out each, for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USABLE = "can be had"
 
 
 def device_lines(node: str, accounts: Sequence[DeviceAccount], width: int | None) -> Iterator[str]:
-    """A line for each thing that stands against devices of *node*, request by request."""
+    """A line for each thing that rules out devices of *node*, request by request."""
     if not accounts:
         return
     yield from wrapped([f"Devices on {node}:"], width)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....simulation.explain.choice import Choice, Lead
-from ....simulation.explain.eviction import NO_HELP, NOBODY, NOT_ENOUGH, STAYS, Eviction
+from ....simulation.explain.choice import HostChoice, Lead
+from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome
 from ....simulation.explain.explanation import Explanation
-from ....simulation.explain.values import NodeReport, ReasonGroup, Score, Shortage
+from ....simulation.explain.values import NodeReport, NodeScore, NodeShortage, ReasonGroup
 from ..prose import listed, wrapped
 from ..tables import TextTable
 from ..text import NO_HOST
@@ -116,7 +116,7 @@ def _no_host(found: Explanation) -> str:
     return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
 
 
-def _best(host: str, choice: Choice) -> str:
+def _best(host: str, choice: HostChoice) -> str:
     if len(choice.ties) == 1:
         return f"{host} has the best total, {choice.best:,}."
     of_these = f"of these, {choice.tie_break}"
@@ -125,7 +125,7 @@ def _best(host: str, choice: Choice) -> str:
     return f"{len(choice.ties):,} share the best total, {choice.best:,} ({listed(choice.ties)}); {of_these}."
 
 
-def _decided(choice: Choice, host: str) -> Iterator[str]:
+def _decided(choice: HostChoice, host: str) -> Iterator[str]:
     if choice.against is None or choice.decided is None:
         return
     first, *more = choice.leads
@@ -143,7 +143,7 @@ def lead_told(lead: Lead, scale: str = "") -> str:
     return f"{rule_name(lead.rule)}, {lead.ours}{scale} against {lead.theirs}{weight}"
 
 
-def eviction_sentences(eviction: Eviction | None) -> Iterator[str]:
+def eviction_sentences(eviction: EvictionOutcome | None) -> Iterator[str]:
     """What evicting pods would do."""
     if eviction is None:
         return
@@ -153,11 +153,11 @@ def eviction_sentences(eviction: Eviction | None) -> Iterator[str]:
         yield f"No pod is evicted for it: {eviction.why_not}."
     else:
         yield f"Evicting pods of a lower priority than its own, {eviction.priority:,}, would not help:"
-        told = {STAYS: eviction.unresolvable, NOBODY: eviction.nobody_lower, NOT_ENOUGH: eviction.not_enough}
+        told = {STAYS: eviction.unresolvable, NONE_LOWER: eviction.nobody_lower, NOT_ENOUGH: eviction.not_enough}
         yield from (f"  {count_of(number, 'node')}: {why}" for why, number in told.items() if number)
 
 
-def _evicted(eviction: Eviction) -> Iterator[str]:
+def _evicted(eviction: EvictionOutcome) -> Iterator[str]:
     told = [f"{victim.pod} (priority {victim.priority:,})" for victim in eviction.victims]
     budgets = f"; {count_of(eviction.budget_violations, 'of them is', 'of them are')} protected by a PodDisruptionBudget"
     who = listed(told, 10) if told else "no pod"
@@ -186,17 +186,17 @@ def _fitting(found: Explanation, width: int | None, wide: bool, every: bool) -> 
     yield from wrapped((f"({note})" for note in notes), width)
 
 
-def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, Score], wide: bool) -> str:
+def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, NodeScore], wide: bool) -> str:
     """The node's scores, those by the rules in *first* before others; without those in *constant*."""
     rules = (rule for rule in dict.fromkeys([*first, *node.scores]) if rule not in constant)
     return ", ".join(f"{rule_name(rule)} {score_cell(node.scores[rule]) if wide else _weighed(node.scores[rule])}" for rule in rules)
 
 
-def _weighed(score: Score) -> str:
+def _weighed(score: NodeScore) -> str:
     return f"{score.reduced}" if score.weight == 1 else f"{score.reduced} x {score.weight}"
 
 
-def _constant(constant: Mapping[str, Score]) -> str:
+def _constant(constant: Mapping[str, NodeScore]) -> str:
     told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
     return f"the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told}"
 
@@ -265,12 +265,12 @@ def rule_name(rule: str) -> str:
     return rule.removesuffix("Priority")
 
 
-def score_cell(score: Score) -> str:
+def score_cell(score: NodeScore) -> str:
     """How a score comes about: raw, reduced, weight."""
     return f"{score.raw} -> {score.reduced} x {score.weight}"
 
 
-def short_of(short: Shortage) -> str:
+def short_of(short: NodeShortage) -> str:
     """What is missing, with both sides; exact where these look alike when they are rounded.
 
     >>> short_of(Shortage("cpu", 2000, 500)), short_of(Shortage("cpu", 1190, 1188))

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ....api.objects import Node
-from ....simulation.capacity.room import Room
+from ....simulation.capacity.room import FreeRoom
 from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport
 from ..page.clustermap import ClusterMap, MapSide
@@ -22,7 +22,7 @@ from .explanation import rule_name, score_cell, short_of
 CHOSEN, FITS, NOT_REACHED, TURNED_DOWN = "chosen", "fits", "fits, not reached", "turned down"
 STATES = {CHOSEN: GOOD, FITS: NEAR, NOT_REACHED: HELD, TURNED_DOWN: BAD}
 MANY = 100
-"""A score of so many times the highest one hides the others in a bar."""
+"""A score of that many times the highest one hides the others in a bar."""
 Record = dict[str, Any]
 
 
@@ -31,7 +31,7 @@ class ExplainedCluster:
     """The cluster when the pod is decided."""
 
     nodes: Sequence[Node]
-    room: Room
+    room: FreeRoom
     pods: Sequence[Sequence[str]]
 
 
@@ -115,7 +115,7 @@ def _deciding(found: Explanation) -> str:
 
 
 def node_table(found: Explanation) -> DataTable:
-    """Every node, the best first, then the nearest to fitting; its scores and what stands against it in details."""
+    """Every node, the best first, then the nearest to fitting; its scores and what rules out it in details."""
     columns = (
         Column("node", "name"), Column("state", "tag", filter=True, colours=STATES), Column("total", "count"),
         Column("turned down by", "names", filter=True), Column("reasons"), Column("short of"), Column("obstacles", "count"),

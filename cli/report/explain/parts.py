@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....simulation.explain.eviction import NO_HELP, NOBODY, NOT_ENOUGH, STAYS
+from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS
 from ..page.amounts import amount_told, unit_of
 from ..page.markup import Markup, Text, joined, named, number, sentence, step, told
 from ..page.parts import BAD, GOOD, HELD, bullets, card, paragraph, plain_table, soft, tag, track
@@ -13,7 +13,7 @@ from .explanation import rule_name
 
 Record = dict[str, Any]
 SHOWN = 20
-"""So many victims are named."""
+"""That many victims are named."""
 
 
 def leads_table(path: str, leads: list[Record], ours: str, theirs: str) -> Markup:
@@ -89,7 +89,7 @@ def eviction_parts(record: Record) -> list[Text]:
     if eviction["whyNot"] != NO_HELP:
         return [paragraph("No pod is evicted for it: ", named(eviction["whyNot"]), ".")]
     priority = told("eviction.priority", number(eviction["priority"]))
-    found = (("unresolvable", STAYS), ("nobodyLower", NOBODY), ("notEnough", NOT_ENOUGH))
+    found = (("unresolvable", STAYS), ("nobodyLower", NONE_LOWER), ("notEnough", NOT_ENOUGH))
     lines = [sentence(told(f"eviction.{key}", number(eviction[key])), " nodes: ", why) for key, why in found if eviction[key]]
     return [paragraph("Evicting pods of a lower priority than its own, ", priority, ", would not help:"), bullets(lines)]
 

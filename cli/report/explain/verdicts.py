@@ -10,11 +10,11 @@ from .explanation import rule_name
 
 Record = dict[str, Any]
 SHOWN = 3
-"""So many reasons stand in the sentence."""
+"""That many reasons stand in the sentence."""
 
 
 def verdict(record: Record) -> Markup:
-    """Where the pod goes and what decided, or what stands against the nodes."""
+    """Where the pod goes and what decided, or what rules out the nodes."""
     pod = named(record["pod"])
     if record["passedOver"] is not None:
         return sentence(pod, " is not scheduled: ", named(record["passedOver"]), ".")
@@ -29,7 +29,7 @@ def verdict(record: Record) -> Markup:
 
 
 def _against(record: Record) -> Text:
-    """What stands against the nodes, the reason of most nodes first."""
+    """What rules out the nodes, the reason of most nodes first."""
     groups = sorted(enumerate(record["reasons"]), key=lambda pair: -pair[1]["count"])
     if not groups:
         return sentence(": ", named(record["error"].rstrip("."))) if record["error"] else ""

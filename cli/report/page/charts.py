@@ -20,7 +20,7 @@ DOTS = 72
 TEXT = 12.5
 """The size of all text in pixels; pictures are never shown smaller than they are."""
 FLATTENS = 12
-"""Where a column is so many times as high as the next or the typical one, the scale grows tenfold from mark to mark."""
+"""Where a column is that many times as high as the next or the typical one, the scale grows tenfold from mark to mark."""
 _INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
 """Colours that matplotlib is told -> what the page has in their place."""
 _SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}

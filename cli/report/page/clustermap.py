@@ -18,7 +18,7 @@ from .markup import Markup, data_script, element
 SIZE, GAP, ACROSS = 9, 2, 28
 """A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""
 FEW = 60
-"""So many nodes have squares of twice that size."""
+"""That many nodes have squares of twice that size."""
 LEVELS = ("nothing", *(f"up to {10 * tenth} %" for tenth in range(1, 11)), "more than 100 %")
 """What each colour of use means; its class is ``u0``, ``u1`` and so on."""
 ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")

@@ -17,7 +17,7 @@ PASSED, FAILED, NOT_ASKED = "passed", "turned down", "not asked"
 """What a cell says: the node passed the rule, was turned down by it, or was turned down or left out before it."""
 MARKS = {PASSED: "✓", FAILED: "✗", NOT_ASKED: "·"}
 MOST = 200
-"""So many lines are shown; a line may stand for many nodes."""
+"""That many lines are shown; a line may stand for many nodes."""
 
 
 @attrs.frozen

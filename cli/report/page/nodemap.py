@@ -10,7 +10,7 @@ from ....simulation.nodesbyuse import NodeUse
 from .clustermap import ZONES, ClusterMap, MapSide
 
 FEWEST, MOST = 2, 40
-"""Labels with so many values group nodes; others have them all in one group, or each in its own."""
+"""Labels with that many values group nodes; others have them all in one group, or each in its own."""
 PODS = "pods"
 
 
@@ -48,7 +48,7 @@ def _use(node: NodeUse | None, resource: str, before: bool) -> float | None:
     amounts = None if node is None else node.pods if resource == PODS else node.resources.get(resource)
     if amounts is None or amounts.allocatable <= 0:
         return None
-    return (amounts.before if before else amounts.requested) / amounts.allocatable
+    return (amounts.requested_before if before else amounts.requested) / amounts.allocatable
 
 
 def _labels(nodes: Sequence[NodeUse]) -> dict[str, list[str]]:

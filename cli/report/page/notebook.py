@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 
-from ....api.notebooks import LONGEST, MOST_ROWS, Lines, Look, NodeMap, Rows, shortened
+from ....api.notebooks import LONGEST, MOST_ROWS, LineChart, Look, NodeMap, Rows, shortened
 from .charts import Chart, ChartSeries
 from .clustermap import ZONES, ClusterMap, MapSide
 from .document import asset
@@ -77,7 +77,7 @@ def _map(found: NodeMap) -> Text:
     return ClusterMap("nodes", found.nodes, (MapSide("", found.uses),), labels).still()
 
 
-def _chart(found: Lines) -> Text:
+def _chart(found: LineChart) -> Text:
     places = _spread(len(found.places))
     series = [
         ChartSeries(name, [values[at] for at in places], at=at_colour) for at_colour, (name, values) in enumerate(found.values.items())

@@ -17,7 +17,7 @@ from .markup import Markup, Text, data_script, element, html, joined, number
 from .parts import SAME, tag
 
 FIRST = 50
-"""So many rows stand in the HTML."""
+"""That many rows stand in the HTML."""
 KINDS = ("text", "name", "names", "tag", "tags", "count", "decimal", "share", "cores", "bytes", "seconds")
 """How a column's values show: texts, names and lists of them, words in frames; numbers: pieces, shares of 1, millicores, bytes, seconds."""
 NUMBERS = KINDS[5:]

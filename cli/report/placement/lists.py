@@ -17,7 +17,7 @@ OUTCOMES = {"placed": GOOD, "waiting": NEAR, "evicted": NEAR, "gated": HELD, "un
 MADE_ROOM, NO_NODE = "makes room", "no node"
 RESULTS = {"placed": GOOD, "waiting": NEAR, MADE_ROOM: NEAR, NO_NODE: BAD}
 SHOWN = 5
-"""So many nodes stand in the details of a pod for each reason, and so many of the best."""
+"""That many nodes stand in the details of a pod for each reason, and that many of the best."""
 
 
 # --- pods -----------------------------------------------------------------------------------------------------------

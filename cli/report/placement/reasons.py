@@ -18,11 +18,11 @@ WORDS = (
 )  # fmt: skip
 """What a reason has in it -> what it is about; the first one counts."""
 TOLD, NAMED = 3, 60
-"""So many reasons stand in the verdict, and so many pods are named under each."""
+"""That many reasons stand in the verdict, and that many pods are named under each."""
 
 
 def about_what(reason: str) -> str:
-    """What stands against the pods, in a word or two; the reason itself where there is no shorter word.
+    """What rules out the pods, in a word or two; the reason itself where there is no shorter word.
 
     >>> about_what("Insufficient nvidia.com/gpu"), about_what("node(s) had taints that the pod didn't tolerate"), about_what("odd")
     ('gpu', 'taints', 'odd')

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ....simulation.drain.plan import DrainDocument, DrainEviction, Plan
+from ....simulation.drain.plan import DrainDocument, DrainEviction, DrainPlan
 from ..prose import wrapped
 from ..tables import TextTable
 from ..text import Cell
@@ -16,14 +16,14 @@ from ..words import count_doing, count_of
 MOST_REASONS = 10
 
 
-def node_records(plan: Plan) -> list[dict[str, Any]]:
+def node_records(plan: DrainPlan) -> list[dict[str, Any]]:
     """A record a node: those that can go in the order in which they are emptied, then the others."""
     answer, evicted, staying = plan.answer, plan.evictions_by_node(), Counter(one.node for one in plan.answer.staying)
     can = [{"node": name, "can": True, "evicted": evicted[name], "staying": staying[name], "why": None} for name in answer.can]
     return [*can, *({"node": name, "can": False, "evicted": None, "staying": None, "why": why} for name, why in answer.cannot.items())]
 
 
-def drain_tables(plan: Plan, *, wide: bool) -> Iterator[TextTable]:
+def drain_tables(plan: DrainPlan, *, wide: bool) -> Iterator[TextTable]:
     """The nodes; of a search those that can go, and why the others stay; *wide*: all nodes, and who goes where, in order."""
     answer, is_short = plan.answer, plan.answer.bound is not None and not wide
     records = [record for record in node_records(plan) if record["can"] or not is_short]

@@ -8,8 +8,8 @@ from typing import Any
 
 from ....api.objects import Node
 from ....api.record import plain
-from ....simulation.drain.plan import Plan
-from ....simulation.drain.standing import Standing
+from ....simulation.drain.plan import DrainPlan
+from ....simulation.drain.standing import NodeOccupancy
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
@@ -26,7 +26,7 @@ STATES = {CAN: GOOD, CANNOT: BAD}
 OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, GONE: BAD}
 
 
-def drain_html(plan: Plan, nodes: Sequence[Node], standing: tuple[Standing, Standing], about: About) -> str:
+def drain_html(plan: DrainPlan, nodes: Sequence[Node], standing: tuple[NodeOccupancy, NodeOccupancy], about: About) -> str:
     """*plan* as a page; *standing*: the cluster before and after."""
     record = plain(plan.answer)
     sections = [
@@ -93,13 +93,13 @@ def _derived(count: int) -> Markup:
 # --- what stops nodes -----------------------------------------------------------------------------------------------
 
 
-def _stops(plan: Plan, record: Record) -> Iterator[Section]:
+def _stops(plan: DrainPlan, record: Record) -> Iterator[Section]:
     parts: list[Text] = []
     gone = [one["pod"] for one in record["evictions"] if one["replacement"] is None]
     if gone:
         some = joined((named(pod) for pod in gone[:5]), ", ")
         parts.append(
-            note(count_doing(len(gone), "pod", "leave"), " for good, as nobody makes them again: ", some, ", ..." if len(gone) > 5 else "")
+            note(count_doing(len(gone), "pod", "leave"), " for good, as they are not made again: ", some, ", ..." if len(gone) > 5 else "")
         )
     if record["cannot"]:
         parts.append(card("Why nodes cannot go", _reasons(record)))
@@ -112,7 +112,7 @@ def _reasons(record: Record) -> Markup:
     return plain_table(["reason", "nodes", ""], rows, "Why nodes cannot go")
 
 
-def _nodes(plan: Plan) -> DataTable:
+def _nodes(plan: DrainPlan) -> DataTable:
     columns = (
         Column("node", "name"), Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}), Column("evicted", "count"),
         Column("staying", "count"), Column("what stops it"),
@@ -128,7 +128,7 @@ def _nodes(plan: Plan) -> DataTable:
 # --- before and after -----------------------------------------------------------------------------------------------
 
 
-def _map(record: Record, nodes: Sequence[Node], standing: tuple[Standing, Standing]) -> Section:
+def _map(record: Record, nodes: Sequence[Node], standing: tuple[NodeOccupancy, NodeOccupancy]) -> Section:
     names, can = [node.name for node in nodes], set(record["can"])
     states = [CAN if name in can else CANNOT if name in record["cannot"] else "" for name in names]
     sides = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import IO
 
-from ....simulation.newnodes.answer import Answer, number_of
+from ....simulation.newnodes.answer import NewNodesAnswer, number_of
 from ..prose import wrapped
 from ..tables import TextTable, width_of
 from ..text import Cell, Figure
@@ -14,12 +14,12 @@ from ..units import rounded, short_name
 from ..words import count_of
 
 MOST_PODS = 5
-"""Of pods without a node so many are told; ``wide`` tells more."""
+"""Of pods without a node that many are told; ``wide`` tells more."""
 MOST_NODES = 10
 PODS = "pods"
 
 
-def write_text(answer: Answer, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
+def write_text(answer: NewNodesAnswer, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
     """Write the answer as sentences and tables; *wide*: with more pods that find no node, and every new node."""
     width = width_of(stream)
     stream.writelines(f"{line}\n" for line in wrapped(_sentences(answer, wide), width))
@@ -31,7 +31,7 @@ def write_text(answer: Answer, stream: IO[str], *, wide: bool = False, headers: 
         stream.write(f"and {count_of(hidden, 'more new node')}: -o wide lists all\n")
 
 
-def _sentences(answer: Answer, wide: bool) -> Iterator[str]:
+def _sentences(answer: NewNodesAnswer, wide: bool) -> Iterator[str]:
     if answer.is_yes:
         yield from _yes(answer)
     else:
@@ -40,7 +40,7 @@ def _sentences(answer: Answer, wide: bool) -> Iterator[str]:
         yield f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room."
 
 
-def _yes(answer: Answer) -> Iterator[str]:
+def _yes(answer: NewNodesAnswer) -> Iterator[str]:
     pods = count_of(answer.found.best.wanted, "pod")
     if not answer.count:
         yield f"No new node is needed: {pods} to place, and each finds a node."
@@ -52,7 +52,7 @@ def _yes(answer: Answer) -> Iterator[str]:
     yield proof(answer)
 
 
-def proof(answer: Answer) -> str:
+def proof(answer: NewNodesAnswer) -> str:
     found, simulated = answer.found, f"({count_of(answer.found.simulated, 'simulation')} in all)"
     if found.is_proven:
         what = "no mix that costs less does" if len(answer.kinds) > 1 else "no smaller number does"
@@ -64,7 +64,7 @@ def proof(answer: Answer) -> str:
     return f"Not all cheaper mixes were simulated: {known} {simulated}; --most-trials allows more."
 
 
-def _no(answer: Answer, most: int) -> Iterator[str]:
+def _no(answer: NewNodesAnswer, most: int) -> Iterator[str]:
     told = answer.without_place
     if answer.found.never:
         yield f"{count_of(len(told), 'pod')} of {answer.found.best.wanted:,} can never be placed, whatever number of these nodes is added:"
@@ -82,7 +82,7 @@ def _number(value: Decimal) -> str:
     return f"{number_of(value):,}"
 
 
-def _tables(answer: Answer, wide: bool, headers: bool) -> Iterator[TextTable]:
+def _tables(answer: NewNodesAnswer, wide: bool, headers: bool) -> Iterator[TextTable]:
     rows = answer.added()
     if not rows:
         return

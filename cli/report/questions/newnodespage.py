@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....api.record import plain
-from ....simulation.newnodes.answer import Answer
+from ....simulation.newnodes.answer import NewNodesAnswer
 from ..page.about import About
 from ..page.amounts import column_kind
 from ..page.document import Page, page_html
@@ -19,7 +19,7 @@ from .newnodes import proof
 Record = Mapping[str, Any]
 
 
-def new_nodes_html(answer: Answer, about: About) -> str:
+def new_nodes_html(answer: NewNodesAnswer, about: About) -> str:
     """*answer* as a page."""
     record = plain(answer.document())
     sections = [*_without(record), *_added(record), *_why(answer, record)]
@@ -89,7 +89,7 @@ def _nodes(record: Record) -> DataTable:
     return DataTable("nodes", columns, rows, noun="new node")
 
 
-def _why(answer: Answer, record: Record) -> Iterator[Section]:
+def _why(answer: NewNodesAnswer, record: Record) -> Iterator[Section]:
     """Why not less; of an answer that is no, what was tried."""
     if record["placed"] and record["added"]:
         fewer: list[Text] = [named(f"With one fewer, {one}") for one in answer.fewer]

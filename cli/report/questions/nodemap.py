@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ....core.engine import Engine
-from ....simulation.capacity.room import Room
+from ....simulation.capacity.room import FreeRoom
 from ..page.clustermap import ZONES
 
 MOST_VALUES = 40
@@ -33,7 +33,7 @@ def _makes_groups(label: str, values: Collection[str]) -> bool:
     return label in ZONES or 1 < several <= min(MOST_VALUES, len(values) - 1)
 
 
-def uses_of(room: Room, names: Sequence[str]) -> dict[str, list[float | None]]:
+def uses_of(room: FreeRoom, names: Sequence[str]) -> dict[str, list[float | None]]:
     """Resource -> the share of it that is requested on each node of *names*; None where a node has none of it."""
     at = {name: column for column, name in enumerate(room.names)}
     found: dict[str, list[float | None]] = {}

@@ -17,7 +17,7 @@ SPOKEN = ("name", "release", "policy", "profile", "provider", "order", "cluster"
 
 
 @attrs.frozen
-class ComparedConfiguration:
+class SweepConfiguration:
     """One of those that are compared."""
 
     name: str
@@ -31,13 +31,13 @@ class ComparedConfiguration:
         return found
 
 
-def configurations(record: Mapping[str, Any]) -> list[ComparedConfiguration]:
+def configurations(record: Mapping[str, Any]) -> list[SweepConfiguration]:
     """Each configuration with its mean over seeds, or without seeds each run that has not failed."""
     where = "confidence" if record["confidence"] else "runs"
     rows = [(at, row) for at, row in enumerate(record[where]) if not row.get("error")]
     settings = [key for key in record["settings"] if key != "seed"]
     names = short_names([{key: row.get(key) for key in settings} for _, row in rows])
-    return [ComparedConfiguration(name, row, f"{where}.{at}") for name, (at, row) in zip(names, rows, strict=True)]
+    return [SweepConfiguration(name, row, f"{where}.{at}") for name, (at, row) in zip(names, rows, strict=True)]
 
 
 def short_names(rows: Sequence[Row]) -> list[str]:
@@ -74,15 +74,15 @@ class Best:
     objective: str
     more: bool
     """Whether more is better."""
-    best: tuple[ComparedConfiguration, ...]
-    worst: tuple[ComparedConfiguration, ...]
+    best: tuple[SweepConfiguration, ...]
+    worst: tuple[SweepConfiguration, ...]
 
 
-def best_of(found: Sequence[ComparedConfiguration], objectives: Sequence[str]) -> list[Best]:
+def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
     """Who is best in each objective that tells the configurations apart and of which one way is better."""
     answer = []
     for objective in objectives:
-        ways, groups = more_is_better(objective), defaultdict[float, list[ComparedConfiguration]](list)
+        ways, groups = more_is_better(objective), defaultdict[float, list[SweepConfiguration]](list)
         for one in found:
             value = one.value(objective)
             if value is not None:
@@ -93,11 +93,11 @@ def best_of(found: Sequence[ComparedConfiguration], objectives: Sequence[str]) -
     return answer
 
 
-def unbeaten(found: Sequence[ComparedConfiguration], objectives: Sequence[str]) -> list[ComparedConfiguration]:
+def unbeaten(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[SweepConfiguration]:
     """Those that no other one beats: as good in all *objectives*, and better in one."""
     signs = {name: 1 if more_is_better(name) else -1 for name in objectives}
 
-    def worth(one: ComparedConfiguration) -> list[float]:
+    def worth(one: SweepConfiguration) -> list[float]:
         return [sign * (one.value(name) or 0) for name, sign in signs.items()]
 
     values = [worth(one) for one in found]

@@ -14,7 +14,7 @@ from ..page.parts import BAD, GOOD, Section, card, fact, facts, grid, note, plai
 from ..page.plots import Interval, Intervals, Scatter, Spot
 from ..page.tables import Column, DataTable
 from ..words import count_of
-from .configurations import Best, ComparedConfiguration, best_of, configurations, unbeaten
+from .configurations import Best, SweepConfiguration, best_of, configurations, unbeaten
 from .searchpage import search_sections, search_verdict
 from .text import brief
 
@@ -33,7 +33,7 @@ def sweep_html(record: Record, about: About) -> str:
 # --- the outcome ----------------------------------------------------------------------------------------------------
 
 
-def verdict(record: Record, found: Sequence[ComparedConfiguration]) -> Markup:
+def verdict(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
     """Which configuration is best, and in what, in one sentence."""
     if not found:
         return sentence("All ", told("runs.length", number(len(record["runs"]))), " runs failed.")
@@ -51,7 +51,7 @@ def verdict(record: Record, found: Sequence[ComparedConfiguration]) -> Markup:
     return sentence(joined([said, *(sentence(_winners(each), " in ", _won(won)) for each, won in others)], "; "), ".")
 
 
-def _several(found: Sequence[ComparedConfiguration]) -> Markup:
+def _several(found: Sequence[SweepConfiguration]) -> Markup:
     path = found[0].path.rpartition(".")[0]
     return sentence(told(f"{path}.length", number(len(found))) if path == "confidence" else _derived(len(found)), " configurations")
 
@@ -70,13 +70,13 @@ def _won(won: Sequence[Best]) -> Markup:
     return joined((sentence(named(one.objective), " (", value_told(one.best[0], one.objective), ")") for one in won), " and ")
 
 
-def value_told(one: ComparedConfiguration, name: str) -> Markup:
+def value_told(one: SweepConfiguration, name: str) -> Markup:
     """A value of a configuration, marked with its place."""
     value = one.value(name)
     return sentence("-") if value is None else told(f"{one.path}.{step(name)}", brief(value))
 
 
-def _lead(record: Record, found: Sequence[ComparedConfiguration]) -> Markup:
+def _lead(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
     cards = [fact(told("runs.length", number(len(record["runs"]))), "runs")]
     if found:
         cards.append(fact(_derived(len(found)), "configurations"))
@@ -101,7 +101,7 @@ def _failed(record: Record) -> Iterator[Section]:
 # --- configurations against each other ------------------------------------------------------------------------------
 
 
-def _compared(record: Record, found: Sequence[ComparedConfiguration]) -> Iterator[Section]:
+def _compared(record: Record, found: Sequence[SweepConfiguration]) -> Iterator[Section]:
     best = best_of(found, record["objectives"])
     if best:
         same = [name for name in record["objectives"] if name not in {one.objective for one in best}]
@@ -132,7 +132,7 @@ def _best_table(best: Sequence[Best]) -> Markup:
     return plain_table(["objective", "better is", "best", "of", "worst", "of"], rows, "Best and worst in each objective")
 
 
-def _intervals(name: str, found: Sequence[ComparedConfiguration], record: Record) -> Intervals:
+def _intervals(name: str, found: Sequence[SweepConfiguration], record: Record) -> Intervals:
     rows = []
     for one in found:
         value = one.value(name)
@@ -143,12 +143,12 @@ def _intervals(name: str, found: Sequence[ComparedConfiguration], record: Record
     return Intervals(title=name, description=what, rows=rows, across=name)
 
 
-def _ends(one: ComparedConfiguration, name: str) -> list[Text]:
+def _ends(one: SweepConfiguration, name: str) -> list[Text]:
     keys = [key if key in one.row else name for key in (name, f"{name} low", f"{name} high")]
     return [value_told(one, key) for key in keys]
 
 
-def _scatter(pair: tuple[str, str], found: Sequence[ComparedConfiguration]) -> Scatter:
+def _scatter(pair: tuple[str, str], found: Sequence[SweepConfiguration]) -> Scatter:
     across, up = pair
     there = [one for one in found if one.value(across) is not None and one.value(up) is not None]
     front = {one.name for one in unbeaten(there, pair)}
@@ -160,7 +160,7 @@ def _scatter(pair: tuple[str, str], found: Sequence[ComparedConfiguration]) -> S
     return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, joined=0, numbers=numbers)
 
 
-def _means(record: Record, found: Sequence[ComparedConfiguration]) -> Markup:
+def _means(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
     objectives = record["objectives"]
     if len(found) > MOST_ROWS:
         columns = [Column("configuration", "name"), Column("seeds", "count"), *(Column(name, "count") for name in objectives)]
@@ -172,7 +172,7 @@ def _means(record: Record, found: Sequence[ComparedConfiguration]) -> Markup:
     return card("", plain_table(["configuration", "seeds", *objectives], rows, "Means over seeds"))
 
 
-def _mean(one: ComparedConfiguration, name: str) -> Markup:
+def _mean(one: SweepConfiguration, name: str) -> Markup:
     low, high = f"{name} low", f"{name} high"
     if one.value(name) is None or one.value(low) == one.value(high):
         return value_told(one, name)

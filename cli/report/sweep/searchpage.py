@@ -19,7 +19,7 @@ OTHERS, FRONT, TODAY = "other trials", "beaten by no other", "trial 0: the weigh
 
 
 def search_verdict(record: Record) -> Markup:
-    """How far the trials that nobody beats lie apart, and what the weights of today come to."""
+    """How far the trials that none beats lie apart, and what the weights of today come to."""
     trials, front = record["search"]["trials"], record["search"]["front"]
     counts = sentence(told("search.front.length", number(len(front))), " of ", told("search.trials.length", number(len(trials))), " trials")
     beaten = " is beaten by no other" if len(front) == 1 else " are beaten by no other"

@@ -16,9 +16,9 @@ from ....simulation.replay.series import columns, row_of
 
 Record = dict[str, Any]
 ROWS = 240
-"""So many rows of the series are kept at most; twice that while it runs."""
+"""That many rows of the series are kept at most; twice that while it runs."""
 KEPT = 5000
-"""So many events that are news are kept."""
+"""That many events that are news are kept."""
 USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Summary", "NodeAdded"}
 """Events that are told by the lives of pods, or by the map."""
 

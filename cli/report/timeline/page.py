@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ....api.record import plain
 from ....simulation.records import reasons_in
 from ....simulation.replay.recording import summary
 from ....simulation.replay.replay import Replay
@@ -33,7 +34,7 @@ SECONDS = "seconds from the start"
 
 def replay_html(replay: Replay, collected: Collected, about: About) -> str:
     """The replay that *collected* has followed, as a page."""
-    record = collected.record(summary(replay), replay.inputs.resources)
+    record = collected.record(plain(summary(replay)), replay.inputs.resources)
     sections = list(_sections(record, replay, collected))
     lead = counted("summary", record["summary"], CARDS, ALWAYS)
     return page_html(Page("kubeclassic replay", verdict(record, is_over=replay.is_over), about, sections, lead=lead))

@@ -25,7 +25,7 @@ from ....simulation.lab.session import Session
 from ....simulation.lab.source import LabError
 from ....simulation.lab.why import why
 from ... import report
-from .guard import Refused, check
+from .guard import RefusedRequest, check
 from .saves import SAVES, saved
 
 Json = dict[str, Any]
@@ -73,7 +73,7 @@ class LabApp:
         try:
             check(scope, self.token)
             await self._router(scope, receive, send)
-        except Refused as error:
+        except RefusedRequest as error:
             await _json({"error": str(error)}, error.status)(scope, receive, send)
 
     # --- files ------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class LabApp:
         """A state as a file: the policy, the scenario and so on."""
         what = request.path_params["what"]
         if what not in SAVES:
-            raise Refused(HTTPStatus.NOT_FOUND, f'save: got "{what}", wanted one of {", ".join(SAVES)}')
+            raise RefusedRequest(HTTPStatus.NOT_FOUND, f'save: got "{what}", wanted one of {", ".join(SAVES)}')
         try:
             name, kind, text = await self.worker.ask(saved, what, self.session, self.given)
         except KubeclassicError as error:
@@ -172,7 +172,7 @@ def _file(name: str) -> Response:
     places = [files(f"{report.__name__}.{package}").joinpath("assets", name) for package in ASSETS]
     place = next((place for place in places if place.is_file()), None)
     if kind is None or place is None:
-        raise Refused(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
+        raise RefusedRequest(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
     return Response(place.read_bytes(), headers=HEADERS, media_type=kind)
 
 
@@ -181,18 +181,18 @@ def _json(value: Json, status: int = HTTPStatus.OK) -> Response:
 
 
 async def _body(request: Request) -> Json:
-    """The JSON object of a request. Raises :class:`~.guard.Refused`."""
+    """The JSON object of a request. Raises :class:`~.guard.RefusedRequest`."""
     if request.headers.get("content-type", "").partition(";")[0] != JSON:
-        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
+        raise RefusedRequest(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
     content = bytearray()
     async for part in request.stream():
         content += part
         if len(content) > BODY_BYTES:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
+            raise RefusedRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
     try:
         value = msgspec.json.decode(bytes(content))
     except (msgspec.DecodeError, RecursionError):
-        raise Refused(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
+        raise RefusedRequest(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
     if not isinstance(value, dict):
-        raise Refused(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")
+        raise RefusedRequest(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")
     return value

@@ -10,7 +10,7 @@ from ...declaring.options import ClusterChoice
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class LabOptions:
     """What the command line asks for, besides the scheduler."""
 
     paths: tuple[Path, ...]

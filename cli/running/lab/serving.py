@@ -15,14 +15,14 @@ from ...engines.setup import Setup
 from ...report.words import count_of
 from ..notices import tell_notices
 from .app import LabApp
-from .asked import Asked
+from .asked import LabOptions
 from .start import session_of
 
 TOKEN_BYTES = 18
 
 
 @attrs.define(eq=False)
-class Site:
+class LabSite:
     """One lab."""
 
     app: LabApp
@@ -30,7 +30,7 @@ class Site:
     opens: bool
 
     @classmethod
-    def of(cls, setup: Setup, asked: Asked) -> Site:
+    def of(cls, setup: Setup, asked: LabOptions) -> LabSite:
         """The lab that the command line asks for, with its first answer."""
         session, given = session_of(setup, asked)
         scenario = session.bench.scenario(session.state)

@@ -19,10 +19,10 @@ from ....simulation.lab.session import Session
 from ....simulation.lab.source import POLICY, PROFILE, PROVIDER, Source, default_profile
 from ...engines.setup import Setup
 from ..cluster import settled_for
-from .asked import Asked
+from .asked import LabOptions
 
 
-def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:
+def session_of(setup: Setup, asked: LabOptions) -> tuple[Session, Given]:
     """The session, and what the command to repeat it needs. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input."""
     if not is_auto(setup.release):
         setup.recipe  # noqa: B018  # mistakes are told before any file is read

@@ -39,7 +39,7 @@ class Runner(Protocol):
 
 
 @attrs.frozen
-class Cluster:
+class FollowedCluster:
     """A live cluster, and the scheduler that is asked."""
 
     access: Access
@@ -52,14 +52,16 @@ class Cluster:
         return LiveState(self.engine, api, recorder, LiveClocks(loop.time, time.time), self.scheduler_name, report=warn)
 
 
-def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> Cluster:
+def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> FollowedCluster:
     """The cluster and the scheduler that the options name."""
     engine = setup.recipe.engine()
     access = in_cluster() if kubeconfig is None else read_kubeconfig(kubeconfig, context)
-    return Cluster(access, engine, min(setup.recipe.scheduler_names))
+    return FollowedCluster(access, engine, min(setup.recipe.scheduler_names))
 
 
-async def follow(cluster: Cluster, transport: Transport, handler: Handler, runner: Runner, seconds: float | None = None) -> int | None:
+async def follow(
+    cluster: FollowedCluster, transport: Transport, handler: Handler, runner: Runner, seconds: float | None = None
+) -> int | None:
     """Let informers tell *handler*, and *runner* run, until a signal or for some seconds. Answers the signal."""
     algorithm = cluster.engine.algorithm
     informers = informers_of(algorithm.release, algorithm.gates, transport, handler, warn)
@@ -97,6 +99,6 @@ def end_at_signals() -> tuple[asyncio.Event, list[int]]:
     return end, ended_by
 
 
-def connection(cluster: Cluster) -> HttpTransport:
+def connection(cluster: FollowedCluster) -> HttpTransport:
     """Requests to the API server."""
     return HttpTransport(cluster.access)

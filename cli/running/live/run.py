@@ -34,7 +34,7 @@ class MissingExtraError(KubeclassicError):
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class RunOptions:
     """What the command line asks for."""
 
     setup: Setup
@@ -58,7 +58,7 @@ def run_scheduler(
         return 0
     tell = _teller(form, explain) if dry_run or explain else None
     access = access_of(settings, context)
-    return asyncio.run(_scheduled(Asked(setup=setup, settings=settings, access=access, is_dry=dry_run, explains=explain, tell=tell)))
+    return asyncio.run(_scheduled(RunOptions(setup=setup, settings=settings, access=access, is_dry=dry_run, explains=explain, tell=tell)))
 
 
 def _write_config(setup: Setup, settings: RunSettings) -> None:
@@ -68,14 +68,14 @@ def _write_config(setup: Setup, settings: RunSettings) -> None:
     note(f"wrote the configuration to {settings.write_config_to}")
 
 
-async def _scheduled(asked: Asked) -> int:
+async def _scheduled(asked: RunOptions) -> int:
     async with HttpTransport(asked.access) as link:
         end, ended_by = end_at_signals()
         status = await scheduled(asked, link, end)
         return status or STATUS[ended_by[0] if ended_by else None]
 
 
-async def scheduled(asked: Asked, link: Transport, end: asyncio.Event) -> int:
+async def scheduled(asked: RunOptions, link: Transport, end: asyncio.Event) -> int:
     """Schedule over *link* until *end* is set; the exit status."""
     try:
         from ....live.process.process import LeaderLostError, Process

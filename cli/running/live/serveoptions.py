@@ -14,7 +14,7 @@ class ServeOptionError(KubeclassicError):
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class ServeOptions:
     """What the command line wants served, and how."""
 
     paths: tuple[Path, ...] = ()

@@ -27,7 +27,7 @@ from ...engines.setup import Setup
 from ...report.words import count_of
 from ..cluster import opened
 from ..notices import tell_notices
-from .serveoptions import Asked, ServeOptionError
+from .serveoptions import ServeOptionError, ServeOptions
 
 
 class TokenError(KubeclassicError):
@@ -35,17 +35,17 @@ class TokenError(KubeclassicError):
 
 
 @attrs.define(eq=False)
-class Site:
+class ServerSite:
     """One server."""
 
-    asked: Asked
+    asked: ServeOptions
     listening: Listening
     app: ExtenderApp
     access: Access | None = None
     """The way to the API server that is followed; None: there is none."""
 
     @classmethod
-    def of(cls, setup: Setup, asked: Asked) -> Site:
+    def of(cls, setup: Setup, asked: ServeOptions) -> ServerSite:
         """The server that the command line asks for, with the cluster of its files."""
         listening = Listening(
             address=asked.address, port=asked.port, certificate=asked.certificate, key=asked.key, client_ca=asked.client_ca,
@@ -98,14 +98,14 @@ def _failed(task: asyncio.Task[None]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is not None
 
 
-def _followed(setup: Setup, asked: Asked) -> ServedCluster:
+def _followed(setup: Setup, asked: ServeOptions) -> ServedCluster:
     """A cluster without objects yet."""
     if is_auto(setup.release):
         raise ServeOptionError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
     return ServedCluster(setup.recipe.engine, asked.defaults)
 
 
-def _of_files(setup: Setup, asked: Asked) -> ServedCluster:
+def _of_files(setup: Setup, asked: ServeOptions) -> ServedCluster:
     """The cluster of the files."""
     found = opened(asked.paths, ClusterChoice(no_defaults=not asked.defaults), setup)
     scenario = found.scenario
@@ -117,7 +117,7 @@ def _of_files(setup: Setup, asked: Asked) -> ServedCluster:
     return cluster
 
 
-def _tell(cluster: ServedCluster, asked: Asked) -> None:
+def _tell(cluster: ServedCluster, asked: ServeOptions) -> None:
     algorithm = cluster.engine.algorithm
     if algorithm.extenders:
         warn(f"the configuration's own extenders are not called: {len(algorithm.extenders)}")
@@ -127,7 +127,7 @@ def _tell(cluster: ServedCluster, asked: Asked) -> None:
             note(line)
 
 
-def _shown(cluster: ServedCluster, asked: Asked) -> dict[str, Any]:
+def _shown(cluster: ServedCluster, asked: ServeOptions) -> dict[str, Any]:
     """What ``/configz`` says."""
     engine = cluster.engine
     return {

@@ -11,11 +11,11 @@ import click
 
 from ....live.client.transport import Transport
 from ....live.scheduler.dryrun import DryApi, NoEvents
-from ....live.scheduler.shadow.judging import AgreementCounts, PodJudgement
+from ....live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
 from ....live.scheduler.shadow.shadow import Shadow
 from ...console.output import note
 from ...engines.setup import Setup
-from .following import Cluster, cluster_of, connection, follow
+from .following import FollowedCluster, cluster_of, connection, follow
 
 
 def run_shadow(
@@ -31,14 +31,14 @@ def run_shadow(
     return 1 if tally.counts["different"] else 0
 
 
-async def _shadowed(cluster: Cluster, seconds: float | None, tell: Callable[[PodJudgement], None]) -> AgreementCounts:
+async def _shadowed(cluster: FollowedCluster, seconds: float | None, tell: Callable[[PodJudgement], None]) -> ShadowAgreement:
     async with connection(cluster) as transport:
         return await shadowed(cluster, transport, tell, seconds)
 
 
 async def shadowed(
-    cluster: Cluster, transport: Transport, tell: Callable[[PodJudgement], None], seconds: float | None = None
-) -> AgreementCounts:
+    cluster: FollowedCluster, transport: Transport, tell: Callable[[PodJudgement], None], seconds: float | None = None
+) -> ShadowAgreement:
     """Compare over *transport* until a signal, or for some seconds."""
     shadow = Shadow(cluster.state(DryApi(), NoEvents()), tell)
     await follow(cluster, transport, shadow, shadow, seconds)

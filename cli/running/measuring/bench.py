@@ -1,11 +1,10 @@
-"""What ``kubeclassic bench`` does: it times cases, checks their hosts, runs another scheduler beside and draws a flame graph."""
+"""What ``kubeclassic bench`` does: it times a case, checks their hosts, runs another scheduler beside and draws a flame graph."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import click
 
-from ....api.record import UNSET, plain
+from ....api.record import UNSET, as_document
 from ....exceptions import KubeclassicError
 from ....extenders.choice import ConfiguredExtenders
 from ....simulation.bench import bench as timing
@@ -23,76 +22,65 @@ from ...console.output import note, warn, writing
 from ...console.progress import Work, working
 from ...declaring.memory import engine_options
 from ...report.bench import bench_tables
-from ...report.documents import document
 from ...report.tables import write_tables
-from .benchproblems import Asked, Json, in_todays_words, problems
+from .benchproblems import BenchOptions, Json, in_todays_words, problem
 
-__all__ = ["Asked", "run"]
+__all__ = ["BenchOptions", "run"]
 
 
-class MissingExtra(KubeclassicError):
+class MissingBenchExtra(KubeclassicError):
     """An option needs a package that is not installed."""
 
 
-def run(asked: Asked) -> None:
-    """Time what is asked for, print the best run of each case, and end with status 1 where a host is another than expected."""
+def run(asked: BenchOptions) -> None:
+    """Time the case, print its best run, and end with status 1 where a host is another than expected."""
     asked = in_todays_words(asked)
     profiler = _profiler() if asked.flame_graph else None
-    are_right = True
-    records = []
-    for problem, read_seconds in _read(problems(asked)):
-        with working("timing", asked.repeat, "runs", word=problem["name"], still=True) as work:
-            record, is_right = _timed(problem, asked, profiler, read_seconds, work)
-        records.append(record)
-        are_right = are_right and is_right
-        if asked.form == "json":
-            click.echo(json.dumps(document(record.KIND, plain(record))))
-    if asked.form == "table":
-        write_tables(bench_tables(records), sys.stdout)
-    if not are_right:
+    started = time.process_time()
+    case = problem(asked)
+    read_seconds = time.process_time() - started
+    with working("timing", asked.repeat, "runs", word=case["name"], still=True) as work:
+        record, is_right = _timed(case, asked, profiler, read_seconds, work)
+    if asked.form == "json":
+        click.echo(json.dumps(as_document(record)))
+    else:
+        write_tables(bench_tables([record]), sys.stdout)
+    if not is_right:
         sys.exit(1)
 
 
-def _read(found: Iterator[Json]) -> Iterator[tuple[Json, float]]:
-    """Each case, with the processor time that it took to read."""
-    started = time.process_time()
-    for problem in found:
-        yield problem, time.process_time() - started
-        started = time.process_time()
-
-
-def _timed(problem: Json, asked: Asked, profiler: Any, read_seconds: float, work: Work) -> tuple[BenchDocument, bool]:
+def _timed(case: Json, asked: BenchOptions, profiler: Any, read_seconds: float, work: Work) -> tuple[BenchDocument, bool]:
     """What is told of one case, and whether its hosts are as expected."""
-    wanted = None if asked.check is None else timing.read_hosts(asked.check, problem["version"])
+    wanted = None if asked.check is None else timing.read_hosts(asked.check, case["version"])
     options = {**engine_options(asked.memory, asked.no_memory), "extenders": ConfiguredExtenders(asked.extenders)}
-    runs, theirs = _alternating(problem, asked, options, work)
+    runs, theirs = _alternating(case, asked, options, work)
     best = max(runs, key=lambda found: found.rate)
-    record = _record(problem, best, runs, theirs, read_seconds, asked.output)
+    record = _record(case, best, runs, theirs, read_seconds, asked.output)
     _compare_work(record)
     for line in best.quick.lines() if asked.verbose else ():
         note(line)
     if asked.flame_graph is not None:
-        timing.profiled(problem, options, profiler)
+        timing.profiled(case, options, profiler)
         with writing(asked.flame_graph) as stream:
             stream.write(_rendered(profiler, asked.flame_graph))
     return record, wanted is None or _is_right(best, *wanted)
 
 
-def _alternating(problem: Json, asked: Asked, options: Json, work: Work) -> tuple[list[Timing], Opponent | None]:
+def _alternating(case: Json, asked: BenchOptions, options: Json, work: Work) -> tuple[list[Timing], Opponent | None]:
     """The runs, each followed by one of the other scheduler if there is one."""
     if asked.against is None:
-        return [_once(problem, options, work) for _ in range(asked.repeat)], None
-    with as_file(problem, asked.case) as place:
-        opponent = Opponent(asked.against, str(place), problem["name"], problem["version"])
+        return [_once(case, options, work) for _ in range(asked.repeat)], None
+    with as_file(case, asked.case) as place:
+        opponent = Opponent(asked.against, str(place), case["name"], case["version"])
         runs = []
         for _ in range(asked.repeat):
-            runs.append(_once(problem, options, work))
+            runs.append(_once(case, options, work))
             opponent.run()
     return runs, opponent
 
 
-def _once(problem: Json, options: Json, work: Work) -> Timing:
-    found = timing.time_once(problem, options)
+def _once(case: Json, options: Json, work: Work) -> Timing:
+    found = timing.time_once(case, options)
     work.done += 1
     return found
 
@@ -104,17 +92,17 @@ def _compare_work(record: BenchDocument) -> None:
 
 
 def _record(
-    problem: Json, best: Timing, runs: list[Timing], theirs: Opponent | None, read_seconds: float, output: str | None
+    case: Json, best: Timing, runs: list[Timing], theirs: Opponent | None, read_seconds: float, output: str | None
 ) -> BenchDocument:
     rates = tuple(round(found.rate, 1) for found in runs)
     with nullcontext() if output is None else writing(output) as stream:
         write_seconds = timing.seconds_to_write(best, stream)
     p50, p90, p95, p99 = (round(found, 4) for found in best.latencies)
     return BenchDocument(
-        case=problem["name"], release=problem["version"], nodes=best.nodes, pods=len(best.hosts),
+        case=case["name"], release=case["version"], nodes=best.nodes, pods=len(best.hosts),
         scheduled=best.scheduled, cycles=best.cycles, cpu_seconds=round(best.cpu_seconds, 4),
         wall_seconds=round(best.wall_seconds, 4), pods_per_s=round(best.rate, 1), p50_ms=p50, p90_ms=p90, p95_ms=p95, p99_ms=p99,
-        throughput=best.throughput, load_seconds=round(best.load_seconds + read_seconds, 3), setup_seconds=round(best.setup_seconds, 3),
+        throughput=best.throughput, load_seconds=round(best.load_seconds + read_seconds, 3),
         quick=best.quick, runs=rates, write_seconds=round(write_seconds, 4), peak_rss_mb=timing.peak_rss_mb(),
         calibration=timing.calibration(), against=UNSET if theirs is None else theirs.beside(rates),
     )  # fmt: skip
@@ -136,7 +124,7 @@ def _profiler() -> Any:
     try:
         return import_module("pyinstrument").Profiler(interval=0.0005)
     except ImportError:
-        raise MissingExtra("--flame-graph: got no pyinstrument, wanted it installed: pip install 'kubeclassic[bench]'") from None
+        raise MissingBenchExtra("--flame-graph: got no pyinstrument, wanted it installed: pip install 'kubeclassic[bench]'") from None
 
 
 def _rendered(profiler: Any, path: Path) -> str:

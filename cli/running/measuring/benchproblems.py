@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,7 @@ from ....exceptions import KubeclassicError, UnknownNameError
 from ....framework.config.configuration import KIND, load_configuration
 from ....framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from ....simulation.bench import bench as timing
-from ....simulation.bench.cases import Shape
-from ....simulation.bench.workloads.files import find_workloads, is_workload_file
+from ....simulation.bench.cases import CaseSize
 from ...console.output import note
 
 Json = dict[str, Any]
@@ -24,11 +23,10 @@ PERCENTAGE = "percentageOfNodesToScore"
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class BenchOptions:
     """The options, as they were given."""
 
     case: Path | None
-    workload: tuple[str, ...]
     kind: str | None
     nodes: int
     existing: int | None
@@ -51,15 +49,15 @@ class Asked:
     verbose: bool
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> CaseSize:
         """The cluster to generate."""
-        return Shape(kind=self.kind or "basic", nodes=self.nodes, existing=self.existing, pods=self.pods, templates=self.templates)
+        return CaseSize(kind=self.kind or "basic", nodes=self.nodes, existing=self.existing, pods=self.pods, templates=self.templates)
 
 
 # --- older forms ----------------------------------------------------------------------------------------------------
 
 
-def in_todays_words(asked: Asked) -> Asked:
+def in_todays_words(asked: BenchOptions) -> BenchOptions:
     """The same with --profile for a configuration alone: it meant a flame graph too, and --scheduler-profile was its other name."""
     if asked.profile is not None and not _is_configuration(asked.profile):
         _once("--profile", asked.profile, "--flame-graph", asked.flame_graph)
@@ -101,43 +99,18 @@ def _version(release: str | None, profile: Path | None) -> str | None:
     return version
 
 
-def problems(asked: Asked) -> Iterator[Json]:
-    """The cases to time, each made when it is asked for: one, or each workload of a file of workloads."""
+def problem(asked: BenchOptions) -> Json:
+    """The case to time."""
     if (asked.case is None) == (asked.kind is None):
         raise click.UsageError("wanted either a CASE or --kind")
     release = _version(asked.release, asked.profile)
-    if asked.case is not None and is_workload_file(asked.case):
-        yield from (_configured(found, asked) for found in _workloads(asked, asked.case, release or DEFAULT_FRAMEWORK))
-        return
-    if asked.workload:
-        raise click.UsageError(f"--workload: got {asked.case or f'--kind {asked.kind}'}, which has no workloads")
     default = release or DEFAULT_RELEASE
     found = asked.shape.case(default) if asked.case is None else timing.read_case(asked.case, default)
-    yield _configured(found if release is None else _with_release(found, release), asked)
-
-
-def _workloads(asked: Asked, file: Path, release: str) -> Iterator[Json]:
-    found = find_workloads(file, asked.workload)
-    given = [name for name, value in (("--check", asked.check), ("--output", asked.output), ("--flame-graph", asked.flame_graph)) if value]
-    if given and len(found) > 1:
-        raise click.UsageError(f"{given[0]}: got {len(found)} workloads, wanted one: choose it with --workload")
-    for workload in found:
-        workload.check()
-    by_time = [workload.name for workload in found if workload.uses_time()]
-    if by_time:
-        note(f"note: {', '.join(by_time)}: churn and sleep go by virtual time: a decision counts as 1 ms, and nobody sleeps")
-    for workload in found:
-        problem = _with_release(workload.problem(release), release)
-        if "profile" in problem["config"] and FRAMEWORK_RELEASES.get(release) is None:
-            raise UnknownNameError(f"{problem['name']}: it names a {KIND}, which release {release} does not have")
-        yield problem
-
-
-def _configured(found: Json, asked: Asked) -> Json:
+    found = found if release is None else _with_release(found, release)
     return found | {"config": _config(found.get("config") or {}, asked)}
 
 
-def _config(config: dict[str, Any], asked: Asked) -> dict[str, Any]:
+def _config(config: dict[str, Any], asked: BenchOptions) -> dict[str, Any]:
     """The case's *config*, and over it what the options say."""
     changes: dict[str, Any] = {"preemption": False} if asked.disable_preemption else {}
     profile = config.get("profile")
@@ -164,5 +137,3 @@ def _with_release(case: dict[str, Any], release: str) -> dict[str, Any]:
     if left_out:
         note(f"left out, as release {release} has no such gates: {', '.join(left_out)}")
     return case | {"version": release, "config": {**config, "featureGates": kept}}
-
-

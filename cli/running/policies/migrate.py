@@ -12,7 +12,7 @@ from typing import IO, Any
 import attrs
 import click
 
-from ....algorithmprovider.config import KubeSchedulerConfiguration
+from ....algorithmprovider.config import AlgorithmConfiguration
 from ....algorithmprovider.gates import parse_gates
 from ....algorithmprovider.policy import Policy
 from ....algorithmprovider.releases import DEFAULT_RELEASE
@@ -27,7 +27,7 @@ from ....simulation.compare.agreement import DIFFERENT
 from ....simulation.compare.compare import Comparison
 from ....simulation.compare.migration import Check, agrees
 from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
-from ....simulation.compare.trials import Trial, trials
+from ....simulation.compare.trials import DeviationTrial, trials
 from ....simulation.releasenotes import with_release_notices
 from ....simulation.scenario import Scenario, read_scenario
 from ...console.output import note, warn, writing
@@ -55,7 +55,7 @@ REPORTS: dict[str, Callable[[dict[str, Any], About, ClusterMap], str]] = {
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class MigrateOptions:
     """All options besides FILE and the release."""
 
     target: str | None
@@ -83,7 +83,7 @@ class Asked:
             raise UnknownNameError(f'--report: got "{self.report}", wanted a name that ends in {", ".join(REPORTS)}')
 
 
-def run(file: Path, release: str, asked: Asked) -> None:
+def run(file: Path, release: str, asked: MigrateOptions) -> None:
     """Write the profile, list what has no equivalent, and end with status 1 if a decision is different."""
     asked.check()
     before, target = _releases(release, asked.target)
@@ -121,7 +121,12 @@ def _releases(release: str, target: str | None) -> tuple[Release, Release]:
 
 
 def _translated(
-    policy: Policy | None, release: Release, config: KubeSchedulerConfiguration, target: Release, asked: Asked, without: frozenset[str]
+    policy: Policy | None,
+    release: Release,
+    config: AlgorithmConfiguration,
+    target: Release,
+    asked: MigrateOptions,
+    without: frozenset[str],
 ) -> Migration:
     return migrate(policy, release, config, target=target, without=without, selector_spread=asked.selector_spread)
 
@@ -142,7 +147,7 @@ class Checked:
     warnings: tuple[str, ...]
 
 
-def _compared(check: Check, asked: Asked) -> Checked:
+def _compared(check: Check, asked: MigrateOptions) -> Checked:
     """Judge the waiting pods."""
     warnings = list[str]()
     with telling("reading", ", ".join(map(str, (*asked.paths, *asked.more)))):
@@ -160,7 +165,7 @@ def _compared(check: Check, asked: Asked) -> Checked:
     return Checked(check.on(scenario, correlates=asked.report is not None, following=following), scenario, tuple(warnings))
 
 
-def _migration(read: PolicyFile, check: Check, made: Migration, tried: Sequence[Trial], asked: Asked) -> dict[str, Any]:
+def _migration(read: PolicyFile, check: Check, made: Migration, tried: Sequence[DeviationTrial], asked: MigrateOptions) -> dict[str, Any]:
     """What the report has beside the check."""
     notes = [
         {"subject": told.subject, "text": told.text, "deviation": told.deviation.name if told.deviation else None} for told in made.notes
@@ -171,7 +176,7 @@ def _migration(read: PolicyFile, check: Check, made: Migration, tried: Sequence[
     return {**given, **documents, "notes": notes, "trials": [trial.record() for trial in tried]}
 
 
-def _report(record: dict[str, Any], file: Path, found: Checked, asked: Asked) -> None:
+def _report(record: dict[str, Any], file: Path, found: Checked, asked: MigrateOptions) -> None:
     migration = record["migration"]
     rules: list[Text] = [sentence("Policy: ", code(str(file)))]
     rules += [sentence("as upstream in: ", named_text(", ".join(migration["undone"])))] if migration["undone"] else []

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import attrs
 
-from ....algorithmprovider.config import KIND, KubeSchedulerConfiguration, decode_policy, load_configuration, policy_document
+from ....algorithmprovider.config import KIND, AlgorithmConfiguration, decode_policy, load_configuration, policy_document
 from ....algorithmprovider.policy import Policy
 from ....algorithmprovider.releases import RELEASES, find_release
 from ....api.reading.documents import Document, read_documents
@@ -25,7 +25,7 @@ class PolicyFile:
     """A Policy (None: a provider's rules run) and the component configuration that it is a part of."""
 
     document: Document | None
-    config: KubeSchedulerConfiguration
+    config: AlgorithmConfiguration
 
     @property
     def policy(self) -> Policy | None:
@@ -37,7 +37,7 @@ def read_policy_file(file: Path) -> PolicyFile:
     """What is in *file* (``-``: standard input). Raises :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
     again = _stream(file)
     if not _is_configuration(file, again()):
-        return PolicyFile(policy_document(file, again()), KubeSchedulerConfiguration())
+        return PolicyFile(policy_document(file, again()), AlgorithmConfiguration())
     config = load_configuration(file, again())
     if config.policy() is None or config.source.policy is None or config.source.policy.file is None:
         return PolicyFile(None, config)

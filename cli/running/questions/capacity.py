@@ -13,9 +13,9 @@ from ....api.objects import Pod
 from ....api.reading.documents import Document
 from ....api.reading.notices import Notice, input_warnings
 from ....exceptions import KubeclassicError
-from ....simulation.capacity.answer import Answer
+from ....simulation.capacity.answer import CapacityAnswer
 from ....simulation.capacity.curve import axes_of
-from ....simulation.capacity.question import Question, asked
+from ....simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ....simulation.capacity.templates import READ_KINDS
 from ....simulation.functions.capacitycurve import ANY_POD
 from ....simulation.releasenotes import with_pod_notices
@@ -25,7 +25,7 @@ from ...console.progress import counting
 from ...declaring.options import ClusterChoice
 from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
-from ...report.capacity.page import Standing, capacity_html
+from ...report.capacity.page import CapacityBoard, capacity_html
 from ...report.capacity.text import write_text
 from ...report.listing import write_csv
 from ...report.questions.nodemap import grouped, pods_on
@@ -45,7 +45,7 @@ class CapacityOptionError(KubeclassicError):
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class CapacityOptions:
     """What the command line asks for, and how it wants the answer."""
 
     templates: tuple[Path, ...]
@@ -54,7 +54,7 @@ class Asked:
     max_limit: int = 0
     exclude: tuple[str, ...] = ()
     pending_first: bool = False
-    preemption: bool = False
+    preempts: bool = False
     curve: tuple[str, ...] = ()
     plot: Path | None = None
     add_node: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Asked:
     @property
     def limit(self) -> int | None:
         """After how many copies the count stops."""
-        return min((limit for limit in (self.wanted, self.max_limit) if limit), default=None)
+        return limit_of(self.wanted, self.max_limit)
 
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`CapacityOptionError`."""
@@ -80,8 +80,7 @@ class Asked:
             raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
         if not self.curve and self.plot is not None:
             raise CapacityOptionError("--plot: got it without --curve, wanted --curve too")
-        if self.wanted and 0 < self.max_limit < self.wanted:
-            raise CapacityOptionError(f"--max-limit: got {self.max_limit}, wanted as many as --pods {self.wanted} at least, or none")
+        self.limit  # noqa: B018  # raises where both limits do not go together
         for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
             if self.curve and value:
                 raise CapacityOptionError(f"--curve: got it with {flag}, wanted one pod, and as many of each size as fit")
@@ -102,18 +101,17 @@ class Asked:
             raise CapacityOptionError("--pods: got none, wanted the number of copies that new nodes are for")
 
 
-def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Asked) -> int:
+def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: CapacityOptions) -> int:
     """Count, and write the answer; the exit status."""
     wanted.check()
-    if wanted.preemption and not setup.get("preemption"):
+    if wanted.preempts and not setup.get("preemption"):
         raise CapacityOptionError("--preemption: got it with --disable-preemption, wanted one of them")
     axes = axes_of(wanted.curve)
-    given = opened(paths, cluster, setup.with_(preemption=wanted.preemption))
+    given = opened(paths, cluster, setup.with_(preemption=wanted.preempts))
     templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
-        given.scenario, templates, given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
+        given.scenario, templates, given.setup.recipe, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
-        priorities=given.setup.recipe.keeps_priorities,
     )  # fmt: skip
     noted = with_pod_notices(given.scenario, [given.engine.algorithm], question.pods)
     given = attrs.evolve(given, scenario=checked_scenario(noted, cluster))
@@ -125,22 +123,22 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
     return _count(paths, given, question, wanted)
 
 
-def _new_nodes(wanted: Asked) -> NewNodes:
+def _new_nodes(wanted: CapacityOptions) -> NewNodes:
     return NewNodes(
         given=wanted.add_node, costs=wanted.cost, most_nodes=wanted.most_nodes, most_trials=wanted.most_trials,
-        preemption=wanted.preemption, form=wanted.form, output=wanted.output, report=wanted.report,
+        form=wanted.form, output=wanted.output, report=wanted.report,
         headers=not wanted.no_headers, wide=wanted.verbose,
     )  # fmt: skip
 
 
-def _forms(wanted: Asked) -> Forms:
+def _forms(wanted: CapacityOptions) -> Forms:
     return Forms(form=wanted.form, output=wanted.output, plot=wanted.plot, report=wanted.report, headers=not wanted.no_headers)
 
 
-def _count(paths: Sequence[Path], given: Opened, question: Question, wanted: Asked) -> int:
+def _count(paths: Sequence[Path], given: Opened, question: CapacityQuestion, wanted: CapacityOptions) -> int:
     with counting(question.limit, "counting", "copies") as progress:
         counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
-    answer = Answer.of(given.engine.release.version, counted, question, wanted.wanted)
+    answer = CapacityAnswer.of(given.engine.release.version, counted, question, wanted.wanted)
 
     def page() -> str:
         origin = about(given.scenario, [*paths, *wanted.templates], releases=[answer.release], rules=given.setup.in_words())
@@ -152,14 +150,14 @@ def _count(paths: Sequence[Path], given: Opened, question: Question, wanted: Ask
     return 0 if answer.is_yes else 1
 
 
-def _standing(given: Opened, question: Question) -> Standing:
+def _standing(given: Opened, question: CapacityQuestion) -> CapacityBoard:
     """The pods of the cluster where they are before and after the count."""
     scenario = question.scenario
     names = [node.name for node in scenario.nodes]
     there = {pod.key: pod.spec.node_name for pod in scenario.objects if isinstance(pod, Pod)}
     after = pods_on(given.engine, names, known={*there, *(pod.key for pod in scenario.pending)})
     placed = [(pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in there]
-    return Standing(scenario.nodes, grouped([*there.items(), *placed], names), after)
+    return CapacityBoard(scenario.nodes, grouped([*there.items(), *placed], names), after)
 
 
 def _templates(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Iterator[tuple[str, Loaded]]:
@@ -172,7 +170,7 @@ def _templates(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) ->
         yield "--curve", load_documents([Document(ANY_POD, "--curve")])
 
 
-def _tell(scenario: Scenario, engine: Any, wanted: Asked) -> None:
+def _tell(scenario: Scenario, engine: Any, wanted: CapacityOptions) -> None:
     tell(scenario, engine, wanted.verbose)
     if scenario.pending and wanted.templates and not wanted.pending_first:
         note(f"{count_doing(len(scenario.pending), 'pod', 'wait')} in the cluster, left out here: --pending-first places them first")
@@ -181,7 +179,7 @@ def _tell(scenario: Scenario, engine: Any, wanted: Asked) -> None:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(answer: Answer, wanted: Asked, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
+def _write(answer: CapacityAnswer, wanted: CapacityOptions, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:

@@ -13,7 +13,7 @@ from ....api.record import plain
 from ....core.engine import Engine
 from ....simulation.capacity.counting import Counted
 from ....simulation.capacity.curve import CapacityCurveDocument, CurveAxis, points, sized
-from ....simulation.capacity.question import Question
+from ....simulation.capacity.question import CapacityQuestion
 from ...console.output import writing
 from ...console.progress import following
 from ...declaring.reportoption import HTML
@@ -41,7 +41,7 @@ class Forms:
     headers: bool
 
 
-def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: Sequence[CurveAxis], forms: Forms) -> int:
+def draw_curve(paths: Sequence[Path], given: Opened, question: CapacityQuestion, axes: Sequence[CurveAxis], forms: Forms) -> int:
     """Count for each size, and write the answer; the exit status. *paths*: all that was read."""
     if forms.plot is not None:
         check_plot(forms.plot, axes)

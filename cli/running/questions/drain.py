@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import attrs
 import click
 
 from ....api.reading.notices import Notice, input_warnings
 from ....simulation.drain.auto import ORDERS
-from ....simulation.drain.plan import Plan
-from ....simulation.drain.question import Question, matcher
+from ....simulation.drain.plan import DrainPlan
+from ....simulation.drain.question import DrainQuestion, matcher
 from ....simulation.drain.rules import DrainFlags
 from ....simulation.drain.settled import engines_like, settle
 from ....simulation.drain.standing import before_and_after
@@ -35,48 +35,30 @@ from ..notices import tell_unread
 from ..reporting import about, write_page, write_report
 from ..simulate import tell
 
+FLAGS = tuple(field.name for field in attrs.fields(DrainFlags) if field.name != "pod_selector")
+"""Those of kubectl drain that are on or off."""
+
 
 @attrs.frozen(kw_only=True)
-class Wanted:
-    """What the command line asks for, and how it wants to see it."""
+class DrainOutput:
+    """How the answer is written, and where."""
 
-    names: tuple[str, ...] = ()
-    auto: bool = False
-    keep: int = 0
-    zone: str | None = None
-    node_selector: str | None = None
-    ignore_daemonsets: bool = False
-    delete_emptydir_data: bool = False
-    force: bool = False
-    recreate_bare: bool = False
-    disable_eviction: bool = False
-    pod_selector: str | None = None
-    form: str = "table"
-    output: str | None = None
-    report: str | None = None
-    verbose: bool = False
-
-    def flags(self) -> DrainFlags:
-        """Those of kubectl drain."""
-        return DrainFlags(
-            ignore_daemonsets=self.ignore_daemonsets, delete_emptydir_data=self.delete_emptydir_data, force=self.force,
-            recreate_bare=self.recreate_bare, disable_eviction=self.disable_eviction,
-            pod_selector=matcher("--pod-selector", self.pod_selector),
-        )  # fmt: skip
-
-    def question(self, nodes: tuple[str, ...]) -> Question:
-        """What is asked, with *nodes* besides those that options name."""
-        return Question(
-            nodes=(*nodes, *self.names), auto=self.auto, keep=self.keep, zone=self.zone, node_selector=self.node_selector, mark="--",
-        )  # fmt: skip
+    form: str
+    output: str | None
+    report: str | None
+    verbose: bool
 
 
-def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Wanted) -> int:
-    """Ask, and write the answer; the exit status."""
+def run(
+    given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: DrainOutput, names: Sequence[str], pod_selector: str | None,
+    **values: Any,
+) -> int:  # fmt: skip
+    """Ask, and write the answer; the exit status. *values*: the flags of kubectl drain, and what a Question has besides *names*."""
     paths, nodes = _paths_and_nodes(given)
-    flags = wanted.flags()
+    flags = DrainFlags(pod_selector=matcher("--pod-selector", pod_selector), **{name: values.pop(name) for name in FLAGS})
+    asked = DrainQuestion(nodes=(*nodes, *names), mark="--", **values)
     found = opened(paths, cluster, setup)
-    question = wanted.question(nodes).checked(found.scenario.nodes)
+    question = asked.checked(found.scenario.nodes)
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
         make_engine = engines_like(found.engine, found.setup.recipe, found.scenario)
@@ -107,7 +89,7 @@ def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[s
 
 
 @contextmanager
-def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]:
+def _progress(question: DrainQuestion, nodes: int) -> Iterator[Callable[[str], None]]:
     """A bar for searches of many nodes."""
     number = count(1)
     with counting(nodes * len(ORDERS) if question.auto else len(question.nodes), "emptying", "nodes") as tell_done:
@@ -117,7 +99,7 @@ def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(plan: Plan, form: str, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
+def _write(plan: DrainPlan, form: str, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if form == HTML:
         write_page(page(), stream)
     elif form in DOCUMENT_FORMS:

@@ -12,11 +12,10 @@ from ....api.load import Loaded, load
 from ....api.reading.notices import Notice, input_warnings
 from ....api.record import plain
 from ....exceptions import ManifestError
-from ....simulation.capacity.question import Question
-from ....simulation.newnodes.answer import Answer
+from ....simulation.capacity.question import CapacityQuestion
+from ....simulation.newnodes.answer import NewNodesAnswer
 from ....simulation.newnodes.asking import fewest_nodes
-from ....simulation.newnodes.daemonpods import DaemonPods
-from ....simulation.newnodes.kinds import LIKE, kinds_of, read_costs
+from ....simulation.newnodes.kinds import LIKE, read_costs
 from ...console.output import writing
 from ...console.progress import counting
 from ...declaring.options import ClusterChoice
@@ -40,7 +39,6 @@ class NewNodes:
     costs: tuple[str, ...] = ()
     most_nodes: int | None = None
     most_trials: int | None = None
-    preemption: bool = False
     form: str = "table"
     output: str | None = None
     report: str | None = None
@@ -48,15 +46,13 @@ class NewNodes:
     wide: bool = False
 
 
-def add_nodes(paths: Sequence[Path], opened: Opened, question: Question, wanted: NewNodes, cluster: ClusterChoice) -> int:
+def add_nodes(paths: Sequence[Path], opened: Opened, question: CapacityQuestion, wanted: NewNodes, cluster: ClusterChoice) -> int:
     """Search, and write the answer; the exit status. *paths*: all that was read, but for new nodes."""
-    scenario, defaults = opened.scenario, not cluster.no_defaults
-    daemons = DaemonPods.of(scenario, defaults=defaults, priorities=opened.setup.recipe.keeps_priorities)
-    kinds = kinds_of(list(_given(wanted.given, cluster, opened.setup)), scenario.objects, read_costs(wanted.costs), daemons)
+    scenario, given = opened.scenario, list(_given(wanted.given, cluster, opened.setup))
     with counting(None, "looking for the fewest nodes", "simulations") as progress:
         answer = fewest_nodes(
-            question, kinds, lambda: opened.setup.recipe.engine(scenario.config_maps), most_nodes=wanted.most_nodes,
-            most_trials=wanted.most_trials, preemption=wanted.preemption, on_progress=lambda done: progress(done, ""),
+            question, scenario, opened.setup.recipe, given, read_costs(wanted.costs), most_nodes=wanted.most_nodes,
+            most_trials=wanted.most_trials, on_progress=lambda done: progress(done, ""),
         )  # fmt: skip
 
     def page() -> str:
@@ -82,7 +78,7 @@ def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iter
         yield text, loaded
 
 
-def _write(answer: Answer, wanted: NewNodes, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
+def _write(answer: NewNodesAnswer, wanted: NewNodes, stream: IO[str], page: Callable[[], str], warnings: Sequence[Notice]) -> None:
     if wanted.form == HTML:
         write_page(page(), stream)
     elif wanted.form in DOCUMENT_FORMS:

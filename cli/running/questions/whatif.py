@@ -13,7 +13,7 @@ import attrs
 from ....api.reading.notices import Notice, input_warnings
 from ....simulation.explain.subject import find_subject
 from ....simulation.simulate import Simulation
-from ....simulation.whatif.whatif import Asked, WhatIf, what_if
+from ....simulation.whatif.whatif import ScheduledPod, WhatIf, what_if
 from ...console.output import writing
 from ...console.progress import telling
 from ...declaring.options import ClusterChoice
@@ -28,7 +28,7 @@ from ..simulate import OptionError, tell
 
 
 @attrs.frozen
-class Wanted:
+class WhatIfOptions:
     """What the command line wants to know, and how it is shown."""
 
     want: str | None = None
@@ -50,14 +50,14 @@ class Wanted:
             raise OptionError(f"{given}: got it with --what-if or --want, wanted table, wide, json, yaml or csv, as these have no page")
 
 
-def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, wanted: Wanted) -> None:
+def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, wanted: WhatIfOptions) -> None:
     """Find out what would help the pod called *name*, write it, and end the process."""
     wanted.check()
     given = opened(paths, cluster, setup)
     scenario = given.scenario
     subject = find_subject(scenario, name, wanted.namespace)
     tell(scenario, given.engine, wanted.verbose)
-    asked = Asked(
+    asked = ScheduledPod(
         scenario, given.setup.recipe, subject.question(given.scheduler_names), cluster.order, wanted.alone,
         wanted.want, wanted.every, not cluster.no_defaults,
     )  # fmt: skip

@@ -101,7 +101,7 @@ def _scored(ours: JudgedNode, theirs: JudgedNode) -> Cause:
 
 
 @attrs.define
-class AgreementCounts:
+class ShadowAgreement:
     """How often the two agreed."""
 
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, DIFFERENT), 0))

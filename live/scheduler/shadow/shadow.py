@@ -19,7 +19,7 @@ from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
 from ..state import LiveState
 from .backlog import Backlog
-from .judging import AgreementCounts, PodJudgement
+from .judging import PodJudgement, ShadowAgreement
 from .trials import JudgedStep, ShadowTrial, ShadowTrials, message
 
 LINGER = 1.0
@@ -59,7 +59,7 @@ class Shadow:
     report: Callable[[PodJudgement], None]
     linger: float = LINGER
     patience: float = PATIENCE
-    tally: AgreementCounts = attrs.field(factory=AgreementCounts)
+    tally: ShadowAgreement = attrs.field(factory=ShadowAgreement)
     _backlog: Backlog = attrs.field(init=False)
     _outcomes: dict[str, list[ObservedOutcome]] = attrs.field(factory=dict)
     """Waiting pod -> what became of it and is not judged, in order."""

@@ -18,7 +18,7 @@ EARLIER = 32
 """How many decisions a pod may turn out to have been taken earlier than it seemed."""
 
 MISSES = 8
-"""After so many pods in a row that differ at any time only each eighth is looked at: another scheduler may differ on most pods."""
+"""After that many pods in a row that differ at any time only each eighth is looked at: another scheduler may differ on most pods."""
 
 
 @attrs.frozen

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 class NoAnswer(ApiError):
-    """No answer came, so nobody knows whether the request was carried out."""
+    """No answer came, so it is unknown whether the request was carried out."""
 
 
 def is_not_found(error: ApiError) -> bool:

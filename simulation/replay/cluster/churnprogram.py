@@ -9,6 +9,7 @@ import attrs
 
 from ....api.objects import KubeObject, Node, Pod
 from ..inputs.churn import Operation, named
+from ..journal import BarrierGivenUp, NodeEvent, OperationBegun
 from ..simulatedcluster import SimulatedCluster
 from .nodefailures import OURS, NodeFailures
 from .podlifecycle import Lifetime
@@ -68,7 +69,7 @@ class ChurnProgram:
 
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
-        self.cluster.journal.note("Operation", opcode=operation.opcode, number=self.position + 1)
+        self.cluster.journal.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
@@ -99,7 +100,7 @@ class ChurnProgram:
             self.pods.arrive(item, Lifetime(runs_for=run_time))
             return
         if isinstance(item, Node):
-            self.cluster.journal.note("NodeAdded", node=item.name)
+            self.cluster.journal.note(NodeEvent(event="NodeAdded", node=item.name))
         self.volumes.put(item)
         self.volumes.reconcile()
 
@@ -140,7 +141,7 @@ class ChurnProgram:
         if all(map(self._is_settled, self._awaited())):
             self._go_on()
         elif self.cluster.now >= self.deadline:
-            self.cluster.journal.note("BarrierGivenUp", number=self.position + 1)
+            self.cluster.journal.note(BarrierGivenUp(number=self.position + 1))
             self._go_on()
 
     def _awaited(self) -> list[dict[str, None]]:

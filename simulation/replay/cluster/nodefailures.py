@@ -11,6 +11,7 @@ import attrs
 
 from ....api.meaning.tolerations import toleration_tolerates
 from ....api.objects import Condition, Node, Pod, Taint
+from ..journal import NodeEvent
 from ..simulatedcluster import SimulatedCluster
 from .podlifecycle import PodLifecycle
 from .pods import PodLifecycles
@@ -35,17 +36,17 @@ class NodeFailures:
 
     def drain(self, node: Node) -> None:
         """Cordon the node and evict all pods that no DaemonSet owns."""
-        self.cluster.journal.note("NodeDrained", node=node.name)
+        self.cluster.journal.note(NodeEvent(event="NodeDrained", node=node.name))
         spec = attrs.evolve(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
         self._update(attrs.evolve(node, spec=spec))
         for life in self._pods_on(node.name):
             owner = life.original.metadata.controller
             if owner is None or owner.kind != "DaemonSet":
-                self.pods.evict(life, "Evicted", reason="node drained")
+                self.pods.evict(life, reason="node drained")
 
     def fail(self, node: Node) -> None:
         """The node stops answering: it is tainted, and its pods are evicted after a while."""
-        self.cluster.journal.note("NodeFailed", node=node.name)
+        self.cluster.journal.note(NodeEvent(event="NodeFailed", node=node.name))
         self._count += 1
         self._failures[node.name] = self._count
         spec = attrs.evolve(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
@@ -58,14 +59,14 @@ class NodeFailures:
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
-        self.cluster.journal.note("NodeRecovered", node=node.name)
+        self.cluster.journal.note(NodeEvent(event="NodeRecovered", node=node.name))
         self._failures.pop(node.name, None)
         spec = attrs.evolve(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
         self._update(attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=_ready(node, "True"))))
 
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""
-        self.cluster.journal.note("NodeDeleted", node=node.name)
+        self.cluster.journal.note(NodeEvent(event="NodeDeleted", node=node.name))
         self._failures.pop(node.name, None)
         pods = self._pods_on(node.name)
         self.cluster.delete(node)
@@ -88,11 +89,11 @@ class NodeFailures:
 
     def _evict_if_failed(self, life: PodLifecycle, failure: int) -> None:
         if self._failures.get(life.node) == failure:
-            self.pods.evict(life, "Evicted", reason="node failed")
+            self.pods.evict(life, reason="node failed")
 
     def _evict_if_deleted(self, life: PodLifecycle) -> None:
         if self.cluster.node(life.node) is None:
-            self.pods.evict(life, "Evicted", reason="node deleted")
+            self.pods.evict(life, reason="node deleted")
 
 
 def _with(taints: tuple[Taint, ...], *more: Taint) -> tuple[Taint, ...]:

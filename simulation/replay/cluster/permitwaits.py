@@ -12,6 +12,7 @@ import attrs
 
 from ....api.objects import Pod
 from ....core.bindingcycle import Failure, Waiting
+from ..journal import PodWaitsOnPermit
 from ..simulatedcluster import SimulatedCluster
 from .podlifecycle import PodLifecycle
 
@@ -36,7 +37,7 @@ class PermitWaits:
         self.count += 1
         self.cluster.passing_changes += 1
         life.held, waiting.on_end = waiting, partial(self._ended, life, waiting)
-        self.cluster.journal.note("WaitingOnPermit", pod=life.key, node=life.node, plugins=list(waiting.pending_plugins))
+        self.cluster.journal.note(PodWaitsOnPermit(pod=life.key, node=life.node, plugins=list(waiting.pending_plugins)))
         self._arm(life, waiting, self.cluster.now)
 
     def drop(self, life: PodLifecycle) -> None:

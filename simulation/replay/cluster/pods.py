@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import attrs
 
 from ....api.objects import Condition, Pod
+from ....api.record import UNSET
 from ....core.bindingcycle import Failure
 from ....core.queue.base import scheduled_condition
 from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
 from ..inputs.times import plain
+from ..journal import PodArrived, PodDeleted, PodEvicted, PodFailedScheduling, PodOnNode, PodPreempted, PodScheduled
 from ..simulatedcluster import SimulatedCluster
 from .permitwaits import PermitWaits
 from .podlifecycle import Lifetime, PodLifecycle
@@ -63,7 +64,7 @@ class PodLifecycles:
             asked = life.asked if template.requests == template.footprint else cluster.ledger.vector(template.requests)
             cluster.ledger.wait(pod.key, asked)
             cluster.fragmentation.see(asked)
-            cluster.journal.note("Arrived", pod=pod.key, gated=cluster.is_gated(pod.key) or None)
+            cluster.journal.note(PodArrived(pod=pod.key, gated=cluster.is_gated(pod.key) or UNSET))
 
     def _is_ours(self, pod: Pod) -> bool:
         return (pod.spec.scheduler_name or "default-scheduler") in self.cluster.engine.scheduler_names(self.cluster.scheduler_name)
@@ -100,7 +101,8 @@ class PodLifecycles:
         life.scheduled = cluster.now
         cluster.tally.scheduled += 1
         cluster.tally.waits.append(cluster.now - life.arrived)
-        cluster.journal.note("Scheduled", pod=life.key, node=life.node, wait=plain(cluster.now - life.arrived), attempts=life.attempts)
+        wait = plain(cluster.now - life.arrived)
+        cluster.journal.note(PodScheduled(pod=life.key, node=life.node, wait=wait, attempts=life.attempts))
         cluster.agenda.put(cluster.after(cluster.delays.binding), partial(self._bind, life))
 
     def fail(self, pod: Pod, cycle: int, error: str, reason: str, plugins: frozenset[str] | None = None) -> None:
@@ -123,7 +125,7 @@ class PodLifecycles:
             cluster.router.put(marked)
         if error != life.message:
             life.message = error
-            cluster.journal.note("FailedScheduling", pod=pod.key, attempts=life.attempts, message=error)
+            cluster.journal.note(PodFailedScheduling(pod=pod.key, attempts=life.attempts, message=error))
 
     def _failed_condition(self, pod: Pod, reason: str, message: str) -> Condition:
         """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
@@ -195,7 +197,7 @@ class PodLifecycles:
             return
         # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
         cluster.put(cluster.written(pod.bound_to(life.node)))
-        cluster.journal.note("Bound", pod=life.key, node=life.node)
+        cluster.journal.note(PodOnNode(event="Bound", pod=life.key, node=life.node))
         cluster.agenda.put(cluster.after(cluster.delays.startup), partial(self._run, life))
 
     def _give_up(self, life: PodLifecycle, pod: Pod, error: str) -> None:
@@ -231,7 +233,7 @@ class PodLifecycles:
         started = self._as_started(pod)
         if started is not pod:
             cluster.put(cluster.written(started))
-        cluster.journal.note("Started", pod=life.key, node=life.node)
+        cluster.journal.note(PodOnNode(event="Started", pod=life.key, node=life.node))
         if life.lifetime.runs_for is not None:
             cluster.agenda.put(cluster.after(life.lifetime.runs_for), partial(self._finish, life))
 
@@ -244,18 +246,19 @@ class PodLifecycles:
     def _finish(self, life: PodLifecycle) -> None:
         if self._is_there(life):
             self.cluster.tally.finished += 1
-            self.cluster.journal.note("Finished", pod=life.key, node=life.node)
+            self.cluster.journal.note(PodOnNode(event="Finished", pod=life.key, node=life.node))
             self._remove(life)
 
     # --- leaving ----------------------------------------------------------------------------------------------------
 
-    def evict(self, life: PodLifecycle, why: str, **details: Any) -> None:
-        """Evict a pod; if a controller owns it, another pod replaces it."""
+    def evict(self, life: PodLifecycle, reason: str = "", by: str = "") -> None:
+        """Evict a pod for a *reason*, or preempt it; *by*: for which pod. If a controller owns it, another pod replaces it."""
         if not self._is_there(life) or life.leaving:
             return
         self.cluster.tally.evicted += 1
-        self.cluster.journal.note(why, pod=life.key, node=life.node, **details)
-        self._leave(life, why)
+        why = PodPreempted(pod=life.key, node=life.node, by=by) if by else PodEvicted(pod=life.key, node=life.node, reason=reason)
+        self.cluster.journal.note(why)
+        self._leave(life, why.event)
         owner = life.original.metadata.controller
         if self.recreate and owner is not None and owner.kind != "DaemonSet":
             self._replace(life)
@@ -288,7 +291,7 @@ class PodLifecycles:
 
     def _gone(self, life: PodLifecycle) -> None:
         if self._is_there(life):
-            self.cluster.journal.note("Deleted", pod=life.key, node=life.node or None)
+            self.cluster.journal.note(PodDeleted(pod=life.key, node=life.node or UNSET))
             self._remove(life)
 
     def _remove(self, life: PodLifecycle) -> None:

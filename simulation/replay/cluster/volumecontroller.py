@@ -25,11 +25,13 @@ from ....api.objects import (
     StorageClass,
     Volume,
 )
+from ....api.record import UNSET
 from ....core.pods.claims import claim_name, is_made_for_pod, not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
 from ....core.volumes.match import claim_class, is_bound_to, requested_size, size, volume_class
 from ....core.volumes.provisioning import NO_PROVISIONER
 from ....core.volumes.search import BIND_COMPLETED, SELECTED_NODE, is_fully_bound
+from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
 from .provisioning import new_volume
 
@@ -160,7 +162,7 @@ class VolumeController:
         metadata = attrs.evolve(claim.metadata, annotations=_bound_annotations(claim.annotations))
         bound = attrs.evolve(claim, metadata=metadata, spec=attrs.evolve(claim.spec, volume_name=volume.name), phase="Bound")
         self.put(self.cluster.written(bound))
-        self.cluster.journal.note("VolumeBound", claim=claim.key, volume=volume.name)
+        self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
 
     # --- provisioning -----------------------------------------------------------------------------------------------
 
@@ -175,7 +177,7 @@ class VolumeController:
         volume = new_volume(claim, kind, self.cluster.node(name), listings.csi_nodes.get(name))
         self._made[volume.key] = key
         self.put(volume)
-        self.cluster.journal.note("VolumeProvisioned", volume=volume.name, claim=key, node=name or None)
+        self.cluster.journal.note(VolumeProvisioned(volume=volume.name, claim=key, node=name or UNSET))
         self._bind(claim, volume)
 
 

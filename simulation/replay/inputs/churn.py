@@ -73,7 +73,7 @@ def read_operations(
 ) -> Iterator[Operation]:
     """The operations of a scenario: a list of them, or an object with ``workloadTemplate``, ``defaultPodTemplatePath``, ``params``.
 
-    The paths of templates are relative to *folder*; *odd* takes what nobody reads. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    The paths of templates are relative to *folder*; *odd* takes what is not read. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
         whole_file: Mapping[str, Any] = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}

@@ -37,7 +37,7 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 @attrs.frozen(kw_only=True)
-class Choice:
+class InputOptions:
     """How to read inputs."""
 
     reading: Reading = AS_GIVEN
@@ -73,7 +73,7 @@ class Inputs:
     warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
-    """A hash of the bytes of all files that were read; nothing where nobody asks for it."""
+    """A hash of the bytes of all files that were read; nothing where it is not asked for."""
 
     @property
     def objects(self) -> list[KubeObject]:
@@ -88,7 +88,10 @@ class Inputs:
 
 
 def read_inputs(
-    paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None, objects: Iterable[KubeObject] = ()
+    paths: Sequence[str | os.PathLike[str]],
+    choice: InputOptions = InputOptions(),
+    stdin: IO[bytes] | None = None,
+    objects: Iterable[KubeObject] = (),
 ) -> Inputs:
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-`` for standard input.
 
@@ -103,7 +106,7 @@ def read_inputs(
 
 @attrs.define
 class _Reader:
-    choice: Choice
+    choice: InputOptions
     stdin: IO[bytes] | None
     given: tuple[KubeObject, ...] = ()
     manifests: list[str] = attrs.field(factory=list)

@@ -69,7 +69,7 @@ def is_event(data: Mapping[str, Any]) -> bool:
 
 
 def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool = False) -> Event | None:
-    """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd* takes what nobody reads.
+    """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd* takes what is not read.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """

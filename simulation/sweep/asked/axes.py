@@ -37,7 +37,7 @@ OPTIONS: Mapping[str, str] = {
 
 
 @attrs.frozen
-class Axis:
+class SweepAxis:
     """The values of a key: what they must be, in words, and the test that they are."""
 
     wanted: str
@@ -52,16 +52,16 @@ def _is_whole(value: Any, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def _whole(least: int, most: int) -> Axis:
-    return Axis(f"a whole number from {least} to {most}", lambda value: _is_whole(value, least, most))
+def _whole(least: int, most: int) -> SweepAxis:
+    return SweepAxis(f"a whole number from {least} to {most}", lambda value: _is_whole(value, least, most))
 
 
-def _one_of(*names: str) -> Axis:
-    return Axis(f"one of {', '.join(names)}", lambda value: isinstance(value, str) and value in names)
+def _one_of(*names: str) -> SweepAxis:
+    return SweepAxis(f"one of {', '.join(names)}", lambda value: isinstance(value, str) and value in names)
 
 
-def _or_nothing(axis: Axis) -> Axis:
-    return Axis(f"{axis.wanted}, or null for none", lambda value: value is None or axis.holds(value))
+def _or_nothing(axis: SweepAxis) -> SweepAxis:
+    return SweepAxis(f"{axis.wanted}, or null for none", lambda value: value is None or axis.holds(value))
 
 
 def _is_factor(value: Any) -> bool:
@@ -72,24 +72,24 @@ def _are_edits(value: Any) -> bool:
     return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
 
 
-_FILE = _or_nothing(Axis("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike)))
-_FACTOR = Axis("a number above 0, 1000 at most", _is_factor)
+_FILE = _or_nothing(SweepAxis("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike)))
+_FACTOR = SweepAxis("a number above 0, 1000 at most", _is_factor)
 _WEIGHT = _whole(0, MOST_WEIGHT)
 
-AXES: Mapping[str, Axis] = {
-    "release": Axis('a text such as "1.16"', _is_text),
+AXES: Mapping[str, SweepAxis] = {
+    "release": SweepAxis('a text such as "1.16"', _is_text),
     "policy": _FILE,
     "profile": _FILE,
     "config": _FILE,
-    "provider": _or_nothing(Axis("a name such as DefaultProvider", _is_text)),
-    "feature-gates": _or_nothing(Axis("a text such as EvenPodsSpread=true", _is_text)),
+    "provider": _or_nothing(SweepAxis("a name such as DefaultProvider", _is_text)),
+    "feature-gates": _or_nothing(SweepAxis("a text such as EvenPodsSpread=true", _is_text)),
     "percentage": _whole(0, 100),
     "hard-pod-affinity-weight": _whole(1, 100),
-    "preemption": Axis("true or false", lambda value: isinstance(value, bool)),
+    "preemption": SweepAxis("true or false", lambda value: isinstance(value, bool)),
     "tie-break": _one_of(*TIE_BREAKS),
     SEED: _whole(0, 2**63 - 1),
     ORDER: _one_of(*ALL_ORDERS),
-    EDITS: _or_nothing(Axis('an edit such as "pod web/* requests.cpu=500m", or a list of them', _are_edits)),
+    EDITS: _or_nothing(SweepAxis('an edit such as "pod web/* requests.cpu=500m", or a list of them', _are_edits)),
     NODES: _FACTOR,
     PODS: _FACTOR,
 }
@@ -97,7 +97,7 @@ AXES: Mapping[str, Axis] = {
 KEYS = (*AXES, f"{WEIGHT}NAME")
 
 
-def axis_of(key: str) -> Axis | None:
+def axis_of(key: str) -> SweepAxis | None:
     """The axis of *key*; None if there is none.
 
     >>> axis_of("percentage").wanted, axis_of("weights.EqualPriority").holds(3), axis_of("weights.")

@@ -16,7 +16,7 @@ from ....api.cluster import Cluster
 from ....api.reading.formats.files import manifests_in
 from ....exceptions import ManifestError
 from ...functions.given import GivenCluster, objects_of, parts_of, paths_among, scenario_of
-from ...replay.inputs.inputs import Choice, Inputs, read_inputs
+from ...replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ...replay.inputs.times import DURATION, parse_duration
 from ...replay.inputs.traces import Reading
 from ...replay.settings import Delays
@@ -82,7 +82,7 @@ class TraceInput:
         """The events. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
         if edits:
             raise ManifestError(f"set: got {edits[0]!r} for a trace, wanted a cluster")
-        choice = Choice(
+        choice = InputOptions(
             reading=self.reading, compress=self.compress, priorities=priorities, scheduler_names=frozenset(names), digest=False
         )
         return read_inputs(paths_among("trace", self.trace), choice, objects=objects_of("trace", self.trace, defaults=True))
@@ -151,7 +151,7 @@ def _trace(given: Mapping[str, Any], where: str, folder: Path) -> TraceInput:
 
 
 def _placed(given: Any, where: str, folder: Path) -> GivenCluster:
-    """*given* with paths as seen from the current folder; they must be there."""
+    """*given* with paths as seen from the current folder; they must exist."""
     if isinstance(given, Cluster):
         return given
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ....api.reading.documents import read_documents
+from ....api.reading.documents import only_document
 from ....exceptions import ManifestError, did_you_mean
 from ..objectives import BY_DEFAULT, OF_WAITING, WANTED, is_objective, known_names
 from .axes import FILES, KEYS, MOST_WEIGHT, WEIGHT, axis_of
@@ -61,12 +61,10 @@ def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
     """
     if isinstance(given, Mapping):
         return _Reader(given, "sweep", Path()).spec()
-    documents = list(read_documents(given))
-    if len(documents) != 1:
-        raise ManifestError(f"{given}: got {len(documents)} documents, wanted one with {', '.join(SECTIONS)}")
-    if documents[0].repeated:
-        raise ManifestError(f"{given}: {documents[0].repeated[0]}: got it twice, wanted it once")
-    return _Reader(documents[0].data, os.fspath(given), Path(given).parent).spec()
+    document = only_document(given, f"with {', '.join(SECTIONS)}")
+    if document.repeated:
+        raise ManifestError(f"{given}: {document.repeated[0]}: got it twice, wanted it once")
+    return _Reader(document.data, os.fspath(given), Path(given).parent).spec()
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""A process of a sweep: it gets what runs have in common, then one run after the other, until nobody asks any more."""
+"""A process of a sweep: it gets what runs have in common, then one run after the other, until none is left."""
 
 from __future__ import annotations
 

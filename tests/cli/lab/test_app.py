@@ -19,7 +19,7 @@ from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.labbuild import EXAMPLE, GIVEN, session
-from tests.support.program import command, program
+from tests.support.program import command
 
 TOKEN, PORT = "token", 8123
 BASE = f"http://127.0.0.1:{PORT}"
@@ -213,17 +213,3 @@ class TestProgram:
                 assert (saved[:2], saved[-2:]) == (["kubeclassic", "simulate"], ["--kubeconfig", file])
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(30) == 0
-
-    @pytest.mark.parametrize(
-        ("words", "text"),
-        [
-            (["nope"], "nope"), ([str(EXAMPLE), "--release", "1.17"], 'got "1.17"'), ([str(EXAMPLE), "--set", "pod"], "--set 'pod'"),
-            ([], "Missing argument 'PATHS...', or --kubeconfig FILE"),
-            ([str(EXAMPLE), "--profile", "p.yaml", "--release", "1.14"], "--profile"),
-        ],
-    )  # fmt: skip
-    def test_bad_input(self, words: list[str], text: str) -> None:
-        """Bad input ends it with status 2 and one clear line."""
-        done = program("lab", *words, "--no-open")
-        assert done.returncode == 2
-        assert text in done.stderr.splitlines()[-1]

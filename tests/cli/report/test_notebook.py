@@ -14,7 +14,7 @@ import pytest
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.nodeuse import uses_of
-from kubeclassic.api.notebooks import Lines, Look, NodeMap, Rows, Share
+from kubeclassic.api.notebooks import LineChart, Look, NodeMap, Rows, Share
 from tests.support.build import node, pod
 from tests.support.program import FIND
 
@@ -104,7 +104,7 @@ class TestLook:
         """A name with HTML in it is text, wherever it stands."""
         found = Look(
             EVIL, {EVIL: EVIL, "long": EVIL * 3}, (EVIL,), [(EVIL,), ([EVIL],)], verdict=EVIL, shares=[Share(EVIL, 1)],
-            map=NodeMap([EVIL], {EVIL: [0.5]}, [EVIL]), lines=Lines(EVIL, EVIL, [0.0, 1.0], {EVIL: [1.0, 2.0]}),
+            map=NodeMap([EVIL], {EVIL: [0.5]}, [EVIL]), lines=LineChart(EVIL, EVIL, [0.0, 1.0], {EVIL: [1.0, 2.0]}),
             more={EVIL: Rows((EVIL,), [(EVIL,)])},
         ).html()  # fmt: skip
         assert "script" not in parsed(found).tags
@@ -125,7 +125,7 @@ class TestLook:
 
     def test_long_series_are_thinned(self) -> None:
         """A line has two hundred points at most, its ends among them."""
-        found = Look("a", lines=Lines("t", "seconds", [float(at) for at in range(5_000)], {"pods": [float(at) for at in range(5_000)]}))
+        found = Look("a", lines=LineChart("t", "seconds", [float(at) for at in range(5_000)], {"pods": [float(at) for at in range(5_000)]}))
         text = found.html()
         assert len(text) < MOST_BYTES
         assert "4,999.0" in text

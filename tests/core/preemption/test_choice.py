@@ -74,7 +74,7 @@ class TestPick:
         """Candidates that were found in two goes are as those found in one."""
         made, rows = made_of(nodes, "1.16")
         whole = candidates_of(nodes, made, rows)
-        parts = Candidates.nobody()
+        parts = Candidates.none()
         for some in (rows[:at], rows[at:]):
             parts = parts.followed_by(candidates_of(nodes, made, some))
         assert told(parts) == told(whole)

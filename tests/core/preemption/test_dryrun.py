@@ -158,6 +158,6 @@ def test_rows_that_were_never_laid_out() -> None:
     made = engine(*(node(f"n{number}") for number in range(20)))
     cycle = made.begin(pod("new", requests={"cpu": "1"}))
     layout, rows = PodLayout(made.table, by_start_time=True), np.arange(20)
-    found, _ = dry_run(ArrayTrial.of(cycle, [], PotentialVictims.nobody(layout, rows)), exhausted(cycle.listings.budgets))
+    found, _ = dry_run(ArrayTrial.of(cycle, [], PotentialVictims.none(layout, rows)), exhausted(cycle.listings.budgets))
     assert found.rows.tolist() == rows.tolist()
     assert all(victims.pods == [] for victims in found.spelled_out().values())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.decisive import DECIDING, IDLE
-from kubeclassic.framework.config.gates import resolved_gates
 from kubeclassic.framework.config.gatetable import gates_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
@@ -77,25 +77,25 @@ def test_all_of_a_stage(version: str) -> None:
     """AllAlpha and AllBeta exist in each release and set every gate of their stage that is not set itself."""
     release = FRAMEWORK_RELEASES[version]
     apart = {"CSIVolumeHealth", *release.configuration.not_modelled}
-    on = resolved_gates({**with_all(release, "AllAlpha"), "CSIVolumeHealth": False}, release)
+    on = resolved_gates(release, {**with_all(release, "AllAlpha"), "CSIVolumeHealth": False})
     assert not any(on[name] for name in apart)
     assert all(on[name] for name, gate in release.gates.items() if gate.stage == "ALPHA" and name not in apart)
-    assert not any(resolved_gates("AllBeta=false", release)[name] for name, gate in release.gates.items() if gate.stage == "BETA")
+    assert not any(resolved_gates(release, "AllBeta=false")[name] for name, gate in release.gates.items() if gate.stage == "BETA")
 
 
 def test_deprecated_gates_have_no_stage_of_their_own() -> None:
     """A deprecated gate is left alone by AllAlpha and AllBeta."""
-    assert resolved_gates(with_all(NEWEST, "AllAlpha AllBeta"), NEWEST)["KMSv1"] is False
-    assert resolved_gates("KMSv1=true", NEWEST)["KMSv1"]
+    assert resolved_gates(NEWEST, with_all(NEWEST, "AllAlpha AllBeta"))["KMSv1"] is False
+    assert resolved_gates(NEWEST, "KMSv1=true")["KMSv1"]
 
 
 @pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
 def test_what_is_not_modelled(release: Release) -> None:
     """A gate whose feature is not modelled is off by default, and to switch it on is refused with what it is about."""
     for gate, about in release.configuration.not_modelled.items():
-        assert not resolved_gates(None, release)[gate]
+        assert not resolved_gates(release)[gate]
         with pytest.raises(PolicyError, match=f"{gate}: got true, wanted false: {about}: this is not modelled"):
-            resolved_gates({gate: True}, release)
+            resolved_gates(release, {gate: True})
 
 
 @pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
@@ -113,7 +113,7 @@ def test_the_table_of_deciding_gates() -> None:
 
 def test_settled_gates() -> None:
     """A gate that is gone because its feature is always there is on; one whose feature is gone is not there."""
-    found = resolved_gates(None, NEWEST)
+    found = resolved_gates(NEWEST)
     assert found["MinDomainsInPodTopologySpread"]
     assert found["CSIMigrationGCE"]
     assert "CSIMigrationRBD" not in found
@@ -139,5 +139,5 @@ def test_settled_gates() -> None:
 def test_refused(version: str, wanted: str, text: str) -> None:
     """A gate that a release does not know, or has locked, is refused with upstream's text."""
     with pytest.raises(PolicyError) as caught:
-        resolved_gates(wanted, FRAMEWORK_RELEASES[version])
+        resolved_gates(FRAMEWORK_RELEASES[version], wanted)
     assert str(caught.value) == text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.algorithmprovider.config import AlgorithmSource, KubeSchedulerConfiguration, load_configuration, load_policy
+from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource, load_configuration, load_policy
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.engine import Engine
@@ -32,10 +32,10 @@ HERE = Path(__file__).resolve().parents[3]
 EXAMPLES = HERE / "examples" / "policies"
 CASES = HERE / "tests" / "conformance"
 NEWEST = next(reversed(FRAMEWORK_RELEASES.values()))
-OFF = KubeSchedulerConfiguration(gates={"TaintNodesByCondition": False})
+OFF = AlgorithmConfiguration(gates={"TaintNodesByCondition": False})
 
 
-def migrated(release: str = "1.16", config: KubeSchedulerConfiguration | None = None, **policy: Any) -> Migration:
+def migrated(release: str = "1.16", config: AlgorithmConfiguration | None = None, **policy: Any) -> Migration:
     """The migration of a Policy with these fields."""
     return migrate(read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES[release], config)
 
@@ -101,7 +101,7 @@ class TestAccepted:
 
     @staticmethod
     def _migrated(case: Json, release: str) -> Migration:
-        config = KubeSchedulerConfiguration(gates=case["config"].get("featureGates") or {})
+        config = AlgorithmConfiguration(gates=case["config"].get("featureGates") or {})
         policy = case["config"].get("policy")
         return migrate(None if policy is None else read_policy(policy), RELEASES[release], config)
 
@@ -167,13 +167,13 @@ class TestPriorities:
 
     def test_two_that_share_a_plugin_weigh_as_the_heavier(self) -> None:
         """SelectorSpreadPriority and EvenPodsSpreadPriority apply to different pods, so the plugin gets the higher weight."""
-        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
         found = migrated("1.16", gate, priorities=priorities(("EvenPodsSpreadPriority", 1), ("SelectorSpreadPriority", 4)))
         assert weights(found) == {"PodTopologySpread": 4}
 
     def test_own_constraints_alone(self) -> None:
         """With EvenPodsSpreadPriority alone pods without constraints are not spread."""
-        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
         found = migrated("1.16", gate, priorities=priorities(("EvenPodsSpreadPriority", 1)))
         assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
 
@@ -222,7 +222,7 @@ SSD = {"labelPreference": {"label": "ssd", "presence": True}}
 class TestDeviations:
     """Each deviation from upstream's translation can be undone; simulation/compare/test_deviations.py shows that it helps."""
 
-    def undone(self, name: str, release: str = "1.16", config: KubeSchedulerConfiguration | None = None, **policy: Any) -> Migration:
+    def undone(self, name: str, release: str = "1.16", config: AlgorithmConfiguration | None = None, **policy: Any) -> Migration:
         """The migration of a Policy with one deviation undone."""
         written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
         found = migrate(written, RELEASES[release], config, without=[name])
@@ -235,7 +235,7 @@ class TestDeviations:
         spread, needs = {"serviceAntiAffinity": {"label": "rack"}}, {"labelsPresence": {"labels": ["rack"], "presence": True}}
         usage = priorities(("LeastRequestedPriority", 1), ("MostRequestedPriority", 2), ("BalancedResourceAllocation", 1))
         counted = {"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [{"name": "cpu"}]}}
-        config = KubeSchedulerConfiguration(disable_preemption=True, gates={"EvenPodsSpread": True})
+        config = AlgorithmConfiguration(disable_preemption=True, gates={"EvenPodsSpread": True})
         predicates = [{"name": "PodFitsPorts"}, {"name": "CheckNodeLabelPresence", "argument": needs}]
         found = [
             migrated("1.16", config, predicates=predicates, priorities=[*usage, *SPREADING, *priorities(Racks=spread, Ssd=SSD)]),
@@ -280,7 +280,7 @@ class TestDeviations:
         found = self.undone("own-defaults")
         assert "PodTopologySpread" in enabled(found, "multiPoint")
         assert weights(found)["PodTopologySpread"] == 2
-        packing = KubeSchedulerConfiguration(source=AlgorithmSource(provider="ClusterAutoscalerProvider"))
+        packing = AlgorithmConfiguration(source=AlgorithmSource(provider="ClusterAutoscalerProvider"))
         provided = migrate(None, RELEASES["1.16"], packing, without=["own-defaults"])
         assert args(provided, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
 
@@ -311,12 +311,12 @@ class TestDeviations:
         assert weights(self.undone("double-balance", priorities=priorities(("BalancedResourceAllocation", 3)))) == {
             "NodeResourcesBalancedAllocation": 3
         }
-        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
         assert weights(self.undone("heavier-spread", "1.16", gate, priorities=SPREADING)) == {"PodTopologySpread": 1}
 
     def test_preemption(self) -> None:
         """Upstream preempts even where the old configuration did not."""
-        found = self.undone("preemption-off", config=KubeSchedulerConfiguration(disable_preemption=True))
+        found = self.undone("preemption-off", config=AlgorithmConfiguration(disable_preemption=True))
         assert "DefaultPreemption" in enabled(found, "multiPoint")
 
     @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
@@ -380,7 +380,7 @@ class TestSelectorSpread:
 
     def test_beside_constraints(self) -> None:
         """Constraints and labels to spread over stay with PodTopologySpread, each with its own weight."""
-        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
         policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": SPREADING})
         found = migrate(policy, RELEASES["1.16"], gate, selector_spread=True)
         (profile,) = accepted(found).flow.profiles.values()
@@ -407,7 +407,7 @@ class TestTheRest:
 
     def test_of_a_component_configuration(self) -> None:
         """A component configuration's provider, percentage and preemption are taken over."""
-        config = KubeSchedulerConfiguration(
+        config = AlgorithmConfiguration(
             source=AlgorithmSource(provider="ClusterAutoscalerProvider"), percentage=30, disable_preemption=True, scheduler_name="batch"
         )
         found = migrate(None, RELEASES["1.14"], config)
@@ -420,7 +420,7 @@ class TestTheRest:
         assert "percentageOfNodesToScore" not in migrated("1.12").document
         assert "the default of the release was 50 %" in told(migrated("1.12"), "percentageOfNodesToScore")
         assert not told(migrated("1.14"), "percentageOfNodesToScore")
-        assert migrated("1.12", KubeSchedulerConfiguration(percentage=50)).document["percentageOfNodesToScore"] == 50
+        assert migrated("1.12", AlgorithmConfiguration(percentage=50)).document["percentageOfNodesToScore"] == 50
 
     def test_checking_everything_is_gone(self) -> None:
         """A note reports alwaysCheckAllPredicates."""

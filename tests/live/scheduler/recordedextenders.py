@@ -14,7 +14,7 @@ import attrs
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.extenders.nettexts import HEADER_TIMEOUT
 from kubeclassic.extenders.overhttp import http_post
-from kubeclassic.extenders.post import Answer, Post, PostError
+from kubeclassic.extenders.post import Post, PostError, PostReply
 from tests.apiserver.store import Store
 
 Json = dict[str, Any]
@@ -53,7 +53,7 @@ class RecordedExtenders:
         """How the extender of *config* is reached."""
         return http_post(config) if config.url_prefix.startswith(UNREACHABLE) else self
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         path, sent = urlsplit(url).path, json.loads(body)
         self.asked.append((path, sent))
         call = self._next(path, pod_of(sent))
@@ -63,7 +63,7 @@ class RecordedExtenders:
             raise PostError(f'Post "{url}": {HEADER_TIMEOUT}')
         if path.endswith("/bind") and not call["response_body"]["Error"]:
             self._bind(call, sent)
-        return Answer(call["status"], _text(translated(call["response_body"], call["request_body"], sent)).encode())
+        return PostReply(call["status"], _text(translated(call["response_body"], call["request_body"], sent)).encode())
 
     def take_elapsed(self) -> float:
         """The seconds that calls took since the last time that this was asked."""

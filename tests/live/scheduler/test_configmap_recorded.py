@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.cli.console.endings import BAD_INPUT, status_of
 from kubeclassic.cli.engines.setup import Setup
-from kubeclassic.cli.running.live.run import Asked, scheduled
+from kubeclassic.cli.running.live.run import RunOptions, scheduled
 from kubeclassic.cli.running.live.runsettings import config_maps_of, settings_of
 from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
@@ -59,7 +59,7 @@ def test_without_it_the_scheduler_ends(shared: Path) -> None:
     link = StoreTransport(Store(OLD_SERVER), records=True)
 
     async def run() -> None:
-        await scheduled(Asked(setup=setup, settings=settings, access=Access(server="http://there")), link, asyncio.Event())
+        await scheduled(RunOptions(setup=setup, settings=settings, access=Access(server="http://there")), link, asyncio.Event())
 
     with pytest.raises(PolicyError) as found:
         run_virtually(run())

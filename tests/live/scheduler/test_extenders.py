@@ -12,7 +12,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
 from kubeclassic.extenders.choice import make_extenders
-from kubeclassic.extenders.post import Answer, PostError
+from kubeclassic.extenders.post import PostError, PostReply
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of
@@ -40,7 +40,7 @@ class Extender:
     bound: list[str] = attrs.field(factory=list)
     fails: bool = False
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         self.asked.set()
         self.threads.add(threading.current_thread().name)
         if not self.going.wait(20):
@@ -51,8 +51,8 @@ class Extender:
         if url.endswith("bind"):
             self.bound.append(f"{found['PodName']} {found['Node']}")
             self._bind(found["PodName"], found["Node"])
-            return Answer(200, b"{}")
-        return Answer(200, json.dumps({"NodeNames": found["NodeNames"][-1:]}).encode())
+            return PostReply(200, b"{}")
+        return PostReply(200, json.dumps({"NodeNames": found["NodeNames"][-1:]}).encode())
 
     def _bind(self, name: str, node: str) -> None:
         assert self.world is not None

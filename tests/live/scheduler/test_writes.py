@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubeclassic.live.scheduler.shadow.judging import AgreementCounts, PodJudgement
+from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
 from kubeclassic.live.scheduler.writes.status import NewCondition, status_patch, with_condition, with_nomination
 
 NOW = "2026-11-22T01:44:50Z"
@@ -69,7 +69,7 @@ def test_a_condition_that_goes_is_deleted() -> None:
 
 def test_a_tally_counts_verdicts() -> None:
     """The summary of a shadow has all verdicts, and the causes of those that differ."""
-    tally = AgreementCounts()
+    tally = ShadowAgreement()
     tally.add(PodJudgement(pod="default/a", verdict="same", ours="n", cluster="n"))
     tally.add(PodJudgement(pod="default/b", verdict="different", ours="n", cluster="m"))
     assert tally.record() == {"decisions": 2, "same": 1, "amongBest": 0, "different": 1, "causes": []}

@@ -20,7 +20,7 @@ from kubeclassic.core.run import Run
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.extenders.overhttp import HttpPost, http_post
-from kubeclassic.extenders.post import Answer
+from kubeclassic.extenders.post import PostReply
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extender import ExtenderService
@@ -34,9 +34,7 @@ from tests.support.serverbuild import Json
 
 RELEASES = ("1.16", "1.27")
 NAMES = ("mixed", "preemption", "taints", "interpodaffinity", "topologyspread", "selectorspread", "volumebinding")
-FAMILIES = [
-    family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name in NAMES and family.release in RELEASES
-]
+FAMILIES = [family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name in NAMES and family.release in RELEASES]
 WAYS = [(family, names_only) for family in FAMILIES for names_only in (True, False) if names_only is (family.release == "1.16")]
 WAYS += [(family, not names_only) for family, names_only in WAYS if family.name == "preemption"]
 """Every family of a release with the one form of requests, and preemption, whose request is another one, with both."""
@@ -90,7 +88,7 @@ def serving(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterat
         statuses: dict[tuple[str, int], int] = {}
         posts.append(http_post(config))
 
-        def noting(address: str, body: bytes, timeout: float) -> Answer:
+        def noting(address: str, body: bytes, timeout: float) -> PostReply:
             answer = posts[0](address, body, timeout)
             key = address.rpartition("/")[2], answer.status
             statuses[key] = statuses.get(key, 0) + 1

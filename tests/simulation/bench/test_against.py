@@ -12,7 +12,7 @@ import pytest
 from kubeclassic.api.record import plain
 from kubeclassic.simulation.bench.against import Opponent, OpponentError, as_file
 from kubeclassic.simulation.bench.bench import read_case, time_once
-from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.bench.cases import CaseSize
 
 
 def opponent(command: str) -> Opponent:
@@ -78,7 +78,7 @@ def test_what_is_refused(command: str, says: str) -> None:
 
 def test_a_generated_case_is_written(tmp_path: Path) -> None:
     """The other scheduler gets a generated case as a file, which holds the same, and a file that there is as it is."""
-    case = Shape(nodes=5, existing=3, pods=4).case("1.16")
+    case = CaseSize(nodes=5, existing=3, pods=4).case("1.16")
     with as_file(case, None) as place:
         again = read_case(place, "1.12")
     assert not place.exists()

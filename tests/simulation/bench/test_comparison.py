@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.bench.comparison import Comparison, compared
+from kubeclassic.simulation.bench.comparison import PairedCases, compared
 
 
 def line(case: str = "basic", rate: float = 100.0, calibration: float | None = 0.1, release: str = "1.16", **more: Any) -> str:
@@ -17,7 +17,7 @@ def line(case: str = "basic", rate: float = 100.0, calibration: float | None = 0
     return json.dumps({"kind": "Bench", "case": case, "release": release, "pods_per_s": rate, "calibration": calibration, **more})
 
 
-def files(folder: Path, a: list[str], b: list[str]) -> Comparison:
+def files(folder: Path, a: list[str], b: list[str]) -> PairedCases:
     """The comparison of two files of lines."""
     for name, lines in (("a", a), ("b", b)):
         (folder / f"{name}.json").write_text("".join(f"{written}\n" for written in lines))

@@ -30,6 +30,6 @@ def test_throughput_by_window(count: int) -> None:
 
 def test_nothing_was_decided() -> None:
     """A case without pods has zeros, not an error."""
-    timing = Stopwatch().timing(3, 0.1, 0.2)
+    timing = Stopwatch().timing(3, 0.1)
     assert (timing.rate, list(timing.latencies), timing.throughput.average) == (0.0, [0.0] * len(PERCENTS), 0.0)
     assert timing.quick == QuickDecisions(0.0, 0, {})

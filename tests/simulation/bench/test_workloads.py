@@ -10,11 +10,9 @@ import pytest
 import yaml
 
 from kubeclassic.core.run import Run
-from kubeclassic.exceptions import ManifestError, UnknownNameError
-from kubeclassic.simulation.bench.bench import time_once
-from kubeclassic.simulation.bench.workloads.files import find_workloads, is_workload_file
-from kubeclassic.simulation.bench.workloads.phases import Phase
+from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.conform import build, read_items
+from tests.bench.workloads import Phase, Timeline, Workload, find_workloads, time_once
 
 Json = dict[str, Any]
 
@@ -53,12 +51,16 @@ def written(folder: Path, ops: Sequence[Json], params: Json | None = None, **cas
     return path
 
 
-def problem(folder: Path, *ops: Json, params: Json | None = None, **case: Any) -> Json:
-    """The only workload with *ops*, and a pod to measure if they have none, as a case of 1.16."""
+def workload(folder: Path, *ops: Json, params: Json | None = None, **case: Any) -> Workload:
+    """The only workload with *ops*, and a pod to measure if they have none."""
     measures = any("collectMetrics" in op or "collectMetrics" in op.get("createPodsOp", {}) for op in ops)
     (found,) = find_workloads(written(folder, ops if measures else [*ops, MEASURED], params, **case))
-    found.check()
-    return found.problem("1.16")
+    return found
+
+
+def timeline(folder: Path, *ops: Json, **more: Any) -> Timeline:
+    """What happens in the only workload with *ops*."""
+    return workload(folder, *ops, **more).timeline()
 
 
 def told(phase: Phase) -> list[str]:
@@ -75,115 +77,45 @@ class TestNames:
         assert [found.name for found in find_workloads(path)] == ["A/5Nodes", "A/9Nodes", "B/5Nodes", "B/9Nodes"]
         assert [found.name for found in find_workloads(path, ["B"])] == ["B/5Nodes", "B/9Nodes"]
         assert [found.name for found in find_workloads(path, ["*/5*", "A/9Nodes"])] == ["A/5Nodes", "A/9Nodes", "B/5Nodes"]
-        with pytest.raises(UnknownNameError, match='got "A/5Node", wanted one such as A/5Nodes; did you mean "A/5Nodes"'):
+        with pytest.raises(ManifestError, match="no workload is called A/5Node, wanted one such as A/5Nodes"):
             find_workloads(path, ["A/5Node"])
-
-    def test_which_files_are_meant(self, folder: Path) -> None:
-        """Manifests are no workloads."""
-        assert is_workload_file(written(folder, [MEASURED]))
-        assert not is_workload_file(folder / "pod.yaml")
-        assert not is_workload_file(folder / "absent.yaml")
-        assert not is_workload_file(folder)
 
 
 class TestRefusals:
     @pytest.mark.parametrize(
         ("op", "says"),
         [
-            ({"opcode": "createPod"}, 'workloadTemplate[0].opcode: got "createPod", wanted createNodes, createNamespaces'),
-            ({}, "workloadTemplate[0].opcode: got null, wanted createNodes"),
-            ("createPods", "workloadTemplate[0].opcode: got null"),
-            ({"opcode": "createPods", "cuont": 1}, 'workloadTemplate[0]: unknown field "cuont", wanted opcode, count'),
-            ({"opcode": "createPods", "count": -1}, "workloadTemplate[0].count: got -1, wanted a whole number, 0 or more"),
-            ({"opcode": "createPods", "count": True}, "count: got true, wanted a whole number"),
-            ({"opcode": "createPods", "countParam": "n"}, 'countParam: got "n", wanted the name of a parameter after a $'),
-            ({"opcode": "createPods", "countParam": "$m"}, 'countParam: got "$m", wanted a parameter of the workload'),
-            ({"opcode": "createPods", "countParam": "$text"}, 'countParam: got "x" for it, wanted a whole number'),
-            ({"opcode": "createPods", "collectMetrics": 1}, "collectMetrics: got 1, wanted true or false"),
-            ({**MEASURED, "skipWaitToCompletion": True}, "skipWaitToCompletion: got true, wanted it absent beside collectMetrics"),
-            ({**MEASURED, "persistentVolumeTemplatePath": "pv.yaml"}, "wanted it beside persistentVolumeTemplatePath, or neither"),
-            ({**MEASURED, "namespace": 7}, "namespace: got 7, wanted a text"),
-            ({"opcode": "createNamespaces", "count": 1}, "prefix: got null, wanted a text"),
-            ({"opcode": "createPodSets", "count": 1, "namespacePrefix": "a"}, "createPodsOp: got null, wanted an object"),
-            ({"opcode": "createPodSets", "namespacePrefix": "a", "createPodsOp": {}}, "createPodsOp.opcode: got null, wanted createPods"),
-            ({"opcode": "churn", "mode": "both", "templatePaths": ["a"]}, 'mode: got "both", wanted recreate or create'),
-            ({"opcode": "churn", "mode": "recreate", "templatePaths": ["a"]}, "number: got null, wanted 1 or more with mode recreate"),
-            ({"opcode": "churn", "mode": "create", "templatePaths": []}, "templatePaths: got an empty list, wanted at least one"),
-            ({"opcode": "churn", "mode": "create", "templatePaths": [1]}, "templatePaths: got a list, wanted a list of texts"),
-            ({"opcode": "sleep", "duration": "soon"}, 'duration: got "soon", wanted a duration such as 1m30s'),
-            ({"opcode": "sleep", "durationParam": "$text"}, "wanted a duration such as 1m30s"),
-            ({"opcode": "barrier", "namespaces": "a"}, 'namespaces: got "a", wanted a list'),
-            ({"opcode": "createNodes", "uniqueNodeLabelStrategy": {}}, "uniqueNodeLabelStrategy.labelKey: got null, wanted a text"),
-            ({"opcode": "createNodes", "labelNodePrepareStrategy": {"labelKey": "a"}}, "labelValues: got null, wanted a list of texts"),
-            ({"opcode": "createNodes", "nodeAllocatableStrategy": {"a": 1}}, 'nodeAllocatableStrategy: unknown field "a"'),
-            ({"opcode": "createNodes", "nodeAllocatableStrategy": {"nodeAllocatable": 1}}, "nodeAllocatable: got 1, wanted an object"),
-            (
-                {"opcode": "createNodes", "labelNodePrepareStrategy": {}, "uniqueNodeLabelStrategy": {}},
-                "uniqueNodeLabelStrategy: got an empty object, wanted it absent beside labelNodePrepareStrategy",
-            ),
+            ({"opcode": "createPod"}, r"workloadTemplate\[0\]: got the operation createPod, wanted createNodes, createNamespaces"),
+            ({"opcode": "createPods", "cuont": 1}, r"workloadTemplate\[0\]: got the field cuont, wanted count"),
+            ({"opcode": "createPods", "countParam": "$m"}, r"got \$m, wanted a parameter of the workload"),
+            ({**MEASURED, "podTemplatePath": "absent.yaml"}, r"workloadTemplate\[0\]: absent.yaml: no such file in "),
+            ({**MEASURED, "podTemplatePath": "node.yaml"}, r"workloadTemplate\[0\]: node.yaml: got a Node, wanted a Pod"),
+            ({**MEASURED, "podTemplatePath": "class.yaml"}, "class.yaml: got priorityClassName alone, wanted priority too"),
+            ({"opcode": "churn", "mode": "create", "number": 1, "templatePaths": ["map.yaml"]}, "map.yaml: got a ConfigMap, wanted"),
+            ({"opcode": "barrier", "namespaces": ["a"]}, r"workloadTemplate\[0\]: got a, wanted a namespace of the operations before"),
         ],
     )  # fmt: skip
-    def test_operations(self, op: Any, says: str, folder: Path) -> None:
-        """An operation or a field that is not known, or has a wrong value, is refused with its place, before anything runs."""
-        (found,) = find_workloads(written(folder, [op, {**MEASURED, "countParam": "$n"}], {"n": 1, "text": "x"}))
-        with pytest.raises(ManifestError) as error:
-            found.check()
-        assert "performance-config.yaml, Case/Small, workloadTemplate[0]" in str(error.value)
-        assert says in str(error.value)
-
-    @pytest.mark.parametrize(
-        ("text", "says"),
-        [
-            ("[]", "wanted a list of test cases"),
-            ("a: 1", "wanted a list of test cases"),
-            ("[{name: A, workloadTemplate: [{}]}]", "[0] A.workloads: got null, wanted a list of at least one"),
-            ("[{name: A, workloads: [{name: B}]}]", "[0] A.workloadTemplate: got null, wanted a list of at least one"),
-            ("[{workloads: [{name: B}]}]", "[0].name: got null, wanted a text"),
-            ("[{name: A, workloadTemplates: []}]", '[0] A: unknown field "workloadTemplates"'),
-            ("[{name: A, workloadTemplate: [{}], workloads: [{nam: B}]}]", '[0] A.workloads[0]: unknown field "nam"'),
-            ("[{name: A, workloadTemplate: [{}], workloads: [{name: B}, {name: B}]}]", '[0] A.workloads[1] B.name: got "A/B" twice'),
-        ],
-    )
-    def test_files(self, text: str, says: str, tmp_path: Path) -> None:
-        """What is no list of test cases is refused with its place."""
-        path = tmp_path / "p.yaml"
-        path.write_text(f"---\n{text}")
-        with pytest.raises(ManifestError) as error:
-            find_workloads(path)
-        assert says in str(error.value)
+    def test_operations(self, op: Json, says: str, folder: Path) -> None:
+        """Unknown operations, fields and parameters, and templates that are not there or of another kind, are refused with their place."""
+        with pytest.raises(ManifestError, match=says):
+            timeline(folder, op, {**MEASURED, "count": 900})
 
     def test_parameters_that_nothing_uses(self, folder: Path) -> None:
         """As upstream, a parameter that no operation uses is taken for a slip."""
-        (found,) = find_workloads(written(folder, [MEASURED], {"pods": 7}))
-        with pytest.raises(ManifestError, match=r"workloads\[0\] Small\.params: got pods, which no operation uses"):
-            found.check()
+        with pytest.raises(ManifestError, match="got params pods, which no operation uses"):
+            timeline(folder, MEASURED, params={"pods": 7})
 
     def test_nothing_to_measure(self, folder: Path) -> None:
         """A workload without collectMetrics has no figures."""
         (found,) = find_workloads(written(folder, [{"opcode": "createPods", "count": 1}]))
         with pytest.raises(ManifestError, match="got no pods with collectMetrics"):
-            found.check()
-
-    @pytest.mark.parametrize(
-        ("op", "says"),
-        [
-            ({**MEASURED, "podTemplatePath": "absent.yaml"}, r"workloadTemplate\[0\]: absent.yaml: no such file in "),
-            ({**MEASURED, "podTemplatePath": "node.yaml"}, r"workloadTemplate\[0\]: node.yaml: got a Node, wanted a Pod"),
-            ({**MEASURED, "podTemplatePath": "class.yaml"}, "class.yaml: spec.priorityClassName: got it alone, wanted spec.priority too"),
-            ({"opcode": "churn", "mode": "create", "number": 1, "templatePaths": ["map.yaml"]}, "map.yaml: got kind ConfigMap, wanted"),
-            ({"opcode": "barrier", "namespaces": ["a"]}, r"workloadTemplate\[0\].namespaces: got a, wanted a namespace of the operations"),
-        ],
-    )  # fmt: skip
-    def test_templates(self, op: Json, says: str, folder: Path) -> None:
-        """A template that is not there or of another kind, and a barrier for an unknown namespace, are refused with their place."""
-        with pytest.raises(ManifestError, match=says):
-            problem(folder, op, {**MEASURED, "count": 900})
+            found.timeline()
 
 
 class TestNodes:
     def test_the_default_ones(self, folder: Path) -> None:
         """Without a template nodes are upstream's: 4 cpu, 32Gi, 110 pods, and the label with their name."""
-        found = problem(folder, {"opcode": "createNodes", "countParam": "$nodes"}, params={"nodes": 2})["objects"]
+        found = timeline(folder, {"opcode": "createNodes", "countParam": "$nodes"}, params={"nodes": 2}).objects
         assert [node["metadata"]["name"] for node in found[:2]] == ["node-0-0", "node-0-1"]
         assert found[1]["metadata"]["labels"] == {"kubernetes.io/hostname": "node-0-1"}
         assert found[1]["status"]["allocatable"] == {"pods": "110", "cpu": "4", "memory": "32Gi"}
@@ -192,13 +124,13 @@ class TestNodes:
         """labelNodePrepareStrategy gives the values in turn; a template's own labels stay."""
         strategy = {"labelKey": "zone", "labelValues": ["a", "b"]}
         op = {"opcode": "createNodes", "count": 3, "nodeTemplatePath": "node.yaml", "labelNodePrepareStrategy": strategy}
-        labels = [node["metadata"]["labels"] for node in problem(folder, op)["objects"][:3]]
+        labels = [node["metadata"]["labels"] for node in timeline(folder, op).objects[:3]]
         assert [(label["zone"], label["disk"]) for label in labels] == [("a", "ssd"), ("b", "ssd"), ("a", "ssd")]
 
     def test_unique_labels(self, folder: Path) -> None:
         """uniqueNodeLabelStrategy gives each node a value of its own, the same in each run."""
         op = {"opcode": "createNodes", "count": 3, "uniqueNodeLabelStrategy": {"labelKey": "own"}}
-        runs = [[node["metadata"]["labels"]["own"] for node in problem(folder, op)["objects"][:3]] for _ in range(2)]
+        runs = [[node["metadata"]["labels"]["own"] for node in timeline(folder, op).objects[:3]] for _ in range(2)]
         assert runs[0] == runs[1]
         assert len(set(runs[0])) == 3
 
@@ -206,7 +138,7 @@ class TestNodes:
         """nodeAllocatableStrategy adds to what can be allocated, and gives each node a CSINode."""
         strategy = {"nodeAllocatable": {"attachable-volumes-csi-d": "39"}, "csiNodeAllocatable": {"d": {"count": 39}}}
         strategy |= {"migratedPlugins": ["a", "b"]}
-        found = problem(folder, {"opcode": "createNodes", "count": 1, "nodeAllocatableStrategy": strategy})["objects"]
+        found = timeline(folder, {"opcode": "createNodes", "count": 1, "nodeAllocatableStrategy": strategy}).objects
         assert found[0]["status"]["allocatable"] == {"pods": "110", "cpu": "4", "memory": "32Gi", "attachable-volumes-csi-d": "39"}
         assert (found[1]["kind"], found[1]["metadata"]["name"]) == ("CSINode", "node-0-0")
         assert found[1]["metadata"]["annotations"] == {"storage.alpha.kubernetes.io/migrated-plugins": "a,b"}
@@ -217,49 +149,47 @@ class TestPods:
     def test_namespaces(self, folder: Path) -> None:
         """Pods are in the namespace that is named, else in one with the operation's number, which is made."""
         given = {"opcode": "createNamespaces", "prefix": "team", "count": 2, "namespaceTemplatePath": "namespace.yaml"}
-        found = problem(folder, given, {**MEASURED, "namespace": "team-1"}, MEASURED)
-        assert [(item["metadata"]["name"], item["metadata"].get("labels")) for item in found["objects"]] == [
+        found = workload(folder, given, {**MEASURED, "namespace": "team-1"}, MEASURED)
+        assert [(item["metadata"]["name"], item["metadata"].get("labels")) for item in found.timeline().objects] == [
             ("team-0", {"team": "a"}), ("team-1", {"team": "a"}),
         ]  # fmt: skip
-        assert [sorted(phase.counted) for phase in found["phases"]] == [["team-1/pod-0"], [], ["namespace-2/pod-1"]]
-        assert told(found["phases"][1]) == ["add namespace-2"]
+        assert [sorted(phase.counted) for phase in found.timeline().phases] == [["team-1/pod-0"], [], ["namespace-2/pod-1"]]
+        assert told(found.timeline().phases[1]) == ["add namespace-2"]
 
     def test_pod_sets(self, folder: Path) -> None:
         """createPodSets is createPods in each namespace of a prefix."""
         inner = {"opcode": "createPods", "countParam": "$each", "collectMetrics": True}
         sets = {"opcode": "createPodSets", "count": 2, "namespacePrefix": "n", "createPodsOp": inner}
-        found = problem(folder, sets, params={"each": 2}, defaultPodTemplatePath="pod.yaml")
-        counted = [sorted(phase.counted) for phase in found["phases"] if phase.is_measured]
+        found = workload(folder, sets, params={"each": 2}, defaultPodTemplatePath="pod.yaml")
+        counted = [sorted(phase.counted) for phase in found.timeline().phases if phase.counted]
         assert counted == [["n-0/web-0", "n-0/web-1"], ["n-1/web-2", "n-1/web-3"]]
 
     def test_volumes(self, folder: Path) -> None:
         """Each pod has a claim that is bound to a volume of its own; these are there before pods are measured."""
         paths = {"persistentVolumeTemplatePath": "pv.yaml", "persistentVolumeClaimTemplatePath": "pvc.yaml"}
-        found = problem(folder, NODES, {**MEASURED, "count": 2, **paths, "namespace": "a"}, {**MEASURED, **paths, "namespace": "a"})
-        claim, volume = found["objects"][-2:]
+        found = workload(folder, NODES, {**MEASURED, "count": 2, **paths, "namespace": "a"}, {**MEASURED, **paths, "namespace": "a"})
+        claim, volume = found.timeline().objects[-2:]
         assert (claim["metadata"]["name"], claim["spec"]["volumeName"], claim["status"]) == ("pvc-1", "a-vol-1", {"phase": "Bound"})
         assert (volume["metadata"]["name"], volume["spec"]["csi"]["volumeHandle"]) == ("a-vol-1", "a-vol-1")
         assert volume["spec"]["claimRef"] == {"kind": "PersistentVolumeClaim", "namespace": "a", "name": "pvc-1", "apiVersion": "v1"}
-        assert told(found["phases"][0]) == ["schedule pod-0", "schedule pod-1"]
-        assert told(found["phases"][1]) == ["add pvc-2", "add a-vol-2"]
-        assert time_once(found, {}).scheduled == 3
+        assert told(found.timeline().phases[0]) == ["schedule pod-0", "schedule pod-1"]
+        assert told(found.timeline().phases[1]) == ["add pvc-2", "add a-vol-2"]
+        assert time_once(found, "1.16").scheduled == 3
 
     def test_limits_are_requests(self, folder: Path) -> None:
         """Pods are as the API server stores them: limits without requests are requests."""
-        found = problem(folder, {"opcode": "createNodes", "count": 1}, {**MEASURED, "count": 6, "podTemplatePath": "pod.yaml"})
-        assert time_once(found, {}).scheduled == 4
+        found = workload(folder, {"opcode": "createNodes", "count": 1}, {**MEASURED, "count": 6, "podTemplatePath": "pod.yaml"})
+        assert time_once(found, "1.16").scheduled == 4
 
     def test_settings(self, folder: Path) -> None:
         """Gates and the configuration come with the test case; preemption is on, and the release says how many nodes are looked at."""
         (folder / "config.yaml").write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
-        found = problem(folder, featureGates={"EvenPodsSpread": True}, schedulerConfigFile="config.yaml")
-        assert found["config"]["featureGates"] == {"EvenPodsSpread": True}
-        assert found["config"]["profile"]["kind"] == "KubeSchedulerConfiguration"
-        assert (found["config"]["percentageOfNodesToScore"], found["config"]["preemption"]) == (0, True)
-        with pytest.raises(ManifestError, match=r"pod\.yaml: wanted one KubeSchedulerConfiguration"):
-            problem(folder, schedulerConfigFile="pod.yaml")
-        with pytest.raises(ManifestError, match=r"\[0\] Case.schedulerConfigFile: absent.yaml: no such file"):
-            problem(folder, schedulerConfigFile="absent.yaml")
+        config = workload(folder, featureGates={"EvenPodsSpread": True, "Other": True}, schedulerConfigFile="config.yaml").config("1.16")
+        assert config["featureGates"] == {"EvenPodsSpread": True}
+        assert config["profile"]["kind"] == "KubeSchedulerConfiguration"
+        assert (config["percentageOfNodesToScore"], config["preemption"]) == (0, True)
+        with pytest.raises(ManifestError, match=r"absent.yaml: no such file"):
+            workload(folder, schedulerConfigFile="absent.yaml").config("1.27")
 
 
 NODES = {"opcode": "createNodes", "count": 2}
@@ -270,38 +200,38 @@ AFTER = {**MEASURED, "count": 2, "namespace": "b"}
 class TestWaiting:
     def test_pods_before_are_not_measured(self, folder: Path) -> None:
         """Pods without collectMetrics are decided in a phase of their own."""
-        found = problem(folder, NODES, BEFORE, AFTER)["phases"]
-        assert [(phase.is_measured, told(phase)) for phase in found] == [
+        found = timeline(folder, NODES, BEFORE, AFTER).phases
+        assert [(bool(phase.counted), told(phase)) for phase in found] == [
             (False, ["schedule pod-0", "schedule pod-1"]), (False, ["add b"]), (True, ["schedule pod-2", "schedule pod-3"]),
         ]  # fmt: skip
 
     def test_without_waiting(self, folder: Path) -> None:
         """Pods that nothing waits for are decided while others are measured, but do not count."""
-        found = problem(folder, NODES, {**BEFORE, "skipWaitToCompletion": True}, AFTER)
-        assert [told(phase) for phase in found["phases"]] == [
+        found = workload(folder, NODES, {**BEFORE, "skipWaitToCompletion": True}, AFTER)
+        assert [told(phase) for phase in found.timeline().phases] == [
             ["schedule pod-0", "schedule pod-1", "add b", "schedule pod-2", "schedule pod-3"],
         ]  # fmt: skip
-        timing = time_once(found, {})
+        timing = time_once(found, "1.16")
         assert (list(timing.hosts), timing.cycles) == (["b/pod-2", "b/pod-3"], 4)
 
     def test_a_barrier(self, folder: Path) -> None:
         """After a barrier they have been decided."""
-        found = problem(folder, NODES, {**BEFORE, "skipWaitToCompletion": True}, {"opcode": "barrier", "namespaces": ["a"]}, AFTER)
-        assert [len(phase.events) for phase in found["phases"]] == [2, 1, 2]
-        assert time_once(found, {}).cycles == 2
+        found = workload(folder, NODES, {**BEFORE, "skipWaitToCompletion": True}, {"opcode": "barrier", "namespaces": ["a"]}, AFTER)
+        assert [len(phase.events) for phase in found.timeline().phases] == [2, 1, 2]
+        assert time_once(found, "1.16").cycles == 2
 
     def test_hosts_are_those_of_a_plain_run(self, folder: Path) -> None:
         """The measured pods get the nodes that a run over all pods in order gives them."""
         ops = [{"opcode": "createNodes", "count": 5}, {**BEFORE, "count": 3, "podTemplatePath": "pod.yaml"}, {**AFTER, "count": 9}]
-        found = problem(folder, *ops)
-        pods = [document for phase in found["phases"] for verb, document in phase.events if verb == "schedule"]
+        found = workload(folder, *ops)
+        pods = [document for phase in found.timeline().phases for verb, document in phase.events if verb == "schedule"]
         for pod in pods:
             for container in pod["spec"]["containers"]:
                 container["resources"]["requests"] = container["resources"]["limits"]
-        plain = {"name": "plain", "version": "1.16", "config": found["config"], "objects": found["objects"], "pending": pods}
+        plain = {"name": "plain", "version": "1.16", "config": found.config("1.16"), "objects": found.timeline().objects, "pending": pods}
         run = Run(build(plain, {}), details=False)
         hosts = {item.key: run.cycle(item).host for _, item in read_items(plain)}  # type: ignore[arg-type]  # they are pods
-        timing = time_once(found, {})
+        timing = time_once(found, "1.16")
         assert len(timing.hosts) == 9
         assert timing.hosts == {key: host for key, host in hosts.items() if key in timing.hosts}
 
@@ -314,8 +244,8 @@ def churn(mode: str, number: int, milliseconds: int, *templates: str) -> Json:
 class TestChurn:
     def test_recreate(self, folder: Path) -> None:
         """A turn comes each so many decisions: N turns make an object of each template, and the next N delete them."""
-        found = problem(folder, NODES, churn("recreate", 2, 2, "node.yaml", "service.yaml"), {**MEASURED, "count": 10})
-        (measured,) = [phase for phase in found["phases"] if phase.is_measured]
+        found = workload(folder, NODES, churn("recreate", 2, 2, "node.yaml", "service.yaml"), {**MEASURED, "count": 10})
+        (measured,) = [phase for phase in found.timeline().phases if phase.counted]
         assert [event for event in told(measured) if "pod" not in event] == [
             "add big-0", "add svc-0", "add big-1", "add svc-1", "delete big-0", "delete svc-0", "delete big-1", "delete svc-1",
             "add big-2", "add svc-2",
@@ -323,25 +253,25 @@ class TestChurn:
         assert told(measured)[:4] == ["schedule pod-0", "schedule pod-1", "add big-0", "add svc-0"]
         namespaces = {document["metadata"].get("namespace") for _, document in measured.events if document["kind"] == "Service"}
         assert namespaces == {"namespace-1"}
-        assert time_once(found, {}).nodes == 3
+        assert time_once(found, "1.16").nodes == 3
 
     @pytest.mark.parametrize(("number", "made"), [(2, 2), (0, 5)])
     def test_create(self, number: int, made: int, folder: Path) -> None:
         """Mode create stops at its number; with 0 it goes on."""
-        found = problem(folder, NODES, churn("create", number, 2, "node.yaml"), {**MEASURED, "count": 10})
-        assert time_once(found, {}).nodes == 2 + made
+        found = workload(folder, NODES, churn("create", number, 2, "node.yaml"), {**MEASURED, "count": 10})
+        assert time_once(found, "1.16").nodes == 2 + made
 
     def test_sleep(self, folder: Path) -> None:
         """Nobody sleeps, but the churn goes on; half a second is the interval where none is given."""
-        found = problem(folder, NODES, {**churn("create", 0, 0, "node.yaml")}, {"opcode": "sleep", "duration": "1.6s"})
-        assert time_once(found, {}).nodes == 2 + 3
+        found = workload(folder, NODES, {**churn("create", 0, 0, "node.yaml")}, {"opcode": "sleep", "duration": "1.6s"})
+        assert time_once(found, "1.16").nodes == 2 + 3
 
     def test_pods_that_are_deleted(self, folder: Path) -> None:
         """A pod of a churn that made room, and is deleted, is not tried again, and the pods after it get the room that it made."""
         ops = [{"opcode": "createNodes", "count": 1}, {"opcode": "createPods", "count": 4, "podTemplatePath": "pod.yaml"}]
-        found = problem(folder, *ops, churn("recreate", 1, 2, "important.yaml"), {**MEASURED, "count": 5})
-        (measured,) = [phase for phase in found["phases"] if phase.is_measured]
+        found = workload(folder, *ops, churn("recreate", 1, 2, "important.yaml"), {**MEASURED, "count": 5})
+        (measured,) = [phase for phase in found.timeline().phases if phase.counted]
         assert told(measured)[2::3] == ["schedule top-0", "delete top-0"]
-        timing = time_once(found, {})
+        timing = time_once(found, "1.16")
         assert (timing.cycles, len(timing.hosts), timing.scheduled) == (6, 5, 1)
         assert timing.hosts["namespace-3/pod-4"] == "node-0-0"

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration
+from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Node, Pod
@@ -53,7 +53,7 @@ def checked(
 ) -> Comparison:  # fmt: skip
     """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the component configuration."""
     written, release = read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.16"]
-    configuration = KubeSchedulerConfiguration(**(config or {}))
+    configuration = AlgorithmConfiguration(**(config or {}))
     document = migrate(written, release, configuration).document
     for plugin in document["profiles"][0]["plugins"]["score"]["enabled"]:
         plugin["weight"] = (changes or {}).get(plugin["name"], plugin["weight"])
@@ -153,7 +153,7 @@ class TestCheck:
         release, differing = RELEASES["1.16"], dict[bool, int]()
         for keeps in (False, True):
             document = migrate(None, release, selector_spread=keeps).document
-            runs = [Check(None, release, KubeSchedulerConfiguration(), document).on(scenario) for scenario in Drawn(3)()]
+            runs = [Check(None, release, AlgorithmConfiguration(), document).on(scenario) for scenario in Drawn(3)()]
             differing[keeps] = sum(run.agreements[PROFILE].counts[DIFFERENT] for run in runs)
         assert differing[True] * 2 < differing[False]
 

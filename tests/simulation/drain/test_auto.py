@@ -18,7 +18,7 @@ from kubeclassic.simulation.drain.plan import DrainMove
 from kubeclassic.simulation.drain.proof import prove
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
-from kubeclassic.simulation.drain.trial import Stuck, Trial
+from kubeclassic.simulation.drain.trial import DrainTrial, Stuck
 from kubeclassic.simulation.functions.given import recipe_of, scenario_of
 from tests.support.asking import asked as keywords_of
 from tests.support.build import node, pod
@@ -170,7 +170,7 @@ def settled_of(objects: list[KubeObject], release: str) -> Settled:
     return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
 
 
-def state_of(trial: Trial) -> Any:
+def state_of(trial: DrainTrial) -> Any:
     """What a trial could change."""
     engine = trial.engine
     engine.snapshot.refresh()

@@ -9,7 +9,7 @@ import pytest
 from kubeclassic import import_openb
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
-from kubeclassic.simulation.drain.auto import Wish
+from kubeclassic.simulation.drain.auto import DrainWish
 from kubeclassic.simulation.drain.plan import search_for
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
@@ -29,7 +29,7 @@ def trace(shared: Path) -> Settled:
 
 def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:
     """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
-    plan = search_for(trace, Wish(), DrainFlags(recreate_bare=True))
+    plan = search_for(trace, DrainWish(), DrainFlags(recreate_bare=True))
     answer = plan.answer
     assert answer.bound is not None
     assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds, answer.bound.at_most) == (7919, 418, 625, 305, 571)
@@ -43,7 +43,7 @@ def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:
 
 def test_bare_pods_keep_their_nodes(trace: Settled) -> None:
     """Without a flag for bare pods only nodes without pods can go, at once."""
-    plan = search_for(trace, Wish(), DrainFlags())
+    plan = search_for(trace, DrainWish(), DrainFlags())
     used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}
     assert set(plan.answer.can) == {node.name for node in trace.nodes} - used
     assert plan.evictions == ()

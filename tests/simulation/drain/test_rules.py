@@ -216,9 +216,9 @@ class TestWhereTheyGo:
         pushed = beside(high, owned("low", on="b", cpu="2"), release=release)
         assert "default/web-0, made in place of default/low, finds no other node" in pushed.cannot["a"]
         bare = emptied(node("a"), node("b"), node("c"), high, owned("low", "bare", on="b", cpu="2"), owned("w", on="c"), release=release)
-        assert bare.can == ["a"] or "which nobody makes again" in bare.cannot["a"]
+        assert bare.can == ["a"] or "which is not made again" in bare.cannot["a"]
         alone = beside(high, owned("low", "bare", on="b", cpu="2"), force=True, release=release)
-        assert alone.cannot == {"a": "default/high would preempt default/low on b, which nobody makes again"}
+        assert alone.cannot == {"a": "default/high would preempt default/low on b, which is not made again"}
 
 
 class TestBudgets:

@@ -10,9 +10,9 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.simulation.newnodes.covers import Row
-from kubeclassic.simulation.newnodes.search import Search
-from kubeclassic.simulation.newnodes.trials import Missing, Mix, Trial
+from kubeclassic.simulation.newnodes.covers import CoverRow
+from kubeclassic.simulation.newnodes.search import MixSearch
+from kubeclassic.simulation.newnodes.trials import Missing, Mix, MixTrial
 from tests.support.build import pod
 from tests.support.examples import examples
 
@@ -24,25 +24,25 @@ class FakeTrials:
     """Trials of which is known from the beginning which mixes do."""
 
     good: set[Mix]
-    known: dict[Mix, Trial] = attrs.field(factory=dict)
+    known: dict[Mix, MixTrial] = attrs.field(factory=dict)
 
-    def of(self, mix: Mix) -> Trial:
+    def of(self, mix: Mix) -> MixTrial:
         """As the real one."""
         missing = () if mix in self.good else (Missing(pod=pod("web"), message="found no node"),)
-        return self.known.setdefault(mix, Trial(mix=mix, wanted=1, missing=missing, nodes=(), evicted={}))
+        return self.known.setdefault(mix, MixTrial(mix=mix, wanted=1, missing=missing, nodes=(), evicted={}))
 
 
 @attrs.define
 class FakeNeeds:
     """A bound that says of one row what is needed."""
 
-    row: Row
+    row: CoverRow
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[CoverRow]:
         """As the real one."""
         return [self.row] if self.row.need else []
 
-    def beside(self, missing: Iterable[str]) -> list[Row]:
+    def beside(self, missing: Iterable[str]) -> list[CoverRow]:
         """As the real one."""
         return []
 
@@ -53,7 +53,7 @@ class Problem:
 
     good: set[Mix]
     prices: list[int]
-    row: Row
+    row: CoverRow
 
     def cost(self, mix: Mix) -> tuple[int, int]:
         """Cost and number of nodes."""
@@ -63,14 +63,14 @@ class Problem:
         """What is found with so many simulations for the proof."""
         trials: Any = FakeTrials(self.good)
         needs: Any = FakeNeeds(self.row)
-        return Search(trials, (), needs, self.prices, MOST, most_trials).run(), trials
+        return MixSearch(trials, (), needs, self.prices, MOST, most_trials).run(), trials
 
 
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
     """Any set of mixes of one to three kinds that have enough of one thing."""
     kinds = draw(st.integers(1, 3))
-    row = Row(need=draw(st.integers(0, 6)), gains=tuple(draw(st.integers(0, 3)) for _ in range(kinds)))
+    row = CoverRow(need=draw(st.integers(0, 6)), gains=tuple(draw(st.integers(0, 3)) for _ in range(kinds)))
     every = [mix for mix in product(range(MOST + 1), repeat=kinds) if sum(mix) <= MOST]
     able = [mix for mix in every if sum(count * gain for count, gain in zip(mix, row.gains, strict=True)) >= row.need]
     good = set(draw(st.lists(st.sampled_from(able), max_size=12))) if able else set()

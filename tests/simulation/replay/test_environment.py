@@ -10,7 +10,7 @@ import pytest
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay import gymenv
-from kubeclassic.simulation.replay.environment import Simulation, StepError
+from kubeclassic.simulation.replay.environment import SchedulingEnvironment, StepError
 from kubeclassic.simulation.replay.replay import Replay
 from tests.support.build import node, obj, pod
 from tests.support.replaybuild import at, played, replay, there
@@ -35,7 +35,7 @@ class TestStepping:
     @both
     def test_the_state_as_arrays(self, release: str) -> None:
         """The state has a row for each node by name, what is asked for, where it fits, and the scores there."""
-        simulation = Simulation(three(release))
+        simulation = SchedulingEnvironment(three(release))
         state = simulation.state
         assert (state.time, state.names, state.resources) == (1, ("a", "b", "c"), ("cpu", "memory", "pods"))
         assert state.allocatable[:, 0].tolist() == [2000, 8000, 1000]
@@ -48,7 +48,7 @@ class TestStepping:
         """Stepping to the end gives the same events as playing, though the state was looked at each time."""
         made, found = three(release), []
         made.cluster.journal.sink = found.append
-        simulation = Simulation(made)
+        simulation = SchedulingEnvironment(made)
         while not simulation.is_over:
             assert simulation.state.pod is simulation.pod
             simulation.step()
@@ -60,7 +60,7 @@ class TestStepping:
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
         using = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
         pods = [at(1, asking("one", "1", affinity={"nodeAffinity": required})), at(2, asking("two", "1", volumes=using))]
-        simulation = Simulation(replay(*NODES, *pods, release=ALL_RELEASES[-1]))
+        simulation = SchedulingEnvironment(replay(*NODES, *pods, release=ALL_RELEASES[-1]))
         assert simulation.state.feasible.tolist() == [True, False, False]
         simulation.step()
         assert not simulation.state.feasible.any()
@@ -68,14 +68,14 @@ class TestStepping:
     @both
     def test_overruling(self, release: str) -> None:
         """A pod goes where it is told to, and those after it find the cluster so."""
-        simulation = Simulation(three(release))
+        simulation = SchedulingEnvironment(three(release))
         assert simulation.schedule_on("a").host == "a"
         assert simulation.state.requested[:, 0].tolist() == [2000, 0, 0]
         assert simulation.step().host == "b"
 
     def test_what_cannot_be(self) -> None:
         """A node that does not fit or is not there is refused, unless forced."""
-        simulation = Simulation(three())
+        simulation = SchedulingEnvironment(three())
         with pytest.raises(StepError, match="pod default/one does not fit on node c"):
             simulation.schedule_on("c")
         with pytest.raises(UnknownNameError, match='node: got "d", wanted a node of the cluster'):
@@ -84,7 +84,7 @@ class TestStepping:
 
     def test_the_end(self) -> None:
         """When no pod's turn comes any more, there is no step to take, and the state has no pod."""
-        simulation = Simulation(replay(*NODES, at(1, asking("one", "1"))))
+        simulation = SchedulingEnvironment(replay(*NODES, at(1, asking("one", "1"))))
         simulation.step()
         assert (simulation.is_over, simulation.state.pod, simulation.state.feasible.any()) == (True, None, False)
         with pytest.raises(StepError, match="the simulation is over"):
@@ -102,7 +102,7 @@ class TestStepping:
         spec = {"storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
         claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "default"}, "spec": spec}
         events = [*NODES, *there(obj(late), obj(claim))]
-        simulation = Simulation(
+        simulation = SchedulingEnvironment(
             replay(
                 *events, at(1, asking("db", "1", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])), release=release
             )
@@ -147,7 +147,7 @@ class TestGym:
 
     def test_balance_rewards_even_use(self) -> None:
         """The default reward is higher on the node whose resources are used more evenly with the pod."""
-        state = Simulation(three()).state
+        state = SchedulingEnvironment(three()).state
         assert gymenv.balance(state, 1) > gymenv.balance(state, 0)
 
     def test_bad_actions(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.replay.cluster.podlifecycle import Lifetime
-from kubeclassic.simulation.replay.inputs.inputs import Choice, Inputs, read_inputs
+from kubeclassic.simulation.replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from kubeclassic.simulation.replay.inputs.times import as_timestamp, parse_duration, parse_time
 from kubeclassic.simulation.replay.inputs.traces import Reading
 from kubeclassic.simulation.replay.replay import Replay
@@ -31,10 +31,10 @@ OPENB_PODS = (
 )
 
 
-def reading(**fields: Any) -> Choice:
+def reading(**fields: Any) -> InputOptions:
     """A choice of how to read times."""
     compress = fields.pop("compress", 1.0)
-    return Choice(reading=Reading(**fields), compress=compress)
+    return InputOptions(reading=Reading(**fields), compress=compress)
 
 
 def pods(inputs: Inputs) -> dict[str, tuple[float, Lifetime]]:
@@ -53,7 +53,7 @@ class TestTimesOnObjects:
             (reading(ignore_times=True, run_time=5.0), (0.0, Lifetime(runs_for=5.0))),
         ],
     )
-    def test_of_a_pod(self, tmp_path: Path, choice: Choice, wanted: tuple[float, Lifetime]) -> None:
+    def test_of_a_pod(self, tmp_path: Path, choice: InputOptions, wanted: tuple[float, Lifetime]) -> None:
         """A pod comes and goes by its annotations: as long after its start as it ran, or when it went, or as options say."""
         assert pods(of_file(tmp_path, NODE + TIMED, choice=choice)) == {"web": wanted}
 

@@ -96,7 +96,7 @@ class TestAzure:
 
     def test_requests_are_pods_of_one_machine(self, tmp_path: Path) -> None:
         """What the machine does not have is dropped; earlier requests are there at the beginning; the trace's 0 is the high priority."""
-        trace = azurepacking.read(self.file(tmp_path), azurepacking.Choice(machine=1, machines=2, days=Decimal(5)))
+        trace = azurepacking.read(self.file(tmp_path), azurepacking.PackingOptions(machine=1, machines=2, days=Decimal(5)))
         assert [pod["metadata"]["name"] for pod in trace.pods] == ["vm-10", "vm-11"]
         assert [pod["spec"]["priority"] for pod in trace.pods] == [1000, 0]
         assert [times(pod) for pod in trace.pods] == [{RUNS: "43200"}, {CREATED: "21600"}]

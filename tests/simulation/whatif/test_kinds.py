@@ -14,7 +14,7 @@ from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.simulation.functions.given import scenario_of
 from kubeclassic.simulation.simulate import Simulation
-from kubeclassic.simulation.whatif.change import DISTURBS, Change, Suggestion
+from kubeclassic.simulation.whatif.change import DISTURBS, Suggestion, WhatIfChange
 from kubeclassic.simulation.whatif.editor import Editor
 from kubeclassic.simulation.whatif.stage import Stage
 from kubeclassic.simulation.whatif.whatif import FAMILIES
@@ -340,7 +340,7 @@ class TestTheMoment:
             for change in family(stage):
                 stage.helpful(change)
         everyone = [entry.pod for node in stage.nodes() for entry in stage.on(node.name)]
-        stage.helpful(Change(kind="delete", words="", patch=(), gone=tuple(everyone)))
+        stage.helpful(WhatIfChange(kind="delete", words="", patch=(), gone=tuple(everyone)))
         assert stage.ask(details=True).record(details=True) == before[0]
         rows = before[1].shape[1]
         assert (run.engine.table.requested[:, :rows] == before[1]).all()

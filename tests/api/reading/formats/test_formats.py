@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.reading.formats import jsonvalues
+from kubeclassic.api.reading.formats import jsonvalues, yamlvalues
 from kubeclassic.api.reading.formats.jsonvalues import json_values
 from kubeclassic.api.reading.formats.repeats import Repeats
 from kubeclassic.api.reading.formats.yamlvalues import yaml_values
@@ -79,11 +79,91 @@ class TestYaml:
         ((value, _),) = yaml_values("a: &a [1]\nb: *a", "f")
         assert value["a"] is value["b"]
 
-    @pytest.mark.parametrize("text", ["a: {<<: 1}", "a: {<<: [1]}", "a: {<<: [{b: 1}, c]}"])
-    def test_merging_what_is_no_mapping(self, text: str) -> None:
-        """A merge key needs mappings."""
-        with pytest.raises(ManifestError, match="got a merge key"):
+    @pytest.mark.parametrize(("text", "wanted"), [
+        ("a: +1\nb: -0\nc: -0x1f\nd: 0b11\ne: 010\nf: .5\ng: 5.\nh: 1.5e3", [1, 0, -31, 3, 8, 0.5, 5.0, 1500.0]),
+        ("a: 08\nb: 1_000\nc: 1e3\nd: 0o17\ne: 1:30\nf: 2020-01-01\ng: .inf\nh: <<\ni: =",
+         ["08", "1_000", "1e3", "0o17", "1:30", "2020-01-01", ".inf", "<<", "="]),
+        ("a: yes\nb: Off\nc: TRUE\nd: tRUE\ne: y\nf: 'yes'\ng: ~\nh: Null\ni:", [True, False, True, "tRUE", "y", "yes", None, None, None]),
+        ("a: !!binary YQ==\nb: !!float 1\nc: !!str 1\nd: !!bool yes\ne: !!null x\nf: ! 1\ng: !!map {b: c}\nh: !!seq [!!int 7]",
+         ["a", 1.0, "1", True, None, 1, {"b": "c"}, [7]]),
+        ("a: |\n  x\n\n  y\nb: >-\n  x\n  y\nc: 'it''s\n  x'\nd: x\n  y\ne: \"\\u00e9\"", ["x\n\ny\n", "x y", "it's x", "x y", "é"]),
+        ("{1: 0, true: 0, no: 0, 1.0: 0, '<<': 0, ? b}", [0, 0, 0, 0, 0, None]),
+        ("a: &x {b: 1, c: 2}\nd: {c: 3, <<: *x}\ne: {<<: [{c: 4}, *x]}\nf: {<<: {<<: *x, b: 5}}\n&k g: *k",
+         [{"b": 1, "c": 2}, {"b": 1, "c": 3}, {"c": 4, "b": 1}, {"b": 5, "c": 2}, "g"]),
+        ("a: &x 1\nb: &x 2\nc: *x", [1, 2, 2]),
+    ])  # fmt: skip
+    @pytest.mark.parametrize("loader", [yamlvalues._Loader, yaml.SafeLoader])
+    def test_values(self, text: str, wanted: list[Any], loader: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+        """What texts without quotes, tags, quotes, anchors and merge keys stand for, with libyaml and without."""
+        monkeypatch.setattr(yamlvalues, "_Loader", loader)
+        ((value, repeats),) = yaml_values(text, "f")
+        assert (repr(list(value.values())), repeats.paths(value)) == (repr(wanted), ())
+
+    def test_keys_are_texts(self) -> None:
+        """Numbers and booleans become texts as they are printed."""
+        ((value, _),) = yaml_values("{1: 0, true: 0, no: 0, 1.0: 0, 0x10: 0, '<<': 0, ? b}", "f")
+        assert list(value) == ["1", "true", "false", "1.0", "16", "<<", "b"]
+
+    def test_documents_come_one_by_one(self) -> None:
+        """Empty documents are left out, and those before an error are there."""
+        found = yaml_values("a: {b: [1, 'x']}\n---\n# nothing\n---\nc: true\n---\n[", "f")
+        assert [next(found)[0], next(found)[0]] == [{"a": {"b": [1, "x"]}}, {"c": True}]
+        with pytest.raises(ManifestError, match="f, line 8, column 1: broken YAML"):
+            next(found)
+
+    @pytest.mark.parametrize(("text", "wanted"), [
+        ("a: 1\nb: *x", "f, line 2, column 4: broken YAML: found undefined alias"),
+        ("&a [*a]", "f, line 1, column 5: broken YAML: got a value that holds itself, by an alias"),
+        ("a: &x {<<: *x}", "f, line 1, column 12: broken YAML: got a value that holds itself, by an alias"),
+        ("a: {<<: 1}", "f, line 1, column 9: broken YAML: got a merge key (<<) without a mapping, wanted one, or a list of such"),
+        ("a: {<<: [{b: 1}, c]}", "f, line 1, column 9: broken YAML: got a merge key (<<) without a mapping, wanted one, or a list of such"),
+        ("~: a", "f, line 1, column 1: broken YAML: got null, wanted a string for a key"),
+        ("[a]: b", "f, line 1, column 1: broken YAML: got a list, wanted a string for a key"),
+        ("{a: b}: c", "f, line 1, column 1: broken YAML: got an object, wanted a string for a key"),
+        ("? " * 5000 + "a", "f, line 1, column 3: broken YAML: got an object, wanted a string for a key"),
+        ("a: !!set {b}", "f, line 1, column 4: broken YAML: got the tag !!set, wanted a value of JSON"),
+        ("a: !!str [b]", "f, line 1, column 4: broken YAML: got the tag !!str, wanted a value of JSON"),
+        ("a: !!python/object:os.system x", "wanted a value of JSON"),
+        ("a: !!int x", 'f, line 1, column 4: broken YAML: got "x" for !!int'),
+        ("a: !!binary /w==", 'f, line 1, column 4: broken YAML: got "/w==" for !!binary'),
+        ("a: 1.0e999", 'f, line 1, column 4: broken YAML: got "1.0e999" for !!float'),
+        ("a: 1" + "0" * 5000, "for !!int, wanted at most 4,300 digits"),
+    ])  # fmt: skip
+    def test_what_is_refused(self, text: str, wanted: str) -> None:
+        """Errors have line and column."""
+        with pytest.raises(ManifestError) as caught:
             list(yaml_values(text, "f"))
+        assert wanted in str(caught.value)
+
+
+class TestBounds:
+    @pytest.mark.parametrize("opened", ["[", "- ", "{a: "])
+    def test_depth(self, opened: str) -> None:
+        """Lists and objects in one another, as many as are allowed and one more."""
+        end = {"[": "]", "{a: ": "}"}.get(opened, "")
+        assert list(yaml_values(f"{opened * 1000}1{end * 1000}", "f"))
+        with pytest.raises(ManifestError, match="nested too deeply, wanted at most 1,000 levels"):
+            list(yaml_values(f"{opened * 1001}1{end * 1001}", "f"))
+
+    @pytest.mark.parametrize(("levels", "fits"), [(5, True), (6, False), (60, False)])
+    @pytest.mark.parametrize("merged", [False, True])
+    def test_aliases_of_aliases(self, levels: int, fits: bool, merged: bool) -> None:
+        """Ten aliases on each level are as many values as they stand for, in lists and after merge keys."""
+        ten = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, levels)]
+        text = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x]", *ten])
+        if merged:
+            text = text.replace("[", "{<<: [").replace("]", "]}").replace("x", "{}")
+        if fits:
+            assert len(list(yaml_values(text, "f"))) == 1
+        else:
+            with pytest.raises(ManifestError, match="got aliases that stand for more than 1,000,000 values"):
+                list(yaml_values(text, "f"))
+
+    def test_many_aliases_of_few_values(self) -> None:
+        """A long document may have more values than that when aliases are a small part of it."""
+        text = "a: &a [1, 2, 3]\nb:\n" + "- *a\n" * 1000
+        ((value, _),) = yaml_values(text, "f")
+        assert value["b"][-1] is value["a"]
 
 
 class TestRepeats:

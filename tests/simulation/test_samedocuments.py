@@ -1,0 +1,76 @@
+"""Python's functions and the commands: one document, and ``ok`` says what the exit status says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubeclassic
+from kubeclassic.cli import run
+from kubeclassic.simulation.functions.results import Result
+from tests.conftest import ROOT
+
+HEAD = ("apiVersion", "kind")
+LINE = ("time", "event")
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "1", "pods": "9"}}}
+CASES = ROOT / "tests" / "conformance" / "1.14"
+
+
+def pods(count: int) -> list[dict[str, Any]]:
+    """A node with room for one of *count* pods, and the pods."""
+    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    made = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{at}"}, "spec": spec} for at in range(count)]
+    return [NODE, *made]
+
+
+def check(capsys: pytest.CaptureFixture[str], result: Result, arguments: list[str], without: tuple[str, ...] = HEAD) -> bool:
+    """Compare *result* with what the command prints, or with its last line; answers whether it is well."""
+    capsys.readouterr()
+    status = run(arguments)
+    text = capsys.readouterr().out
+    printed = json.loads(text.splitlines()[-1] if without is LINE else text)
+    assert result.record() == {name: value for name, value in printed.items() if name not in without}
+    assert result.ok is (status == 0)
+    return result.ok
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_conform(is_right: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Cases that are identical, and answers of other cases."""
+    answers = "roundrobin" if is_right else "percentage"
+    shutil.copy(CASES / "roundrobin.cases.jsonl.gz", tmp_path)
+    shutil.copy(CASES / f"{answers}.answers.jsonl.gz", tmp_path / "roundrobin.answers.jsonl.gz")
+    assert check(capsys, kubeclassic.conform(tmp_path), ["conform", str(tmp_path), "-o", "json"]) is is_right
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_replay(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pods that all get a node, and one that waits in the end: the result is the last line."""
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"kind": "List", "items": pods(count)}))
+    assert check(capsys, kubeclassic.replay(path), ["replay", str(path)], LINE) is (count == 1)
+
+
+@pytest.mark.parametrize("policy", [None, "unknown.json"])
+def test_sweep(policy: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs that succeed, and one that has an error."""
+    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": pods(2)}))
+    (tmp_path / "unknown.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "Unknown"}]}))
+    runs = [{"name": "as it is"}, {"name": "other", **({"policy": policy} if policy else {})}]
+    path = tmp_path / "sweep.json"
+    path.write_text(json.dumps({"cluster": "cluster.json", "runs": runs, "grid": {"release": ["1.12", "1.16"]}}))
+    assert check(capsys, kubeclassic.sweep(path), ["sweep", str(path), "-o", "json", "--jobs", "1"]) is (policy is None)
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_migrate(is_checked: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """The document is the profile; the check of it is not in it, but in the exit status. Its head is of Kubernetes, so it stays."""
+    policy, cluster = ROOT / "examples" / "policies" / "kubernetes-classic.json", ROOT / "examples" / "cluster"
+    more = ["--check", str(cluster)] if is_checked else []
+    found = kubeclassic.migrate(policy, "1.16", check=cluster if is_checked else None)
+    arguments = ["policy", "migrate", str(policy), "--release", "1.16", "-o", "json", *more]
+    assert check(capsys, found, arguments, ()) is not is_checked
