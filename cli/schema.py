@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +12,6 @@ from ..api.record import API_VERSION, DocumentRecord, Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
 
-FOLDER = Path(__file__).parent / "schemas"
-ENDING = ".json"
 LINE = "-line"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -33,6 +30,8 @@ DOCUMENTS = {
     "policy-migrate": "framework.migrate.document:WrittenConfiguration",
     "releases": "framework.description.describe:ReleasesDocument",
     "replay-line": "simulation.replay.journal:ReplayLine",
+    "simulate": "simulation.records:SimulationDocument",
+    "simulate-line": "core.decision.record:CycleRecord",
     "sweep": "simulation.functions.sweep:SweepDocument",
     "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
@@ -46,7 +45,7 @@ TITLES = {
 
 def names() -> list[str]:
     """What there are schemas of, sorted."""
-    return sorted({*DOCUMENTS, *(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))})
+    return sorted(DOCUMENTS)
 
 
 def text_of(name: str) -> str:
@@ -54,8 +53,6 @@ def text_of(name: str) -> str:
     known = names()
     if name not in known:
         raise UnknownNameError(f'schema: got "{name}", wanted one of {", ".join(known)}{did_you_mean(name, known)}')
-    if name not in DOCUMENTS:
-        return (FOLDER / f"{name}{ENDING}").read_text(encoding="utf-8")
     return json.dumps(_schema(name), indent=2)
 
 

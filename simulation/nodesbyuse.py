@@ -2,57 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
 import attrs
 import numpy as np
 
+from ..api.record import Count, Meta, Record, derive, says
 from ..core.arrays.types import Ints
 from ..core.engine import Engine
-from .summary import UNITS
+from .summary import UNITS, Unit
 
 TENTHS = 10
 
 
-@attrs.frozen
-class Amounts:
-    """One resource of one node, in its smallest unit."""
+DIGITS = 6
+UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
+NodesByUse = Annotated[
+    Mapping[str, Annotated[Sequence[Count], Meta(min_length=10, max_length=10)]],
+    says("Resource, or pods -> nodes by tenth of their use: 10 counts, before the first cycle and in the end."),
+]
+
+
+class ResourceUse(Record):
+    """One resource of one node."""
+
+    unit: Unit
+    allocatable: int
+    requested_before: int
+    requested: int
+    free: Annotated[int, says("Negative where pods request more than the node has.")]
+    use_before: Annotated[UseShare | None, says("null where the node has nothing of it.")]
+    use: Annotated[UseShare | None, says("null where the node has nothing of it.")]
+
+    @classmethod
+    def of(cls, resource: str, allocatable: int, before: int, requested: int) -> ResourceUse:
+        """Of *resource*, of which pods requested *before* before a simulation and request *requested* after it."""
+        uses = [round(number / allocatable, DIGITS) if allocatable > 0 else None for number in (before, requested)]
+        return cls(UNITS.get(resource, "pieces"), allocatable, before, requested, allocatable - requested, *uses)
+
+
+class PodPlaces(Record):
+    """The places for pods of one node, and the pods on it."""
 
     allocatable: int
-    before: int
-    """What pods requested before the simulation."""
-    requested: int
-    """What they request after it."""
+    before: Count
+    after: Count
+    free: int = 0
+
+    def __post_init__(self) -> None:
+        derive(self, free=self.allocatable - self.after)
 
     @property
-    def free(self) -> int:
-        """What is left; negative where pods request more than the node has."""
-        return self.allocatable - self.requested
+    def requested_before(self) -> int:
+        """As of other resources."""
+        return self.before
 
-    def record(self, resource: str) -> dict[str, Any]:
-        """As plain data; uses are shares of 1, None where the node has nothing of the resource."""
-        uses = [round(number / self.allocatable, 6) if self.allocatable > 0 else None for number in (self.before, self.requested)]
-        return {
-            "unit": UNITS.get(resource, "pieces"), "allocatable": self.allocatable, "requestedBefore": self.before,
-            "requested": self.requested, "free": self.free, "useBefore": uses[0], "use": uses[1],
-        }  # fmt: skip
+    @property
+    def requested(self) -> int:
+        """As of other resources."""
+        return self.after
+
+
+class NodeRecord(Record):
+    """One node before and after a simulation."""
+
+    node: str
+    pods: PodPlaces
+    resources: Annotated[Mapping[str, ResourceUse], says("Resource -> amounts, for those that any node has.")]
 
 
 @attrs.frozen
 class NodeUse:
-    """One node before and after a simulation."""
+    """One node before and after a simulation, with its labels."""
 
     node: str
     labels: Mapping[str, str]
-    pods: Amounts
-    resources: Mapping[str, Amounts]
-    """Those that any node of the cluster has."""
+    pods: PodPlaces
+    resources: Mapping[str, ResourceUse]
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        pods = {"allocatable": self.pods.allocatable, "before": self.pods.before, "after": self.pods.requested, "free": self.pods.free}
-        return {"node": self.node, "pods": pods, "resources": {name: found.record(name) for name, found in self.resources.items()}}
+    def record(self) -> NodeRecord:
+        """As data."""
+        return NodeRecord(self.node, self.pods, self.resources)
 
 
 @attrs.define(eq=False)
@@ -82,9 +113,9 @@ class NodeUses:
         return NodeUse(
             node=name,
             labels={} if node is None else node.labels,
-            pods=Amounts(int(table.max_pods[row]), pods, int(table.pod_count[row])),
+            pods=PodPlaces(int(table.max_pods[row]), pods, int(table.pod_count[row])),
             resources={
-                resource: Amounts(int(table.allocatable[at, row]), earlier[at], int(table.requested[at, row]))
+                resource: ResourceUse.of(resource, int(table.allocatable[at, row]), earlier[at], int(table.requested[at, row]))
                 for resource, at in names.items()
             },
         )

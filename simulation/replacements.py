@@ -11,6 +11,7 @@ from ..api.inventory import why_not_waiting
 from ..api.objects import Pod
 from ..api.objects.metadata import ObjectMeta
 from ..api.objects.pods import PodStatus
+from .scenario import Scenario
 
 KUBELET = "Node"
 """The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
@@ -35,6 +36,11 @@ class Replacements:
     def beside(cls, pods: Iterable[Pod], scheduler_names: frozenset[str] | None = None) -> Replacements:
         """For a cluster that has *pods*, with or without nodes."""
         return cls({pod.key for pod in pods}, scheduler_names)
+
+    @classmethod
+    def of_scenario(cls, scenario: Scenario, scheduler_names: frozenset[str]) -> Replacements:
+        """For the pods of *scenario*."""
+        return cls.beside((item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod)), scheduler_names)
 
     def of(self, evicted: Pod) -> Pod | None:
         """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes none, or if it has none.

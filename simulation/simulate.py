@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 import attrs
 
@@ -18,6 +19,7 @@ from .scenario import Scenario
 
 WAITS = 'one or more plugins asked to wait and no plugin rejected pod "{}"'
 """Upstream's words for a pod that waits on Permit."""
+OutcomeWord = Literal["placed", "unschedulable", "evicted", "gated", "waiting"]
 
 
 @attrs.define(eq=False)
@@ -58,7 +60,7 @@ class Outcome:
         return self.eviction is not None and self.eviction.replacement is not None
 
     @property
-    def word(self) -> str:
+    def word(self) -> OutcomeWord:
         """``placed``, ``evicted`` after it was placed, ``waiting``: has a host that Permit plugins have not allowed yet, ``gated``: held
         back and not tried, or ``unschedulable``."""
         if self.eviction is not None:

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import IO, Any
 
 import msgspec
 
-from ...api.record import API_VERSION
+from ...api.record import API_VERSION, UNSET, DocumentRecord, Record, as_document, plain
 
 
-def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """*record* as a document of *kind*, with ``apiVersion`` and ``kind`` first, as Kubernetes' own objects have them.
-
-    >>> document("Bench", {"nodes": 3})
-    {'apiVersion': 'kubeclassic/v1', 'kind': 'Bench', 'nodes': 3}
-    """
-    return {"apiVersion": API_VERSION, "kind": kind, **record}
-
-
-def indented(value: Any, *, long: str = "") -> str:
+def indented(value: Any) -> str:
     """What ``json.dumps(value, indent=2)`` writes, in a tenth of the time.
-
-    *long*: the last key of *value*, if what it stands for is long and has no floats; then it takes half of that.
 
     >>> print(indented({"pods": [{"pod": "a"}], "none": []}))
     {
@@ -36,14 +26,49 @@ def indented(value: Any, *, long: str = "") -> str:
     }
     """
     try:
-        # Python's JSON writes characters beyond ASCII as numbers, and the last of ASCII.
-        if long and (encoded := msgspec.json.encode(value[long])).isascii() and b"\x7f" not in encoded:
-            text = json.dumps({**value, long: 0}, allow_nan=False).removesuffix("0}") + encoded.decode() + "}"
-        else:
-            text = json.dumps(value, allow_nan=False)
-        return msgspec.json.format(text, indent=2)
+        return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
     except (ValueError, OverflowError, msgspec.DecodeError):  # only Python's JSON has infinite numbers, huge ones and halves of characters
         return json.dumps(value, indent=2)
+
+
+def document_text(answer: DocumentRecord) -> str:
+    """*answer* as :func:`indented` writes its document, without making dicts and lists of it where that can be avoided."""
+    encoded = _encoded(answer)
+    if encoded is None:
+        return indented(as_document(answer))
+    head = json.dumps({"apiVersion": API_VERSION, "kind": answer.KIND}).removesuffix("}")
+    return msgspec.json.format(f"{head},{encoded.decode()[1:]}", indent=2)
+
+
+def line_of(value: Any) -> str:
+    """What ``json.dumps`` writes of *value*, a record or plain data, in a quarter of the time for records.
+
+    >>> line_of({"pod": "a", "victims": []})
+    '{"pod": "a", "victims": []}'
+    """
+    encoded = _encoded(value) if isinstance(value, Record) else None
+    return json.dumps(plain(value)) if encoded is None else msgspec.json.format(encoded, indent=0).decode()
+
+
+def _encoded(record: Record) -> bytes | None:
+    """*record* as JSON; None where only Python's JSON writes it as ``json.dumps`` does: floats, characters beyond ASCII, huge numbers."""
+    try:
+        encoded = None if _has_floats(type(record)) else msgspec.json.encode(record)
+    except (ValueError, OverflowError):
+        return None
+    return encoded if encoded is not None and encoded.isascii() and b"\x7f" not in encoded else None
+
+
+@cache
+def _has_floats(kind: type[Record]) -> bool:
+    return "'number'" in str(msgspec.json.schema(kind))
+
+
+def fields_of(answer: DocumentRecord) -> dict[str, Any]:
+    """*answer* as a document whose fields are still as they are."""
+    kind = type(answer)
+    fields = ((name, getattr(answer, field)) for name, field in zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    return {"apiVersion": API_VERSION, "kind": answer.KIND, **{name: value for name, value in fields if value is not UNSET}}
 
 
 def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
@@ -61,8 +86,8 @@ def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
     """
     for number, (name, value) in enumerate(found.items()):
         stream.write(f"{',' if number else '{'}\n  {json.dumps(name)}: ")
-        if isinstance(value, list) and value:
-            stream.write("[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]")
+        if isinstance(value, list | tuple) and value:
+            stream.write("[\n    " + ",\n    ".join(map(line_of, value)) + "\n  ]")
         else:
-            stream.write(json.dumps(value))
+            stream.write(line_of(value))
     stream.write("\n}\n")

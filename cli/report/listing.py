@@ -10,16 +10,18 @@ import csv
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import attrs
 
+from ...api.record import plain
 from ...exceptions import UnknownNameError, did_you_mean
 from .tables import TextTable
 from .text import NO_HOST, Cell
 
 Record = Mapping[str, Any]
 Path = tuple[str, ...]
+T = TypeVar("T")
 
 _PART = re.compile(r"\[\s*'([^']*)'\s*\]|\[\s*\"([^\"]*)\"\s*\]|((?:\\.|[^.\[\\])+)")
 CUSTOM = "custom-columns="
@@ -86,15 +88,17 @@ class Sorting:
         alias = aliases.get(plain_name(wanted))
         return cls(alias or checked(path_of(wanted), wanted, fields, "--sort-by", aliases), text.strip().startswith("-"))
 
-    def sorted(self, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """*records* in this order; equal ones stay as they are."""
-        having = [record for record in records if value_at(record, self.path) is not None]
-        others = [record for record in records if value_at(record, self.path) is None]
-        return sorted(having, key=self._key, reverse=self.descending) + others
+    def sorted(self, records: Sequence[T]) -> list[T]:
+        """*records*, typed or plain, in this order; equal ones stay as they are."""
+        values = [value_at(plain(record), self.path) for record in records]
+        having = [at for at, value in enumerate(values) if value is not None]
+        others = [at for at, value in enumerate(values) if value is None]
+        ordered = sorted(having, key=lambda at: _rank(values[at]), reverse=self.descending)
+        return [records[at] for at in (*ordered, *others)]
 
-    def _key(self, record: dict[str, Any]) -> tuple[bool, Any]:
-        value = value_at(record, self.path)
-        return (False, value) if isinstance(value, int | float) else (True, written(value))
+
+def _rank(value: Any) -> tuple[bool, Any]:
+    return (False, value) if isinstance(value, int | float) else (True, written(value))
 
 
 def plain_name(header: str) -> str:

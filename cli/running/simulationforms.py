@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
 from ...api.meaning.labels import Matcher, SelectorError, everything
 from ...api.meaning.selectortext import parse_selector
 from ...api.objects import Node, Pod
-from ...api.reading.notices import warning_records
-from ...api.record import plain
+from ...api.reading.notices import input_warnings
+from ...api.record import UNSET, plain
 from ...core.decision.decision import Decision
+from ...core.decision.record import CycleRecord
 from ...exceptions import UnknownNameError
-from ...simulation.nodesbyuse import NodeUse, NodeUses, nodes_by_use
-from ...simulation.records import cycle_record, eviction_record, pod_record, unplaced_records
+from ...simulation.nodesbyuse import NodeRecord, NodeUse, NodeUses
+from ...simulation.records import EvictionRecord, PodRecord, SimulationDocument, WholeSimulation
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from ...simulation.summary import summarise, usages
 from ..console.progress import following
-from ..console.yamltext import write_yaml
-from ..report.documents import document, write_rows
+from ..report.documents import fields_of, line_of, write_rows
 from ..report.listing import CUSTOM, ListColumn, Sorting, custom_columns, table_of, write_csv
 from ..report.simulation import (
     NODE_FIELDS,
@@ -36,11 +34,13 @@ from ..report.simulation import (
     wide_pod_columns,
 )
 from ..report.tables import TextTable, write_tables
+from .documents import write_answer
 
 if TYPE_CHECKING:
-    from ..report.placement.page import PlacementBoard
+    from ..report.placement.placementpage import PlacementBoard
 
 Records = list[dict[str, Any]]
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -76,7 +76,7 @@ class View:
         """Whether *pod* is shown."""
         return (self.namespace is None or pod.namespace == self.namespace) and (self.nodes or self.matches(pod.labels))
 
-    def sorted(self, records: Records) -> Records:
+    def sorted(self, records: list[T]) -> list[T]:
         """*records* in the order that is asked for."""
         return records if self.sorting is None else self.sorting.sorted(records)
 
@@ -103,9 +103,12 @@ class SimulationRun:
     """Whether a page is made of it besides: keeps the cycles, and which pods are on which node."""
     pods_before: list[list[str]] = attrs.field(factory=list)
     """With *keeps*: the pods on each node before the first cycle."""
-    _kept: Records = attrs.field(factory=list)
+    _whole: WholeSimulation = attrs.field(init=False)
+    _kept: list[CycleRecord] = attrs.field(factory=list)
     _uses: NodeUses | None = None
-    _before: dict[str, Any] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self._whole = WholeSimulation(self.simulation)
 
     def decisions(self) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken, under a progress bar."""
@@ -115,7 +118,7 @@ class SimulationRun:
         for decision in self._followed():
             if self.view.shows(decision.pod):
                 if self.keeps:
-                    self._kept.append(cycle_record(decision, details=self.details))
+                    self._kept.append(decision.cycle(details=self.details))
                 yield decision
 
     def _followed(self) -> Iterator[Decision]:
@@ -125,14 +128,13 @@ class SimulationRun:
 
     def _begin(self) -> None:
         """Note how full the nodes are before the first cycle."""
-        engine = self.simulation.engine
         if self._uses is not None:
             self._uses.begin()
-        self._before = {"nodesByUseBefore": nodes_by_use(engine), "resourcesBefore": plain(list(usages(engine.table)))}
+        self._whole.begin()
         if self.keeps:
             from ..report.questions.nodemap import pods_on
 
-            self.pods_before = pods_on(engine, [use.node for use in self.uses()])
+            self.pods_before = pods_on(self.simulation.engine, [use.node for use in self.uses()])
 
     def run(self) -> None:
         """Take all decisions."""
@@ -141,28 +143,24 @@ class SimulationRun:
                 score = decision.scores.get(decision.host) if decision.host else None
                 self.scores[decision.pod.key] = {"nodesThatFit": len(set(decision.feasible)), "score": score}
 
-    def cycles(self) -> Iterator[dict[str, Any]]:
-        """The decisions as plain data."""
-        return (cycle_record(decision, details=self.details) for decision in self.decisions())
+    def cycles(self) -> Iterator[CycleRecord]:
+        """The decisions as data."""
+        return (decision.cycle(details=self.details) for decision in self.decisions())
 
-    def pods(self) -> Records:
-        """What became of each pod."""
+    def pods(self) -> list[PodRecord]:
+        """What became of each pod that is shown."""
         outcomes = self.simulation.outcomes.values()
-        found = [pod_record(self.simulation, outcome) for outcome in outcomes if self.view.shows(outcome.pod)]
-        found = [{**record, **self.scores.get(record["pod"], {})} for record in found] if self.scores else found
-        return found if self.view.nodes else self.view.sorted(found)
+        return [PodRecord.of(self.simulation, outcome) for outcome in outcomes if self.view.shows(outcome.pod)]
 
-    def evictions(self) -> Records:
+    def evictions(self) -> list[EvictionRecord]:
         """Who had to leave, where the pod or the one that took its place is shown."""
         shown, outcomes = self.view.shows, self.simulation.outcomes
         evictions = self.simulation.evictions
-        return [eviction_record(one) for one in evictions if shown(one.pod) or (one.by in outcomes and shown(outcomes[one.by].pod))]
+        return [EvictionRecord.of(one) for one in evictions if shown(one.pod) or (one.by in outcomes and shown(outcomes[one.by].pod))]
 
-    def nodes(self) -> Records:
-        """Each node, before and after."""
-        if not self.view.nodes:
-            return [use.record() for use in self.uses()]
-        return self.view.sorted([use.record() for use in self.uses() if self.view.matches(use.labels)])
+    def nodes(self) -> list[NodeRecord]:
+        """Each node that is shown, before and after."""
+        return [use.record() for use in self.uses() if not self.view.nodes or self.view.matches(use.labels)]
 
     def uses(self) -> list[NodeUse]:
         """Each node, before and after, whether or not it is shown."""
@@ -171,33 +169,35 @@ class SimulationRun:
     def listed(self) -> Records:
         """The records of forms with one list: nodes or pods."""
         self.run()
-        return self.nodes() if self.view.nodes else self.pods()
+        if self.view.nodes:
+            return self.view.sorted(plain(self.nodes()))
+        return self.view.sorted([{**record, **self.scores.get(record["pod"], {})} for record in plain(self.pods())])
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SimulationDocument:
         """Everything: final outcomes, evictions, cycles, the summary, and where asked for the nodes."""
         return self._document(list(self.cycles()), nodes=self.view.nodes)
 
     def page_record(self) -> dict[str, Any]:
         """As :meth:`document`, with the nodes, of what has run; with *keeps* alone."""
-        return self._document(self._kept, nodes=True)
+        found: dict[str, Any] = plain(self._document(self._kept, nodes=True))
+        return found
 
     def standing(self) -> PlacementBoard:
         """All nodes with their pods, before and after; with *keeps* alone."""
-        from ..report.placement.page import PlacementBoard
+        from ..report.placement.placementpage import PlacementBoard
         from ..report.questions.nodemap import pods_on
 
         uses = self.uses()
         return PlacementBoard(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))
 
-    def _document(self, cycles: Records, *, nodes: bool) -> dict[str, Any]:
-        engine, listed = self.simulation.engine, {"nodes": self.nodes()} if nodes else {}
-        warnings = warning_records(self.simulation.scenario.warnings)
-        found = {
-            "warnings": warnings, "release": engine.release.version, "pods": self.pods(), "evicted": self.evictions(), **listed,
-            "cycles": cycles,
-        }  # fmt: skip
-        whole = {"reasons": unplaced_records(self.simulation.outcomes.values()), **self._before, "nodesByUse": nodes_by_use(engine)}
-        return document("Simulation", {**found, **whole, "summary": plain(summarise(self.simulation))})
+    def _document(self, cycles: list[CycleRecord], *, nodes: bool) -> SimulationDocument:
+        pods, found = self.pods(), self.nodes() if nodes else UNSET
+        if self.view.nodes:
+            found = found if found is UNSET else self.view.sorted(found)
+        else:
+            pods = self.view.sorted(pods)
+        warnings = input_warnings(self.simulation.scenario.warnings)
+        return self._whole.document(pods=pods, evicted=self.evictions(), nodes=found, cycles=cycles, warnings=warnings)
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------
@@ -216,13 +216,13 @@ def _wide(answer: SimulationRun) -> None:
     records, tables = answer.listed(), list[TextTable]()
     if not answer.view.nodes:
         tables = [table_of(wide_pod_columns(records), records, headers=answer.headers), *_evictions(answer)]
-        records = answer.nodes()
+        records = plain(answer.nodes())
     tables.append(table_of(node_columns(records, wide=answer.view.nodes), records, headers=answer.headers))
     write_tables(tables, answer.stream)
 
 
 def _evictions(answer: SimulationRun) -> Iterator[TextTable]:
-    records = answer.evictions()
+    records = plain(answer.evictions())
     if records:
         yield eviction_table(records, headers=answer.headers)
 
@@ -236,16 +236,16 @@ def _name(answer: SimulationRun) -> None:
 
 
 def _json(answer: SimulationRun) -> None:
-    write_rows(answer.document(), answer.stream)
+    write_rows(fields_of(answer.document()), answer.stream)
 
 
 def _jsonl(answer: SimulationRun) -> None:
     for cycle in answer.cycles():
-        answer.stream.write(json.dumps(cycle) + "\n")
+        answer.stream.write(line_of(cycle) + "\n")
 
 
 def _yaml(answer: SimulationRun) -> None:
-    write_yaml(answer.document(), answer.stream)
+    write_answer("yaml", answer.document(), answer.stream)
 
 
 def _csv(answer: SimulationRun) -> None:

@@ -17,7 +17,7 @@ from ..arrays.sums import SumsTrial
 from ..arrays.types import Ints, Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Answers, Cycle
-from ..decision.search import Nominated, judge_twice, nominated, run_effects
+from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..pods.template import Template
 from ..rule import ROWWISE, WIDE, Predicate, Reads

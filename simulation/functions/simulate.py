@@ -9,11 +9,13 @@ import attrs
 
 from ...api.notebooks import NodeMap, Share
 from ...api.reading.notices import NoticeGroup
-from ...api.record import plain
+from ...api.record import replace
 from ...core.arrays.table import NodeTable
 from ...core.decision.decision import Decision
+from ..records import SimulationDocument, WholeSimulation
+from ..replacements import Replacements
 from ..simulate import Outcome, Simulation
-from ..summary import Summary, summarise
+from ..summary import Summary
 from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
 from .results import Result, Row, Table
 
@@ -22,32 +24,40 @@ from .results import Result, Row, Table
 class SimulationResult(Result):
     """What became of the pods that waited."""
 
-    release: str
+    document: SimulationDocument
+    """What ``-o json`` prints, without the cycles."""
     decisions: tuple[Decision, ...]
     """Of each cycle, in order; a pod that preempted others has two."""
     outcomes: Mapping[str, Outcome]
     """Pod -> what became of it in the end."""
     evicted: Mapping[str, str]
     """Pod that had to leave -> the pod that took its place."""
-    summary: Summary
     nodes: tuple[Row, ...]
     """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
+    ok: bool
+    """Whether each pod that waited has a node and need not wait there, or another pod in its place that has: what the command's exit
+    status says."""
     warnings: tuple[NoticeGroup, ...] = ()
     details: bool = False
+
+    @property
+    def release(self) -> str:
+        """The release that scheduled."""
+        return self.document.release
+
+    @property
+    def summary(self) -> Summary:
+        """How many pods found a node, and how full the nodes are."""
+        return self.document.summary
 
     @property
     def hosts(self) -> dict[str, str | None]:
         """Pod -> its node; None where it has none."""
         return {key: outcome.host for key, outcome in self.outcomes.items()}
 
-    @property
-    def all_placed(self) -> bool:
-        """Whether each pod that waited has a node: what the command's exit status says."""
-        return all(outcome.host is not None for outcome in self.outcomes.values())
-
     def record(self) -> dict[str, Any]:
-        cycles = [decision.record(details=self.details) for decision in self.decisions]
-        return self._warned({"cycles": cycles, "summary": plain(self.summary)})
+        cycles = [decision.cycle(details=self.details) for decision in self.decisions]
+        return self._plain(lambda warnings: replace(self.document, cycles=cycles, warnings=warnings))
 
     def tables(self) -> Mapping[str, Table]:
         pods = [{"pod": key, "host": outcome.host, "error": outcome.error} for key, outcome in self.outcomes.items()]
@@ -81,7 +91,7 @@ class SimulationResult(Result):
 
 def simulate(
     cluster: GivenCluster, scheduler: GivenScheduler = None, *, pods: GivenCluster = (), order: str = "input", details: bool = False,
-    defaults: bool = True, edits: str | Iterable[str] = (),
+    defaults: bool = True, edits: str | Iterable[str] = (), reschedule_evicted: bool = False,
 ) -> SimulationResult:  # fmt: skip
     """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
 
@@ -91,6 +101,7 @@ def simulate(
     :param details: whether decisions keep the nodes that fit, reasons and scores.
     :param defaults: False: take objects as they are, without the API server's defaults.
     :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
+    :param reschedule_evicted: whether owners of evicted pods make new ones, which are tried after the others.
     :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
@@ -110,11 +121,14 @@ def simulate(
     )
     engine = recipe.engine(scenario.config_maps)
     simulation = Simulation(scenario, engine, check_order(order), details)
+    if reschedule_evicted:
+        simulation.replacements = Replacements.of_scenario(scenario, recipe.scheduler_names)
+    whole = WholeSimulation(simulation)
+    simulation.on_begin = whole.begin
     decisions = tuple(simulation.decisions())
     return SimulationResult(
-        release=recipe.version, decisions=decisions, outcomes=dict(simulation.outcomes), evicted=dict(simulation.evicted),
-        summary=summarise(simulation), nodes=tuple(_nodes(engine.table)), details=details,
-        warnings=warnings_of(scenario, scheduler, engine),
+        document=whole.document(), decisions=decisions, outcomes=dict(simulation.outcomes), evicted=simulation.evicted,
+        nodes=tuple(_nodes(engine.table)), ok=simulation.all_placed, warnings=warnings_of(scenario, scheduler, engine), details=details,
     )  # fmt: skip
 
 

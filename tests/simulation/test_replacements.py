@@ -111,7 +111,7 @@ class TestNodeUses:
         assert [decision.host for decision in run.decisions()] == ["a"]
         (use,) = uses.found()
         cpu = use.resources["cpu"]
-        assert (cpu.allocatable, cpu.before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
+        assert (cpu.allocatable, cpu.requested_before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
         assert (use.pods.before, use.pods.requested) == (1, 2)
 
     def test_watching_changes_no_decision(self) -> None:

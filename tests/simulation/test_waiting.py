@@ -10,14 +10,14 @@ import pytest
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import plain
+from kubeclassic.api.record import UNSET
 from kubeclassic.cli import run
 from kubeclassic.cli.report.simulation import summary_text
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import Status, wait
 from kubeclassic.simulation.compare.compare import LOCKED, compare
 from kubeclassic.simulation.explain import explain
-from kubeclassic.simulation.records import cycle_record, pod_record
+from kubeclassic.simulation.records import PodRecord
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import WAITS, Simulation
 from kubeclassic.simulation.summary import summarise
@@ -87,8 +87,8 @@ class TestOutcomes:
         made = simulated(node("a", cpu="1"), asking("one", waits="yes"))
         assert (words(made), told(made, "one")) == ({"one": "waiting"}, ("a", WAITS.format("one")))
         assert not made.all_placed
-        counts = plain(summarise(made))
-        assert (counts["placed"], counts["waiting"], counts["unschedulable"]) == (0, 1, 0)
+        counts = summarise(made)
+        assert (counts.placed, counts.waiting, counts.unschedulable) == (0, 1, 0)
         assert "0 unschedulable, 1 waiting for plugins that permit the binding" in summary_text(summarise(made))
 
     def test_an_allowed_pod_is_placed(self) -> None:
@@ -122,9 +122,8 @@ class TestOutcomes:
     def test_records(self) -> None:
         """A line says of a cycle that its pod waits; the pod's record says it in the end."""
         made = Simulation(Scenario((node("a"),), (asking("one", waits="yes"), asking("two"))), engine())
-        records = [cycle_record(decision) for decision in made.decisions()]
-        assert [record.get("waiting") for record in records] == [True, None]
-        assert pod_record(made, made.outcomes["default/one"])["outcome"] == "waiting"
+        assert [decision.cycle().waiting for decision in made.decisions()] == [True, UNSET]
+        assert PodRecord.of(made, made.outcomes["default/one"]).outcome == "waiting"
 
 
 class TestPython:

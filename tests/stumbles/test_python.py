@@ -28,9 +28,8 @@ from kubeclassic import (
     WrongTypeError,
 )
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import plain
+from kubeclassic.api.record import as_document, plain
 from kubeclassic.cli import run
-from kubeclassic.cli.report.documents import document
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
@@ -204,7 +203,7 @@ def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], ex
         found = kubeclassic.simulate(given, scheduler="1.14", order="priority")
         assert found.hosts == hosts
     assert repr(found) == "<SimulationResult: release 1.14, pods 22, placed 21, unschedulable 1, nodes 11>"
-    assert not found.all_placed
+    assert not found.ok
     more = kubeclassic.simulate(example, pods={"kind": "Pod", "metadata": {"name": "more"}})
     assert len(more.decisions) == 23
     assert len(example.pods) == 30
@@ -268,7 +267,7 @@ def test_conform_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> 
     """``kubeclassic.conform`` counts as the command does."""
     path = root / "tests" / "conformance" / "1.16"
     found = kubeclassic.conform(path, families=["taints"])
-    assert document("Conformance", found.record()) == printed(capsys, "conform", str(path), "--family", "taints", "-o", "json")
+    assert as_document(found.document) == printed(capsys, "conform", str(path), "--family", "taints", "-o", "json")
     assert found.ok
 
 
@@ -281,7 +280,7 @@ def test_import_openb_is_one_call(tmp_path: Path) -> None:
     assert repr(found) == "<ImportResult: nodes 1, pods 1>"
     assert kubeclassic.simulate(found.cluster()).hosts == {"openb/p1": "n1"}
     found.write(tmp_path / "out.json")
-    assert kubeclassic.simulate(tmp_path / "out.json").all_placed
+    assert kubeclassic.simulate(tmp_path / "out.json").ok
 
 
 @pytest.mark.parametrize("page", ["docs/python/python.md", "docs/python/rules.md"])

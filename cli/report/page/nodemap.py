@@ -48,7 +48,7 @@ def _use(node: NodeUse | None, resource: str, before: bool) -> float | None:
     amounts = None if node is None else node.pods if resource == PODS else node.resources.get(resource)
     if amounts is None or amounts.allocatable <= 0:
         return None
-    return (amounts.before if before else amounts.requested) / amounts.allocatable
+    return (amounts.requested_before if before else amounts.requested) / amounts.allocatable
 
 
 def _labels(nodes: Sequence[NodeUse]) -> dict[str, list[str]]:

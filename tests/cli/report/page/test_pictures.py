@@ -13,7 +13,7 @@ from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, ChartSeries
 from kubeclassic.cli.report.page.clustermap import LEVELS, ClusterMap, MapSide, level
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
 from kubeclassic.cli.report.page.nodemap import NodeSide, node_map
-from kubeclassic.simulation.nodesbyuse import Amounts, NodeUse
+from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse
 from tests.support.pages import assert_told, data_of_page, numbers_of_page
 
 ZONE = "topology.kubernetes.io/zone"
@@ -160,8 +160,8 @@ class TestChart:
 
 class TestNodeMap:
     NODES = (
-        NodeUse("a", {"zone": "z", ZONE: "z1"}, Amounts(10, 1, 2), {"cpu": Amounts(1000, 100, 500)}),
-        NodeUse("b", {"zone": "y"}, Amounts(10, 0, 0), {"cpu": Amounts(0, 0, 0)}),
+        NodeUse("a", {"zone": "z", ZONE: "z1"}, PodPlaces(10, 1, 2), {"cpu": ResourceUse.of("cpu", 1000, 100, 500)}),
+        NodeUse("b", {"zone": "y"}, PodPlaces(10, 0, 0), {"cpu": ResourceUse.of("cpu", 0, 0, 0)}),
     )
 
     def test_from_nodes(self) -> None:
@@ -175,5 +175,5 @@ class TestNodeMap:
 
     def test_labels_of_one_value_group_nothing(self) -> None:
         """A label that all nodes share, or that each has for itself, is no choice."""
-        nodes = [NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, Amounts(1, 0, 0), {}) for at in range(50)]
+        nodes = [NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, PodPlaces(1, 0, 0), {}) for at in range(50)]
         assert list(node_map("map", [NodeSide("", nodes)]).labels) == ["half"]

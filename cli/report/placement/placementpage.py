@@ -83,8 +83,10 @@ def _uses(nodes: Sequence[NodeUse], *, after: bool) -> dict[str, list[float | No
     found: dict[str, list[float | None]] = {}
     for name in dict.fromkeys(name for node in nodes for name in (*node.resources, PODS)):
         amounts = [node.pods if name == PODS else node.resources[name] for node in nodes]
-        if any(one.requested or one.before for one in amounts):
-            found[name] = [(one.requested if after else one.before) / one.allocatable if one.allocatable > 0 else None for one in amounts]
+        if any(one.requested or one.requested_before for one in amounts):
+            found[name] = [
+                (one.requested if after else one.requested_before) / one.allocatable if one.allocatable > 0 else None for one in amounts
+            ]
     return found
 
 

@@ -1,0 +1,91 @@
+"""Python and the command line answer alike: ``record()`` is what ``-o json`` prints, and ``ok`` is the exit status."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import kubeclassic
+from kubeclassic import Classic, Framework
+from kubeclassic.cli import run
+from tests.conftest import ROOT
+
+CLUSTER, GANG = str(ROOT / "examples" / "cluster"), ROOT / "examples" / "gang"
+RELEASES: list[Any] = [None, "1.12", "1.16", "1.27", "1.34"]
+LOW = {
+    "kind": "Pod", "metadata": {"name": "low", "ownerReferences": [{"kind": "ReplicaSet", "name": "low", "uid": "u", "controller": True}]},
+    "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
+}  # fmt: skip
+
+
+def assert_same(found: Any, capsys: pytest.CaptureFixture[str], command: str, *arguments: str) -> None:
+    """The result of a function has the document and the exit status of *command*."""
+    status = run([command, *arguments, "-o", "json"])
+    printed = json.loads(capsys.readouterr().out)
+    assert {**found.record(), "apiVersion": printed["apiVersion"], "kind": printed["kind"]} == printed
+    assert list(printed)[2:] == list(found.record())
+    assert found.ok == (status == 0)
+
+
+def flags(release: str | None) -> list[str]:
+    """The option of a release."""
+    return [] if release is None else ["--release", release]
+
+
+class TestSimulate:
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_a_cluster(self, release: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+        """Outcomes, cycles, reasons and use are the same, with the reasons and scores of each cycle too."""
+        assert_same(kubeclassic.simulate(CLUSTER, release, details=True), capsys, "simulate", CLUSTER, "--details", *flags(release))
+
+    def test_pods_that_wait_on_permit(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A pod that Permit plugins make wait is not placed: the answer is no, although it has a node."""
+        cluster, profile = GANG / "cluster.yaml", GANG / "profile.yaml"
+        rules = f"{GANG / 'gang.py'}:Gang"
+        arguments = [str(cluster), "--profile", str(profile), "--rules", rules, "--set", "node * allocatable.cpu=1"]
+        assert run(["simulate", *arguments, "-o", "json"]) == 1
+        assert json.loads(capsys.readouterr().out)["summary"]["waiting"]
+
+    @pytest.mark.parametrize("again", [False, True])
+    def test_evictions(self, again: bool, tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+        """Evicted pods are gone in both, or made again in both."""
+        file = tmp_path / "cluster.json"
+        status = {"allocatable": {"cpu": "3", "pods": "10"}}
+        bound = {**LOW, "spec": {**LOW["spec"], "nodeName": "a"}}
+        high = {**LOW, "metadata": {"name": "high"}, "spec": {**LOW["spec"], "priority": 5}}
+        items = [{"kind": "Node", "metadata": {"name": "a"}, "status": status}, bound, high]
+        file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+        found = kubeclassic.simulate(file, reschedule_evicted=again)
+        assert found.summary.replaced == again
+        assert_same(found, capsys, "simulate", str(file), *(["--reschedule-evicted"] if again else []))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    ("pod", "node"),
+    [("analytics/yearly-report", None), ("deploy/storefront", None), ("shop/orders-0", "general-a1"), ("orders-0", "gpu-b1")],
+)
+def test_explain(pod: str, node: str | None, release: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    """Decision, nodes, reasons and the close-up are the same."""
+    found = kubeclassic.explain(CLUSTER, pod, release, node=node)
+    assert_same(found, capsys, "explain", CLUSTER, pod, *flags(release), *(["--node", node] if node else []))
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+@pytest.mark.parametrize(("pod", "want"), [("yearly-report", None), ("storefront-bj5tsk7t55-0", None), ("orders-0", "gpu-b1")])
+def test_what_if(pod: str, want: str | None, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What keeps the pod away and what would help are the same."""
+    found = kubeclassic.what_if(CLUSTER, pod, release, want=want)
+    assert_same(found, capsys, "explain", CLUSTER, pod, *flags(release), *(["--want", want] if want else ["--what-if"]))
+
+
+def test_options_go_along(capsys: pytest.CaptureFixture[str]) -> None:
+    """Options of the scheduler, edits and orders mean the same."""
+    edit = "pod shop/* requests.cpu=3"
+    weight = ["--release", "1.14", "--hard-pod-affinity-symmetric-weight", "9"]
+    for scheduler, more in ((Classic(release="1.14", hard_pod_affinity_weight=9), weight), (Framework(), ["--release", "1.27"])):
+        arguments = [*more, "--set", edit, "--order", "priority"]
+        found = kubeclassic.simulate(CLUSTER, scheduler, edits=edit, order="priority")
+        assert_same(found, capsys, "simulate", CLUSTER, *arguments)
