@@ -89,23 +89,23 @@ SIMULATE = [
     ("good.yaml --output nothere/out.json", "nothere/out.json: cannot be written: no such file or directory"),
 ]
 
-NOT_OLDER = "profile.yaml, which release 1.16 does not have, wanted --release 1.27"
+NOT_OLDER = "profile.yaml, which release 1.16 does not have, wanted release 1.27"
 NOT_NEWER = "which release 1.27 does not have, wanted"
-MIGRATED = "--profile FILE, which `kubeclassic policy migrate` makes of a Policy"
+MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 PROFILES = [
     ("--profile profile.yaml --release 1.16", f"--profile: got {NOT_OLDER}"),
     ("--profile profile.yaml --release v1.16.3", f"--profile: got {NOT_OLDER}"),
     ("--release 1.27 --policy policy.json", f"--policy: got policy.json, {NOT_NEWER} {MIGRATED}"),
     ("--profile profile.yaml --policy policy.json", f"--policy: got policy.json, {NOT_NEWER} {MIGRATED}"),
     ("--release 1.27 --policy-configmap p", f"--policy-configmap: got p, {NOT_NEWER} {MIGRATED}"),
-    ("--release 1.27 --provider DefaultProvider", f"--provider: got DefaultProvider, {NOT_NEWER} --profile FILE"),
+    ("--release 1.27 --provider DefaultProvider", f"--provider: got DefaultProvider, {NOT_NEWER} a profile"),
     (
         "--release 1.27 --hard-pod-affinity-symmetric-weight 5",
         f"--hard-pod-affinity-symmetric-weight: got 5, {NOT_NEWER} hardPodAffinityWeight of InterPodAffinity in a profile",
     ),
     ("--release 1.27 --scheduler-name mine", f"--scheduler-name: got mine, {NOT_NEWER} schedulerName of a profile"),
-    ("--release 1.27 --equivalence-cache", "--equivalence-cache: 1.27 has none"),
-    ("--profile profile.yaml --config older.yaml", "--config: got older.yaml beside --profile profile.yaml, wanted one of them"),
+    ("--release 1.27 --equivalence-cache", f"--equivalence-cache: got one, {NOT_NEWER} none"),
+    ("--profile profile.yaml --config older.yaml", "--profile cannot be combined with --config: from 1.27 on they are the same"),
     ("--release 1.27 --feature-gates EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
     ("--profile profile.yaml --feature-gates EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
     ("--release 1.27 --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
