@@ -57,13 +57,13 @@ def run(module: str, *arguments: str) -> str:
 
 
 def test_a_wheel_holds_the_package_alone(root: Path, built: Path) -> None:
-    """A wheel holds every file of every package, py.typed, style sheets and schemas among them, and nothing of tests or examples."""
+    """A wheel holds every file of every package, py.typed and style sheets among them, and nothing of tests or examples."""
     (wheel,) = built.glob("*.whl")
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     packages = [init.parent for init in root.glob("*/__init__.py") if init.parent.name not in ("tests", "build")]
     files = [*root.glob("*.py"), root / "py.typed", *(file for package in packages for file in package.rglob("*") if file.is_file())]
     wanted = {file.relative_to(root).as_posix() for file in files if file.suffix != ".pyc"}
-    assert {Path(name).suffix for name in wanted} == {".py", ".typed", ".css", ".html", ".js", ".json", ".txt"}
+    assert {Path(name).suffix for name in wanted} == {".py", ".typed", ".css", ".html", ".js", ".txt"}
     assert held == {f"kubeclassic/{name}" for name in wanted}
 
 
