@@ -14,7 +14,7 @@ import attrs
 from ..api.objects import KubeObject, Pod
 from .bindingcycle import Failure
 from .decision.decision import Decision
-from .decision.plan import Preemption
+from .decision.preemptionplan import Preemption
 from .engine import Engine
 from .feed import EventFeed
 from .savepoint import Savepoint

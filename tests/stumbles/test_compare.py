@@ -16,9 +16,9 @@ import yaml
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import API_VERSION, plain
 from kubeclassic.cli import run
+from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
+from kubeclassic.cli.report.comparison.comparisontext import comparison_text
 from kubeclassic.cli.report.comparison.forms import comparison_csv, comparison_markdown
-from kubeclassic.cli.report.comparison.page import comparison_html
-from kubeclassic.cli.report.comparison.text import comparison_text
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.diagnosis import Diagnosis

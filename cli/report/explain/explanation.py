@@ -13,7 +13,7 @@ from ..tables import TextTable
 from ..text import NO_HOST
 from ..units import amount, rounded
 from ..words import count_of
-from .devices import device_lines
+from .devicelines import device_lines
 
 NEAREST, BEST = 5, 5
 """How many nodes are shown that do not fit, and that do, unless all are asked for."""

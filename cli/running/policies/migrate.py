@@ -35,10 +35,10 @@ from ...console.output import note, warn, writing
 from ...console.progress import following, telling
 from ...console.yamltext import write_yaml
 from ...declaring.options import environments_max_pd_vols
-from ...report.comparison.nodes import comparison_map
+from ...report.comparison.comparednodes import comparison_map
 from ...report.documents import indented
-from ...report.migration.page import migration_html
-from ...report.migration.text import check_text, report_text
+from ...report.migration.migrationpage import migration_html
+from ...report.migration.migrationtext import check_text, report_text
 from ...report.page.about import About
 from ...report.page.clustermap import ClusterMap
 from ...report.page.markup import Text, code, sentence
