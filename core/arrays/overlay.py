@@ -102,9 +102,8 @@ class Overlay(Batch):
         template = entry.template
         for name, number in template.footprint.items():
             add_at(self._sum(name), at, sign * number)
-        for place, number in enumerate(template.nonzero_footprint):
-            add_at(self._nonzero, (place, at), sign * number)
-        add_at(self._counts, at, sign)
+        self._nonzero[:, at] += sign * np.array(template.nonzero_footprint, np.int64)
+        self._counts[at] += sign
 
     def _note(self, at: int, entry: Entry, sign: int) -> None:
         """Follow an edit in everything but the sums."""

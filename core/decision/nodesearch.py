@@ -34,7 +34,8 @@ def judge_twice(
     *waiting*: those pods, if they are known.
     """
     plain = judge(cycle, nodes, check_all, view)
-    waiting = nominated(cycle, nodes, nominations) if waiting is None else waiting
+    if waiting is None:
+        waiting = nominated(cycle, nodes, nominations) if nominations.by_node else {}
     if not waiting:
         return Verdict(plain, plain.fits)
     indexes = np.array(sorted(waiting), np.intp)
@@ -52,7 +53,7 @@ def judge_twice(
 def nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> Nominated:
     """The pods that :func:`judge_twice` adds to *nodes*."""
     found: Nominated = {}
-    for name in nominations if nominations.by_node else ():
+    for name in nominations:
         pods = [pod for pod in nominations.on(name) if cycle.counts_nominated(pod)]
         if pods:
             for i in _places(nodes, name):
