@@ -96,7 +96,7 @@ METHODS = frozenset({
     *(f"simulation.replay.cluster.churnprogram.ChurnProgram.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
     *(f"simulation.replay.cluster.nodefailures.NodeFailures.{name}" for name in ("_evict_if_deleted", "_evict_if_failed")),
     *(
-        f"simulation.replay.cluster.pods.PodLifecycles.{name}"
+        f"simulation.replay.cluster.podlives.PodLifecycles.{name}"
         for name in ("_bind", "_bind_when_ready", "_finish", "_gone", "_run", "_scheduled", "_time_is_up", "_unbind")
     ),
     *(f"simulation.replay.cluster.permitwaits.PermitWaits.{name}" for name in ("_conclude", "_ended", "_time_out")),
