@@ -28,7 +28,7 @@ from ..report.page.about import About
 from ..report.page.markup import code, sentence
 from ..report.tables import width_of
 from .cluster import contest
-from .documents import DOCUMENT_FORMS, write_document
+from .documents import DOCUMENT_FORMS, write_answer
 from .notices import tell_notices, write_unread
 from .reporting import about, write_page, write_report
 
@@ -69,7 +69,7 @@ def run_comparison(wish: CompareOptions, texts: Mapping[str, str]) -> None:
         if wish.form == HTML:
             write_page(page(), stream)
         else:
-            _write(record, wish, stream, scenario.warnings)
+            _write(answer, record, wish, stream, scenario.warnings)
     write_report(wish.report, page)
     sys.exit(0 if found.same else 1)
 
@@ -90,9 +90,9 @@ def _told(scenario: Scenario, wish: CompareOptions, profiles: bool) -> Scenario:
     return scenario
 
 
-def _write(record: Record, wish: CompareOptions, stream: IO[str], warnings: Sequence[Notice]) -> None:
+def _write(answer: ComparisonDocument, record: Record, wish: CompareOptions, stream: IO[str], warnings: Sequence[Notice]) -> None:
     if wish.form in DOCUMENT_FORMS:
-        write_document(wish.form, ComparisonDocument.KIND, record, stream, long="differences")
+        write_answer(wish.form, answer, stream)
     else:
         stream.write(FORMS[wish.form](record, wish.show, width_of(stream)).rstrip("\n") + "\n")
         if wish.form == "table":

@@ -45,10 +45,6 @@ class Result(ABC):
         found: dict[str, Any] = plain(document(tuple(group.record() for group in self.warnings)))
         return found
 
-    def _warned(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """*record* with the warnings first."""
-        return {"warnings": plain(tuple(group.record() for group in self.warnings)), **record}
-
     @abstractmethod
     def tables(self) -> Mapping[str, Table]:
         """The tables that :meth:`to_frame` makes, by name; the first is the one that is shown in a notebook."""
