@@ -102,7 +102,7 @@ def replay(
         wanted = "--output FILE too: events on standard output cannot be resumed" if more["checkpoint"] else "--checkpoint FILE"
         raise click.UsageError(f"--{'checkpoint' if more['checkpoint'] else 'resume'}: wanted {wanted}")
     if report is not None and more["resume"]:
-        raise click.UsageError("--report: got it with --resume, wanted one of them: the page is about the whole replay")
+        raise click.UsageError("--report cannot be combined with --resume: the page is about the whole replay")
     from ..simulation.replay.settings import Places
     from .running.replay import run
     from .running.replayplot import plotted

@@ -20,7 +20,7 @@ The map:
 * :mod:`.feed`, :mod:`.run`, :mod:`.router`: objects in; cycle after cycle; events to the engine and the queue
 * :mod:`.classic`: the flow of 1.12 to 1.16; that of the framework is in ``framework/flow.py``
 
-Reading order: ``rule``, ``failures``, ``arrays/batch``, then a pod's way: ``engine``, ``classic``, ``decision/search``,
+Reading order: ``rule``, ``failures``, ``arrays/batch``, then a pod's way: ``engine``, ``classic``, ``decision/nodesearch``,
 ``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose docstring explains how answers are cached.
 
 Imports: release, failures, bindingcycle < pods < arrays < rule, cluster, binding < cycle, queue < matching, decision < incremental,

@@ -21,9 +21,9 @@ from .bindingcycle import UNSCHEDULABLE, Failure, Waiting
 from .cluster.order import RoundOrder
 from .cycle import Cycle
 from .decision.decision import Decision, Details
-from .decision.plan import Preemption, Victims
+from .decision.nodesearch import SearchResult, run_effects, search
+from .decision.preemptionplan import Preemption, Victims
 from .decision.score import Ranking, prioritize
-from .decision.search import SearchResult, run_effects, search
 from .engine import NO_NODES, CycleError, Engine
 from .equivalence.cache import EquivalenceCache
 from .incremental.answers import AnswerCache

@@ -75,7 +75,7 @@ class Engine:
     on_phase: PhaseHook | None = attrs.field(init=False, default=None)
     """Called when a phase of a cycle has ended; None: not called."""
     reads_at_once: bool = attrs.field(init=False, default=False)
-    """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
+    """The caller uses details before the next cycle, and never raw scores. See :mod:`.outlines`."""
     point: Savepoint | None = attrs.field(init=False, default=None)
     """The innermost savepoint, which has to know how things are undone; None: nothing is undone."""
     latest: Cycle | None = attrs.field(init=False, default=None)

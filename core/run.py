@@ -14,7 +14,7 @@ import attrs
 from ..api.objects import KubeObject, Pod
 from .bindingcycle import Failure
 from .decision.decision import Decision
-from .decision.plan import Preemption
+from .decision.preemptionplan import Preemption
 from .engine import Engine
 from .feed import EventFeed
 from .savepoint import Savepoint
@@ -113,8 +113,16 @@ class Run:
 
     def _note(self, pod: Pod) -> None:
         """What is known of *pod* may change, or is about to."""
-        for known in (self._pods, self._waiting, self.evicted):
-            self.engine.on_undo(_restore, known, pod.key, known.get(pod.key))
+        key = pod.key
+        self.engine.on_undo(self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key))
+
+    def _restore(self, key: str, *before: Any) -> None:
+        all_known: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
+        for known, value in zip(all_known, before, strict=True):
+            if value is None:
+                known.pop(key, None)
+            else:
+                known[key] = value
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
@@ -268,10 +276,3 @@ class Run:
             self._note(pod)
         current = self._pods.get(pod.key, pod)
         self._pods[pod.key] = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
-
-
-def _restore(known: dict[str, Any], key: str, before: Any) -> None:
-    if before is None:
-        known.pop(key, None)
-    else:
-        known[key] = before

@@ -14,7 +14,7 @@ from ..api.objects import Node, Pod
 from ..api.wire.goform import go_form, go_json
 from ..api.wire.gosyntax import first_value
 from ..api.wire.ownfields import current_manifest
-from ..core.decision.plan import Victims
+from ..core.decision.preemptionplan import Victims
 
 Json = Any
 REMEMBERED_PODS = 1 << 10

@@ -17,7 +17,7 @@ from ..api.reading.decode import decode_kind
 from ..api.wire.godecode import GoNames, decode
 from ..api.wire.gosyntax import GoJsonError
 from ..core.decision.extender import FilterReply, PodsOn
-from ..core.decision.plan import Victims
+from ..core.decision.preemptionplan import Victims
 from ..core.release import Release
 from ..exceptions import ExtenderError, ManifestError
 from .bodies import Bodies

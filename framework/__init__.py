@@ -13,6 +13,6 @@ The map:
 * :mod:`.building`: from a configuration to an engine, for every release
 * :mod:`.migrate`: from a Policy to a profile
 
-A pod's way, in reading order: ``queue/eventhandlers``, ``queue/queue``, ``flow``, ``cycle/prefilter``, ``cycle/search``, ``cycle/score``;
+A pod's way, in reading order: ``queue/eventhandlers``, ``queue/queue``, ``flow``, ``cycle/prefilter``, ``cycle/feasible``, ``cycle/score``;
 if the pod fits nowhere ``cycle/diagnosis``, ``cycle/postfilter``, ``cycle/preemption``; at the end ``cycle/binding``.
 """

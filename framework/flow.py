@@ -21,10 +21,10 @@ from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
+from ..core.decision.nodesearch import judge_twice
 from ..core.decision.phases import SUCCESS, Phase
-from ..core.decision.plan import Victims
+from ..core.decision.preemptionplan import Victims
 from ..core.decision.score import Ranking
-from ..core.decision.search import judge_twice
 from ..core.engine import NO_NODES, CycleError, Engine
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.quick import QuickPath
@@ -42,13 +42,13 @@ from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration,
 from .cycle.binding import FrameworkBinding
 from .cycle.details import FrameworkDetails
 from .cycle.diagnosis import Diagnosis
+from .cycle.feasible import search
 from .cycle.postfilter import run_post_filter
 from .cycle.preemption import ineligible
 from .cycle.prefilter import EVERYTHING, pre_enqueue, run_pre_filter
 from .cycle.quick import PluginCheck
 from .cycle.refused import only_preempts, refused
 from .cycle.score import prioritize
-from .cycle.search import search
 from .cycle.state import FrameworkCycle
 from .plugin import MAX_NODE_SCORE, Handle
 from .profile import Profile, Registry, build_profiles

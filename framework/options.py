@@ -327,7 +327,7 @@ def in_words(values: Mapping[str, Any]) -> Iterable[str]:
     """The options among *values* that choose rules, in a line each, for pages that say what they are about.
 
     >>> list(in_words({"provider": "ClusterAutoscalerProvider", "tie_break": "random", "seed": 7}))
-    ['provider ClusterAutoscalerProvider', 'tie-break random, seed 7']
+    ['tie-break random, seed 7', 'provider ClusterAutoscalerProvider']
     """
     for name, field in FIELDS.items():
         value, declared = values.get(name), declared_of(field)

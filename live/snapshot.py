@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import attrs
 
-from .client.answers import ApiError, Manifest, metadata_of
 from .client.api import Api, ListOptions
+from .client.replies import ApiError, Manifest, metadata_of
 from .client.resources import VERSIONS, resource
 from .client.transport import Transport
 
@@ -36,7 +36,7 @@ class ClusterSnapshot:
 async def take_snapshot(transport: Transport) -> ClusterSnapshot:
     """The cluster as it is now. Kinds that may not be listed are left out, with a note.
 
-    Raises :class:`~.client.answers.ApiError`, :class:`~.client.transport.TransportError` and what the transport raises.
+    Raises :class:`~.client.replies.ApiError`, :class:`~.client.transport.TransportError` and what the transport raises.
     """
     api = Api(transport)
     found = await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS))

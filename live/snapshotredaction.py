@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from .client.answers import Manifest, metadata_of
+from .client.replies import Manifest, metadata_of
 from .snapshotshapes import SHAPES
 
 PUBLIC_NAMESPACES = frozenset({"", "default", "kube-system", "kube-public", "kube-node-lease"})

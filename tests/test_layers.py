@@ -87,7 +87,7 @@ A part within a folder that has a line of its own is not part of that folder's l
 FLOORS = 10
 TABLES = (
     "algorithmprovider/releases.py", "framework/releases.py", "framework/config/gatetable.py", "framework/queue/releasetable.py",
-    "live/settings/releases.py", "choices.py",
+    "live/settings/livereleases.py", "choices.py",
 )  # fmt: skip
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
 the defaults for the help."""
@@ -271,7 +271,7 @@ class TestTheWatchers:
         ("path", "target"),
         [
             ("core/pods/terms.py", "core/arrays/batch.py"),
-            ("core/matching/owners.py", "core/decision/search.py"),
+            ("core/matching/owners.py", "core/decision/nodesearch.py"),
             ("core/release", "api/reading/fields.py"),
             ("predicates/taints.py", "core/incremental/answers.py"),
             ("priorities/equal.py", "core/queue/heap.py"),

@@ -11,7 +11,7 @@ import attrs
 from .. import objects as o
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
-from .devices import DEVICE_PLACES, DEVICE_WRAPPERS
+from .devicereaders import DEVICE_PLACES, DEVICE_WRAPPERS
 from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
 from .unread import noting_unknown

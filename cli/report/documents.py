@@ -12,15 +12,6 @@ import msgspec
 from ...api.record import API_VERSION, UNSET, DocumentRecord, Record, as_document, plain
 
 
-def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """*record* as a document of *kind*, with ``apiVersion`` and ``kind`` first, as Kubernetes' own objects have them.
-
-    >>> document("Bench", {"nodes": 3})
-    {'apiVersion': 'kubeclassic/v1', 'kind': 'Bench', 'nodes': 3}
-    """
-    return {"apiVersion": API_VERSION, "kind": kind, **record}
-
-
 def indented(value: Any) -> str:
     """What ``json.dumps(value, indent=2)`` writes, in a tenth of the time.
 
@@ -36,7 +27,7 @@ def indented(value: Any) -> str:
     """
     try:
         return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
-    except (ValueError, msgspec.DecodeError):  # only Python's JSON has infinite numbers, huge ones and halves of characters
+    except (ValueError, OverflowError, msgspec.DecodeError):  # only Python's JSON has infinite numbers, huge ones and halves of characters
         return json.dumps(value, indent=2)
 
 
@@ -45,7 +36,7 @@ def document_text(answer: DocumentRecord) -> str:
     parts = ",".join(f"{json.dumps(name)}: {_text(value)}" for name, value in fields_of(answer).items())
     try:
         return msgspec.json.format(f"{{{parts}}}", indent=2)
-    except (ValueError, msgspec.DecodeError):
+    except (ValueError, OverflowError, msgspec.DecodeError):
         return indented(as_document(answer))
 
 
@@ -85,7 +76,7 @@ def fields_of(answer: DocumentRecord) -> dict[str, Any]:
     """*answer* as a document whose fields are still as they are."""
     kind = type(answer)
     fields = ((name, getattr(answer, field)) for name, field in zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
-    return document(answer.KIND, {name: value for name, value in fields if value is not UNSET})
+    return {"apiVersion": API_VERSION, "kind": answer.KIND, **{name: value for name, value in fields if value is not UNSET}}
 
 
 def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:

@@ -1,6 +1,6 @@
 """Tables that fit the terminal: names are shortened in the middle, sentences wrapped, and columns without room go below.
 
->>> table = Table(["pod", "cpu"], [["shop/web-0", 7], ["shop/a-pod-with-a-long-name", 10]])
+>>> table = TextTable(["pod", "cpu"], [["shop/web-0", 7], ["shop/a-pod-with-a-long-name", 10]])
 >>> print("\\n".join(table.lines(width=20)))
 POD              CPU
 shop/web-0         7

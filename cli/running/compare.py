@@ -20,10 +20,10 @@ from ..console.progress import following
 from ..declaring.options import ClusterChoice, environments_max_pd_vols
 from ..declaring.reportoption import HTML
 from ..engines.configurations import NamedSetup
+from ..report.comparison.comparednodes import comparison_map
+from ..report.comparison.comparisonpage import comparison_html
+from ..report.comparison.comparisontext import comparison_text
 from ..report.comparison.forms import comparison_csv, comparison_markdown
-from ..report.comparison.nodes import comparison_map
-from ..report.comparison.page import comparison_html
-from ..report.comparison.text import comparison_text
 from ..report.page.about import About
 from ..report.page.markup import code, sentence
 from ..report.tables import width_of

@@ -20,9 +20,9 @@ from ..declaring.options import ClusterChoice
 from ..declaring.reportoption import HTML
 from ..engines.setup import Setup
 from ..report.explain.closeup import close_up_lines
+from ..report.explain.explainpage import explanation_html
 from ..report.explain.explanation import explanation_lines
-from ..report.explain.nodes import ExplainedCluster
-from ..report.explain.page import explanation_html
+from ..report.explain.nodetable import ExplainedCluster
 from ..report.questions.nodemap import pods_on
 from ..report.tables import width_of
 from .cluster import opened

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ...api.record import DocumentRecord
 from ...framework.description.describe import ReleaseList, describe_any, diff_any, summaries
-from ..report.releases import description_lines, diff_lines, list_lines
+from ..report.releasetables import description_lines, diff_lines, list_lines
 from ..report.tables import width_of
 from .documents import write_answer
 

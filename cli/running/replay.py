@@ -31,7 +31,7 @@ from ..engines.setup import Setup
 from ..report.replay import duration, replay_text
 from ..report.tables import width_of
 from ..report.timeline.collected import Collected
-from ..report.timeline.page import replay_html
+from ..report.timeline.timelinepage import replay_html
 from ..report.words import count_of
 from .cluster import settled_for
 from .notices import tell_notices, tell_unread

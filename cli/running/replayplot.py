@@ -11,15 +11,15 @@ import attrs
 import click
 
 from ...simulation.replay.settings import Places
-from ..report.plots.files import check_place
+from ..report.plots.plotfiles import check_place
 from ..report.plots.series import draw_series, read_series
 
 
 def plotted(plot: Path | None, places: Places, run: Callable[[Places], int]) -> int:
     """Run what gives the time series in *places*, and draw it into *plot*; the exit status of *run*.
 
-    Without ``--series`` it is written to a file that is there for the run alone. Raises :class:`~..report.plots.files.PlotError` before the
-    run where nothing could be drawn.
+    Without ``--series`` it is written to a file that is there for the run alone. Raises :class:`~..report.plots.plotfiles.PlotError`
+    before the run where nothing could be drawn.
     """
     if plot is None:
         return run(places)
@@ -39,6 +39,6 @@ def _with_series(places: Places) -> Iterator[Places]:
         yield places
         return
     if places.checkpoint is not None:
-        raise click.UsageError("--plot: got it with --checkpoint, wanted --series FILE too: a replay that goes on draws all of it")
+        raise click.UsageError("--plot with --checkpoint needs --series FILE: a replay that goes on draws all of it")
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
         yield attrs.evolve(places, series=Path(folder, "series.csv"))

@@ -62,11 +62,11 @@ class Shown:
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`OptionError`."""
         if self.nodes and self.namespace is not None:
-            raise OptionError("-n: got it with --nodes, wanted one of them: nodes have no namespace")
+            raise OptionError("-n cannot be combined with --nodes: nodes have no namespace")
         if self.form == "jsonl" and self.nodes:
-            raise OptionError("--nodes: got it with -o jsonl, whose lines are cycles, wanted json or yaml")
+            raise OptionError("--nodes cannot be combined with -o jsonl: its lines are cycles")
         if self.form == "jsonl" and self.sort_by is not None:
-            raise OptionError("--sort-by: got it with -o jsonl, whose cycles come as they are, wanted json or yaml")
+            raise OptionError("--sort-by cannot be combined with -o jsonl: its cycles come as they are")
 
 
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Shown) -> int:
@@ -83,7 +83,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
         answer = SimulationRun(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
 
         def page() -> str:
-            from ..report.placement.page import simulation_html
+            from ..report.placement.placementpage import simulation_html
 
             origin = about(scenario, [*paths, *cluster.pods], releases=[engine.release.version], rules=given.setup.in_words())
             return simulation_html(answer.page_record(), answer.standing(), origin, shown.chosen)

@@ -37,7 +37,7 @@ from ..report.tables import TextTable, write_tables
 from .documents import write_answer
 
 if TYPE_CHECKING:
-    from ..report.placement.page import PlacementBoard
+    from ..report.placement.placementpage import PlacementBoard
 
 Records = list[dict[str, Any]]
 T = TypeVar("T")
@@ -184,7 +184,7 @@ class SimulationRun:
 
     def standing(self) -> PlacementBoard:
         """All nodes with their pods, before and after; with *keeps* alone."""
-        from ..report.placement.page import PlacementBoard
+        from ..report.placement.placementpage import PlacementBoard
         from ..report.questions.nodemap import pods_on
 
         uses = self.uses()

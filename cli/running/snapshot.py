@@ -17,9 +17,9 @@ import click
 
 from ...exceptions import KubeclassicError
 from ...live.client.access import Access
-from ...live.client.answers import ApiError
 from ...live.client.http import HttpTransport
 from ...live.client.kubeconfig import in_cluster, read_kubeconfig
+from ...live.client.replies import ApiError
 from ...live.snapshot import ClusterSnapshot, take_snapshot
 from ...live.snapshotredaction import redact
 from ..console.output import note, one_line, warn, writing

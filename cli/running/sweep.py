@@ -21,10 +21,10 @@ from ..console.output import note, warn
 from ..console.progress import working
 from ..declaring.reportoption import HTML
 from ..report.documents import write_rows
-from ..report.plots.files import check_place
+from ..report.plots.plotfiles import check_place
 from ..report.plots.runs import draw_runs
-from ..report.sweep.page import sweep_html
-from ..report.sweep.text import summary_line, sweep_tables
+from ..report.sweep.sweeppage import sweep_html
+from ..report.sweep.sweeptext import summary_line, sweep_tables
 from ..report.tables import write_tables
 from .reporting import about, write_page, write_report
 

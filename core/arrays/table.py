@@ -18,8 +18,8 @@ from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port, Template
 from ..release import Requests
 from .census import Census, PodCount
-from .changes import ChangeLog, Derived
 from .columns import NodeColumn, Postings, grown
+from .rowchanges import ChangeLog, Derived
 from .types import Ints, Mask
 
 Statuses = tuple[tuple[str, str], ...]

@@ -15,10 +15,10 @@ from ...api.objects import Pod
 from ...api.record import UNSET, UnsetType, plain
 from ..arrays.types import Rows, Scores
 from .extender import Passed
-from .plan import Preemption
+from .nodesearch import SearchResult
+from .preemptionplan import Preemption
 from .record import CycleRecord, DecisionRecord, RejectedNode
 from .score import Ranking
-from .search import SearchResult
 
 
 class PluginStatus(Protocol):

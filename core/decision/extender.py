@@ -13,7 +13,7 @@ import attrs
 from ...api.objects import Node, Pod
 from ...exceptions import ExtenderError
 from ..cycle import Cycle
-from .plan import Victims
+from .preemptionplan import Victims
 
 PodsOn = Callable[[str], "Sequence[Pod] | None"]
 """Node -> the pods on it, in its order; None for a node that is not there."""

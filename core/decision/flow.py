@@ -16,7 +16,7 @@ from ..queue.clock import Clock
 from ..queue.protocol import SchedulingQueue
 from ..rule import Algorithm
 from .decision import Decision, Details
-from .plan import Victims
+from .preemptionplan import Victims
 from .score import Ranking
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 from ...api.objects import DeviceSelector, ResourceClaim
 from ...api.record import Count, Names, Record, field, says
 from ..cluster.resourceclaims import DeviceId, held_by
-from .devices import Devices
-from .judging import AllocationError
-from .plan import DevicePlanner, NodeAllocationPlan, Option
+from .allocationplan import DevicePlanner, NodeAllocationPlan, Option
+from .claimjudging import AllocationError
+from .nodedevices import Devices
 from .pools import PoolDevice
 
 USABLE = ""

@@ -36,7 +36,7 @@ Three layers
 *Derived values* are arrays with one entry a row. There are three layers of them, and each reads inputs and the layers
 before it:
 
-1. :class:`~.answers.AnswerCache` has one :class:`~.answer.Answer` for each rule and key of pods: what the rule
+1. :class:`~.answers.AnswerCache` has one :class:`~.cachedanswer.Answer` for each rule and key of pods: what the rule
    answered for all rows. A rule declares what it ``reads``, and that decides when its answer is stale: on the rows
    that changed, or on all rows, because a counter moved that the rule looked at while it was evaluated (the census
    notes which).
@@ -100,7 +100,7 @@ What is prepared
 
 Most decisions move nothing but a few counters. What seldom moves (node objects, terms, owners) is one value,
 ``Answer.still``. While it is the same and no watched counter moved, an answer is right; one that watches no counter is not
-even asked. Where counters moved, the rule has told once how its answer follows from them, and :meth:`~.answer.Answer.follow`
+even asked. Where counters moved, the rule has told once how its answer follows from them, and :meth:`~.cachedanswer.Answer.follow`
 goes by that alone, without the rule:
 
 * ``by_row``: what tells the answer for one row. It is enough where each counter that moved is *narrow*: what it counts on a row

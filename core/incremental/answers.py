@@ -24,8 +24,8 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
-from .answer import FEW_ROWS, Answer, Environment, Scope, Still, Unanswerable, Value
 from .byvalue import LARGE_SHARE
+from .cachedanswer import FEW_ROWS, Answer, Environment, Scope, Still, Unanswerable, Value
 from .failuresanswer import FailuresAnswer
 from .scoresanswer import ScoresAnswer
 

@@ -12,8 +12,8 @@ from ..arrays.batch import Batch
 from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
-from .answer import Answer
 from .byvalue import judged
+from .cachedanswer import Answer
 
 
 @attrs.define(eq=False, repr=False)

@@ -13,13 +13,13 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.changes import Event
+from ..arrays.rowchanges import Event
 from ..arrays.sums import SumsTrial
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask
 from ..pods.template import Template
 from ..rule import Reads
-from .answer import Unanswerable
+from .cachedanswer import Unanswerable
 
 MAX_DEPTH = 8
 """Pods that each row is judged with, at most: the best row often stays the best for a while."""

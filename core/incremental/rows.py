@@ -10,13 +10,13 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.changes import Event
+from ..arrays.rowchanges import Event
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail, distinct
 from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
-from .answer import Unanswerable
+from .cachedanswer import Unanswerable
 from .lookahead import Lookahead
 
 

@@ -17,8 +17,8 @@ from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority
 from . import verify
-from .answer import Scope, Still, Unanswerable
 from .answers import AnswerCache
+from .cachedanswer import Scope, Still, Unanswerable
 from .leaders import Leaders
 from .rows import RowScores
 from .tracked import TrackedFeasible, TrackedPredicate, TrackedPriority

@@ -12,8 +12,8 @@ from ..cycle import Cycle
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads, never_idle
-from .answer import Scope
 from .answers import AnswerCache
+from .cachedanswer import Scope
 from .lookahead import Lookahead, LookaheadStats
 from .rows import RowScores, reads_of
 from .scoreboard import Scoreboard

@@ -14,8 +14,8 @@ from ..arrays.table import NodeTable
 from ..arrays.trail import NO_ROWS
 from ..arrays.types import NO_INTS, Rows, Scores
 from ..cycle import Cycle
-from .answer import Answer
 from .byvalue import Told, one_score, scored
+from .cachedanswer import Answer
 
 
 @attrs.define(eq=False, repr=False)

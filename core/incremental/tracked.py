@@ -14,8 +14,8 @@ from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import NO_INTS, Ints, Mask, Rows, Scores
 from ..cycle import Cycle
 from ..rule import OfFew, Predicate, Priority, Reduction
-from .answer import FEW_ROWS
 from .byvalue import moved_rows
+from .cachedanswer import FEW_ROWS
 from .failuresanswer import FailuresAnswer
 from .scoresanswer import ScoresAnswer
 from .tally import FeasibleSet, ScoreHistogram

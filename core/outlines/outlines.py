@@ -20,7 +20,7 @@ from ..cycle import Cycle, evenly
 from ..decision.score import Ranking
 from ..decision.verdict import FilterPass, Verdict, judge
 from ..incremental import verify
-from ..incremental.answer import Scope, Unanswerable
+from ..incremental.cachedanswer import Scope, Unanswerable
 from ..incremental.quick import QuickPath
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from

@@ -12,8 +12,8 @@ from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import Ints, Mask
 from ..cycle import Cycle
-from ..incremental.answer import Unanswerable
 from ..incremental.byvalue import LARGE_SHARE
+from ..incremental.cachedanswer import Unanswerable
 from ..rule import Predicate, Priority
 
 

@@ -11,16 +11,20 @@ from ...api.objects import Pod
 from ..arrays.types import Mask
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
-from ..decision.plan import Victims
+from ..decision.preemptionplan import Victims
 from .budgets import Protection
-from .choice import Candidates
 from .dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
 from .layout import PotentialVictims
 from .lockstep import Trial, reprieve
+from .victimchoice import Candidates
 
 
 def victims_beside(
-    cycle: Cycle, nominations: Nominations, potential: PotentialVictims, protection: Protection, given: Collection[str],
+    cycle: Cycle,
+    nominations: Nominations,
+    potential: PotentialVictims,
+    protection: Protection,
+    given: Collection[str],
     incoming: Pod | None = None,
 ) -> dict[str, Victims]:
     """Node -> its victims: the pods with the UIDs *given*, and the fewest others that have to leave as well.

@@ -17,7 +17,7 @@ from ..arrays.sums import SumsTrial
 from ..arrays.types import Ints, Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Answers, Cycle
-from ..decision.search import judge_twice, run_effects
+from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..pods.template import Template
 from ..rule import ROWWISE, WIDE, Predicate, Reads
@@ -133,6 +133,7 @@ class OverlayTrial:
     nominations: Nominations
     potential: PotentialVictims
     overlay: Overlay
+    _waiting: Nominated | None = attrs.field(default=None, init=False)
 
     @classmethod
     def of(cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None) -> OverlayTrial:
@@ -164,6 +165,8 @@ class OverlayTrial:
 
     def _judge(self, at: Rows) -> Verdict:
         """Judge all rows; effects are left on those of *at* alone. The dry run always stops at the first failing predicate."""
-        verdict = judge_twice(self.cycle, self.overlay, self.nominations, check_all=False)
+        if self._waiting is None:
+            self._waiting = nominated(self.cycle, self.overlay, self.nominations)
+        verdict = judge_twice(self.cycle, self.overlay, self.nominations, check_all=False, waiting=self._waiting)
         run_effects(self.cycle, verdict, at)
         return verdict

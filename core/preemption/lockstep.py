@@ -15,8 +15,8 @@ import numpy as np
 from ..arrays.types import Mask, Rows
 from ..decision.verdict import Verdict
 from .budgets import Protection
-from .choice import Candidates
 from .layout import PotentialVictims
+from .victimchoice import Candidates
 
 
 class Trial(Protocol):

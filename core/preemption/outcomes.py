@@ -20,10 +20,10 @@ from ..incremental import verify
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from .budgets import Protection
-from .choice import GAP, Candidates
 from .dryrun import ArrayTrial, Coming
 from .layout import PodLayout
 from .lockstep import dry_run
+from .victimchoice import GAP, Candidates
 
 Environment = tuple[int, int, int]
 """Revisions of what the outcome of every row follows from: node objects, affinity terms, budgets."""
@@ -34,7 +34,7 @@ class Outcomes:
     """What the dry run for pods of one template and priority came to on each row of a table.
 
     ``known``: bool[rows], where the rest is up to date; ``occupied``: bool[rows], where some pod may have to leave; ``fits``: bool[rows].
-    ``criteria``, ``started``: as in :class:`~.choice.Candidates`, by row; ``victims``: int64[most, rows], their places in the layout.
+    ``criteria``, ``started``: as in :class:`~.victimchoice.Candidates`, by row; ``victims``: int64[most, rows], their places in the layout.
     """
 
     known: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))

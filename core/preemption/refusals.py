@@ -16,12 +16,12 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.types import Mask, Rows
 from ..cycle import Cycle
-from ..decision.search import SearchResult
+from ..decision.nodesearch import SearchResult
 from ..decision.verdict import Verdict, judge
 from ..failures import Codes, Failures, Reasons
 from ..incremental import verify
-from ..incremental.answer import Scope
 from ..incremental.byvalue import LARGE_SHARE
+from ..incremental.cachedanswer import Scope
 from ..incremental.quick import Detour, QuickPath
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from

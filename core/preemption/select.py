@@ -15,14 +15,14 @@ from ..arrays.types import Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..decision.extender import Extender, preempt_with_extenders
-from ..decision.plan import Preemption, Victims
-from ..decision.search import SearchResult
+from ..decision.nodesearch import SearchResult
+from ..decision.preemptionplan import Preemption, Victims
 from .budgets import exhausted
-from .choice import Candidates, pick_one_node
 from .dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
 from .layout import PotentialVictims
 from .lockstep import dry_run
 from .outcomes import DryRuns
+from .victimchoice import Candidates, pick_one_node
 
 
 def is_eligible(cycle: Cycle) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .configuration import ConfigurationCells
-from .devices import DeviceCells
+from .devicecells import DeviceCells
 from .framework import FrameworkCells, words_of
 from .queueing import QueueingCells
 from .release import (

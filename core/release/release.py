@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from .configuration import ConfigurationCells
-from .devices import DeviceCells
+from .devicecells import DeviceCells
 from .framework import FrameworkCells
 from .queueing import QueueingCells
 

@@ -21,7 +21,7 @@ from ..pods.claims import claim_keys
 from ..release import Release
 from .assumecache import AssumeCache, VolumeError
 from .match import is_bound_to, volume_class
-from .search import SELECTED_NODE, VolumeSearch, is_fully_bound
+from .volumesearch import SELECTED_NODE, VolumeSearch, is_fully_bound
 
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.extender import Passed
-from ...core.decision.search import SearchResult
+from ...core.decision.nodesearch import SearchResult
 from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 

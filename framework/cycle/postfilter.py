@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
 from ...core.decision.extender import Extender
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...core.preemption.outcomes import DryRuns
 from ..profile import Profile
 from ..status import Code, Status
@@ -15,8 +15,13 @@ from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 
 def run_post_filter(
-    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, shortlists: bool,
-    extenders: Sequence[Extender], runs: DryRuns,
+    cycle: FrameworkCycle,
+    profile: Profile,
+    nominations: Nominations,
+    diagnosis: Diagnosis,
+    shortlists: bool,
+    extenders: Sequence[Extender],
+    runs: DryRuns,
 ) -> PostFilterResult:
     """Ask the PostFilter plugins in order; the first that succeeds, errs or says that nothing helps ends it; else messages are joined."""
     cycle.post_filter = PostFilterContext(profile.points.pre_filter, nominations, extenders, shortlists, runs)

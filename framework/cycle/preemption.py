@@ -10,14 +10,14 @@ import numpy as np
 
 from ...api.objects import Pod
 from ...core.arrays.types import Ints, Mask, Rows
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import Verdict
 from ...core.preemption.budgets import counted_down
-from ...core.preemption.choice import Candidates
 from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, coming_pods, is_plain
 from ...core.preemption.layout import PotentialVictims
 from ...core.preemption.lockstep import Trial, dry_run
 from ...core.preemption.select import chosen
+from ...core.preemption.victimchoice import Candidates
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.decision.decision import Decision
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...core.preemption.refusals import UnschedulableTemplate
 from ..extensionpoints import PostFilter
 from ..plugins.defaultpreemption import DefaultPreemption

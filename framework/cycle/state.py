@@ -11,7 +11,7 @@ from ...api.objects import Pod
 from ...core.cluster.nominations import Nominations
 from ...core.cycle import Cycle
 from ...core.decision.extender import Extender
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...core.preemption.layout import PodLayout
 from ...core.preemption.outcomes import DryRuns
 from ...core.rule import Predicate

@@ -13,7 +13,7 @@ from ...core.release import Release
 from ..config.decisive import DECIDING, DECISIVE, IDLE
 from ..registry import registry_of
 from ..releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
-from .changes import CHANGES, MESSAGES, Change
+from .contrasts import CHANGES, MESSAGES, Change
 from .correspondences import Successor, points_of, successors, weights
 
 Json = dict[str, Any]

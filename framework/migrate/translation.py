@@ -25,10 +25,10 @@ from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
 from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import deviations
-from .document import DEVICES, document_of
 from .equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, OLDER, SELECTOR_SPREAD, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
-from .extenders import WrittenExtender, written_extenders
+from .extenderargs import WrittenExtender, written_extenders
 from .notes import Note
+from .profiledocument import DEVICES, document_of
 from .refusals import refuse_as_upstream
 from .scores import Scoring
 from .weights import fitted

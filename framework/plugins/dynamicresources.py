@@ -15,8 +15,8 @@ from ...core.arrays.types import Ints, Mask
 from ...core.cluster.listing import Listing
 from ...core.cluster.resourceclaims import ResourceClaims, claim_name
 from ...core.devices.accounts import DeviceAccount, accounts
-from ...core.devices.devices import ERROR, NONE, Devices
-from ...core.devices.judging import AllocationError
+from ...core.devices.claimjudging import AllocationError
+from ...core.devices.nodedevices import ERROR, NONE, Devices
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.notes import StateKey

@@ -23,7 +23,7 @@ from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.match import claim_class
 from ...core.volumes.provisioning import storage_left
-from ...core.volumes.search import UNBOUND_IMMEDIATE
+from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..cycle.state import FrameworkCycle, PreFilterResult

@@ -17,9 +17,9 @@ from ...core.queue.clock import Clock
 from ...core.release import QueueingCells
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
-from .admission import NodeAdmission
 from .changes import node_changes
 from .events import ASSIGNED_POD_DELETE, NODE_ADD, NODE_DELETE, Action, ClusterEvent, object_event
+from .nodeadmission import NodeAdmission
 from .queue import FrameworkQueue
 from .registrations import Registrations
 

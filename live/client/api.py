@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import attrs
 
 from ...api.wire.goform import go_json
-from .answers import ApiError, Manifest, WatchEvent, error_of, events_of, metadata_of, object_of
+from .replies import ApiError, Manifest, WatchEvent, error_of, events_of, metadata_of, object_of
 from .resources import PODS, Resource
 from .retries import DEFAULT_RETRIES, Retries
 from .transport import Request, Response, Stream, Transport, TransportError

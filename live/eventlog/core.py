@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from ..leases.record import in_seconds
+from ..leases.leaserecord import in_seconds
 from .clock import Stamp, date
 from .correlator import CoreEvent, Correlator
 from .reference import About, reference

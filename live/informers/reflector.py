@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 import attrs
 
 from ...core.release import ClientCells
-from ..client.answers import ApiError, WatchEvent, metadata_of
 from ..client.api import NOT_THERE, PAGE, Api, ListOptions, WatchOptions
+from ..client.replies import ApiError, WatchEvent, metadata_of
 from ..client.resources import VERSIONS, Resource
 from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, TransportError
 from .pauses import Pauses

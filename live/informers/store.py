@@ -14,7 +14,7 @@ import attrs
 from ...api.objects import KubeObject
 from ...api.reading.decode import decode_kind
 from ...exceptions import ManifestError
-from ..client.answers import Manifest, metadata_of
+from ..client.replies import Manifest, metadata_of
 
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""

@@ -18,7 +18,7 @@ from ...api.wire.goform import go_form, go_json
 from ...exceptions import KubeclassicError
 from ..client.transport import Request, Response, Transport
 from ..eventlog.reference import Reference
-from .record import LeaseRecord, read_annotation, read_lease, write_annotation, write_lease
+from .leaserecord import LeaseRecord, read_annotation, read_lease, write_annotation, write_lease
 
 UNKNOWN_LEADER = "leaderelection.k8s.io/unknown"
 """Upstream: the holder where two locks do not name the same one."""

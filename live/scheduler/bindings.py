@@ -17,10 +17,10 @@ from ...core.bindingcycle import Failure
 from ...core.decision.phases import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
-from .claims import ClaimWork
+from .claimwrites import ClaimWork
 from .failures import Consequences
 from .state import LiveState
-from .volumes import NotBound, NotWritten, VolumeWork
+from .volumewrites import NotBound, NotWritten, VolumeWork
 from .writes.api import ApiError, NoAnswer, is_not_found
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0

@@ -22,8 +22,8 @@ import attrs
 from ...exceptions import KubeclassicError
 from ..client.transport import TransportError
 from ..eventlog.recorder import Recorder
+from ..leases.leaserecord import LeaseRecord
 from ..leases.locks import Lock, LockError, LockGoneError
-from ..leases.record import LeaseRecord
 from ..settings.cells import LeaderCells
 
 JITTER = 1.2

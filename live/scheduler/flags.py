@@ -12,9 +12,9 @@ import attrs
 
 from ...algorithmprovider.gates import parse_gates
 from ..settings.cells import LiveRelease
-from ..settings.document import Surroundings, load_surroundings
+from ..settings.configdocument import Surroundings, load_surroundings
 from ..settings.flagtable import BOOL, FLAGS
-from ..settings.releases import LIVE_RELEASES
+from ..settings.livereleases import LIVE_RELEASES
 from ..settings.values import FlagError, Values, check_names
 from .election import JITTER, LeaseTimes
 
@@ -121,7 +121,7 @@ def split_flags(arguments: Sequence[str]) -> dict[str, str]:
 def read_settings(given: Mapping[str, str], version: str) -> RunSettings:
     """The settings of release *version* that the flags *given* make, each as the text that was typed.
 
-    Raises :class:`FlagError`, and what :func:`~kubeclassic.live.settings.document.load_surroundings` raises.
+    Raises :class:`FlagError`, and what :func:`~kubeclassic.live.settings.configdocument.load_surroundings` raises.
     """
     release = LIVE_RELEASES[version]
     check_names(given, release)

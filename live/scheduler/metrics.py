@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
-from ..measures.tables import COUNTER, GAUGE, GROUPS, HISTOGRAM, SUMMARY, Feed, Metric
+from ..measures.metrictables import COUNTER, GAUGE, GROUPS, HISTOGRAM, SUMMARY, Feed, Metric
 from ..measures.writing import Quantiles, Sample, go_number, lines
 from ..settings.cells import LiveRelease
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...core.queue.parked import QueuedPod
 
 

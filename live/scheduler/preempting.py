@@ -14,7 +14,7 @@ from functools import partial
 import attrs
 
 from ...api.objects import Pod
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...exceptions import ExtenderError
 from .state import LiveState
 from .writes.api import ApiError, status_of

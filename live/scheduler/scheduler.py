@@ -16,7 +16,7 @@ from ...core.decision.decision import Decision
 from ...core.queue.parked import QueuedPod
 from ...exceptions import KubeclassicError
 from .bindings import Bindings, PodBinder
-from .claims import ClaimWork
+from .claimwrites import ClaimWork
 from .failures import Consequences, consequences_of
 from .state import LiveState
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ...core.decision.plan import Victims
+from ...core.decision.preemptionplan import Victims
 from .reading import NodesAsked
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...api.objects import Pod
 from ...core.arrays.types import Ints, Mask, Rows, Scores
 from ...core.decision.decision import Details
-from ...core.decision.plan import Victims
+from ...core.decision.preemptionplan import Victims
 from ...core.decision.score import ScoreError
 from ...core.decision.verdict import Verdict
 from ...core.engine import CycleError, Engine

@@ -53,7 +53,7 @@ class Listening:
         if (self.certificate is None) != (self.key is None):
             raise ServeError("--tls-cert-file and --tls-private-key-file: got one, wanted both or none")
         if self.client_ca is not None and self.certificate is None:
-            raise ServeError("--client-ca-file: got it without --tls-cert-file, wanted both")
+            raise ServeError("--client-ca-file needs --tls-cert-file")
         if not (self.insecure or self.has_token or self.certificate or is_loopback(self.address)):
             wanted = "--tls-cert-file, --token-file, or --insecure if everybody may ask"
             raise ServeError(f"--bind-address: got {self.address}, which others can reach, wanted {wanted}")

@@ -11,7 +11,7 @@ from ...api.meaning.durations import parse_duration
 from ...exceptions import KubeclassicError, did_you_mean
 from .cells import LiveRelease
 from .flagtable import FLAGS
-from .releases import LIVE_RELEASES
+from .livereleases import LIVE_RELEASES
 
 
 class FlagError(KubeclassicError):

@@ -116,7 +116,7 @@ class CapacityCounting:
     >>> status = NodeStatus(allocatable=Map(pods=Quantity.of(3)))
     >>> scenario = Scenario(objects=(Node(metadata=ObjectMeta(name="a"), status=status),), pending=())
     >>> template = PodTemplate(name="web", kind="Pod", pod=Pod(metadata=ObjectMeta(name="web")))
-    >>> counted = Counting(engine=classic_engine(resolve(RELEASES["1.15"])), scenario=scenario, templates=[template]).count()
+    >>> counted = CapacityCounting(engine=classic_engine(resolve(RELEASES["1.15"])), scenario=scenario, templates=[template]).count()
     >>> counted.fits, counted.stop.message
     (3, '0/1 nodes are available: 1 Insufficient pods.')
     """

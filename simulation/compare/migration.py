@@ -19,6 +19,7 @@ from ..scenario import Scenario
 from .agreement import DIFFERENT, HELD_BACK
 from .compare import Comparison, compare
 from .modes import LOCKED
+from .newerlabels import zones_warning
 
 POLICY, PROFILE = "policy", "profile"
 """The names of the two contestants."""
@@ -54,6 +55,13 @@ class Check:
         """The framework with the profile, looking at all nodes."""
         config = read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}, release=self.target)
         return build_engine(config, max_pd_vols=self.max_pd_vols)
+
+    def warnings(self, scenario: Scenario, newer_labels: bool) -> tuple[str, ...]:
+        """What of the check on *scenario* is in doubt; *newer_labels*: nodes have the labels of newer releases too."""
+        missing = None if newer_labels else zones_warning(scenario)
+        extenders = () if self.policy is None else self.policy.extenders
+        uncalled = [f"the Policy's extenders are not called: {len(extenders)}"] if extenders else []
+        return (*([] if missing is None else [missing]), *uncalled)
 
     def on(
         self, scenario: Scenario, *, order: str = "input", correlates: bool = True,

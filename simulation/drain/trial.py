@@ -10,7 +10,7 @@ import attrs
 from ...api.objects import Node, Pod
 from ...api.objects.nodes import Taint
 from ...core.decision.decision import Decision
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.savepoint import Savepoint

@@ -13,7 +13,7 @@ from ...core.pods.claims import is_made_for_pod
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.match import claim_class
-from ...core.volumes.search import BIND_COMPLETED, SELECTED_NODE
+from ...core.volumes.volumesearch import BIND_COMPLETED, SELECTED_NODE
 from ..replay.cluster.provisioning import new_volume
 from ..replay.cluster.volumecontroller import claim_of
 

@@ -32,7 +32,7 @@ class FieldChange:
     def split(cls, text: str) -> tuple[str, str, str]:
         """Field, operator and value of *text*. Raises :class:`EditError`.
 
-        >>> Change.split("requests.cpu*=0.5"), Change.split("labels.pool=a=b"), Change.split("nodeSelector.pool-")
+        >>> FieldChange.split("requests.cpu*=0.5"), FieldChange.split("labels.pool=a=b"), FieldChange.split("nodeSelector.pool-")
         (('requests.cpu', '*=', '0.5'), ('labels.pool', '=', 'a=b'), ('nodeSelector.pool', '-', ''))
         """
         found = _WRITTEN.fullmatch(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,13 @@ import yaml
 from ...algorithmprovider.config import (
     KIND,
     AlgorithmConfiguration,
-    decode_policy,
-    load_configuration,
-    policy_document,
     read_configuration,
 )
 from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, read_policy
+from ...algorithmprovider.policyfiles import read_policy_file
 from ...algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ...api.notebooks import Share
-from ...api.reading.documents import read_documents
 from ...api.reading.notices import Notice, grouped
 from ...exceptions import UnknownNameError, check_type, wrong_type
 from ...framework.migrate.deviations import named
@@ -30,7 +28,7 @@ from ...framework.migrate.translation import migrate as translate
 from ...framework.options import FIELDS, declared_of
 from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
 from ..compare.migration import Check, agrees
-from ..compare.newerlabels import with_newer_labels, zones_warning
+from ..compare.newerlabels import with_newer_labels
 from .compare import CompareResult
 from .given import GivenCluster, scenario_of, warnings_of
 from .results import Result, Row, Table
@@ -48,7 +46,7 @@ class MigrateResult(Result):
     """A profile, what has no exact equivalent, and, where it was checked, how often both decide the same."""
 
     profile: dict[str, Any]
-    """A AlgorithmConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
+    """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
     notes: tuple[str, ...]
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
@@ -116,10 +114,9 @@ def migrate(
     scenario = scenario_of(check, scheduler_names=[config.scheduler_name])
     asked = Check(written, before, config, made.document, target=target)
     warnings = warnings_of(scenario, before.version, asked.old(), asked.new())
-    missing = None if newer_labels else zones_warning(scenario)
+    doubts = grouped(Notice("", text) for text in asked.warnings(scenario, newer_labels))
     found = asked.on(with_newer_labels(scenario) if newer_labels else scenario)
-    told = warnings if missing is None else (*warnings, *grouped([Notice("", str(missing))]))
-    return MigrateResult(made.document, notes, CompareResult.of(found, told), agrees(found))
+    return MigrateResult(made.document, notes, CompareResult.of(found, (*warnings, *doubts)), agrees(found))
 
 
 def _read(given: GivenPolicy) -> Read:
@@ -132,8 +129,5 @@ def _read(given: GivenPolicy) -> Read:
         return config.policy(), config
     if not isinstance(given, str | os.PathLike):
         raise wrong_type("policy", given, declared_of(FIELDS["policy"]).wanted)
-    documents = list(read_documents(given))
-    if documents and documents[0].data.get("kind") == KIND:
-        config = load_configuration(given)
-        return config.policy(), config
-    return decode_policy(policy_document(given)), AlgorithmConfiguration()
+    found = read_policy_file(Path(given))
+    return found.policy, found.config

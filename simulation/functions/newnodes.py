@@ -119,7 +119,7 @@ def add_nodes(
         cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits, priorities=recipe.keeps_priorities
     )
     if pod is None and (pods is not None or ratio is not None or pending_first):
-        raise NewNodeError("pods: got it without pod, wanted pod too: else new nodes are for the pods that wait")
+        raise NewNodeError("pods needs pod: else new nodes are for the pods that wait")
     question = asked(
         scenario, loaded_templates(pod, defaults) if pod is not None else [], recipe, ratio=checked_ratio(ratio),
         limit=checked_number("pods", pods), exclude=checked_exclude(exclude_nodes), pending_first=pending_first,

@@ -78,7 +78,7 @@ def replay(
     inputs: GivenCluster, scheduler: GivenScheduler = None, *, compress_time: float = 1.0, ignore_times: bool = False,
     as_recorded: bool = False, run_time: Duration | None = None, delays: Mapping[str, Duration] | None = None, recreate: bool = True,
     until: Duration | None = None, series_every: Duration | None = None, on_event: Callable[[EventData], None] | None = None,
-    defaults: bool = True,
+    cron_jobs: bool = False, defaults: bool = True,
 ) -> ReplayResult:  # fmt: skip
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
@@ -93,6 +93,7 @@ def replay(
     :param until: when to stop; None: when nothing happens any more.
     :param series_every: the virtual time between two rows of the series; 0: a row an instant; None: no series.
     :param on_event: gets each event as it happens; the result then has none.
+    :param cron_jobs: make the pods of one Job for each CronJob that has none and is not suspended.
     :param defaults: False: take objects as they are, without the API server's defaults.
     :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
@@ -103,7 +104,10 @@ def replay(
     reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
     if not compress_time > 0:
         raise wrong_type("compress_time", compress_time, "a number above 0")
-    choice = InputOptions(reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names)
+    choice = InputOptions(
+        reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names, priorities=recipe.keeps_priorities,
+        keeps_manifests=recipe.may_call_extenders, cron_jobs=cron_jobs,
+    )  # fmt: skip
     read = read_inputs(paths_among("inputs", inputs), choice, objects=objects_of("inputs", inputs, defaults=defaults))
     engine = recipe.engine(read.config_maps)
     read = attrs.evolve(read, warnings=input_notices(read, engine.algorithm, options_given(scheduler).release))

@@ -10,11 +10,11 @@ import attrs
 from ..edits.apply import Edits
 from ..edits.paths import EditError
 from ..scenario import Scenario
-from .configuration import LabConfiguration
+from .labconfiguration import LabConfiguration
 from .material import MOST_COPIES, Changes, Copies, check_node, cordon, drain
 from .moves import switched, weighed, whole, with_release, with_setting, with_source
 from .source import LabError, Source, read_source
-from .state import LabState
+from .workbench import LabState
 
 FindScenario = Callable[[LabState], Scenario]
 Done = tuple[LabConfiguration, Changes, str]

@@ -12,15 +12,15 @@ from ...api.objects import Map
 from ...exceptions import did_you_mean
 from ...framework.releases import ALL_RELEASES
 from ..order import ORDERS
-from .configuration import LabConfiguration
-from .rules import filters_of, scorers_of
+from .labconfiguration import LabConfiguration
+from .labrules import filters_of, scorers_of
 from .source import LabError, Source, default_source
 
 MOST_WEIGHT = 1_000_000
 CHOICES: Mapping[str, tuple[str, ...]] = {"order": ORDERS, "tieBreak": tuple(TIE_BREAKS)}
 FIELDS = {"order": "order", "tieBreak": "tie_break", "seed": "seed", "preemption": "preemption", "percentage": "percentage",
           "hardPodAffinityWeight": "hard_weight"}  # fmt: skip
-"""Name of a setting -> the field of :class:`~.configuration.LabConfiguration`."""
+"""Name of a setting -> the field of :class:`~.labconfiguration.LabConfiguration`."""
 
 
 def with_release(configuration: LabConfiguration, release: str, source: Source | None = None) -> LabConfiguration:

@@ -13,10 +13,10 @@ import yaml
 from ...api.objects import KubeObject
 from ...api.wire.ownfields import current_manifest
 from ..scenario import Scenario
-from .configuration import LabConfiguration
+from .labconfiguration import LabConfiguration
 from .material import Material
 from .source import PROVIDER, Json
-from .state import LabState
+from .workbench import LabState
 
 POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"
 GROUPS = {

@@ -11,13 +11,13 @@ from ...api.reading.notices import unread_sentences, warning_records
 from ...exceptions import KubeclassicError
 from ...framework.releases import ALL_RELEASES
 from .actions import ActionValues, changed
-from .answer import LabRun, RunDifference
-from .configuration import LabConfiguration
+from .labconfiguration import LabConfiguration
+from .labrules import filters_of, scorers_of
+from .labrun import LabRun, RunDifference
 from .material import Changes, Material, counted
 from .moves import CHOICES
-from .rules import filters_of, scorers_of
 from .source import LabError, Source, providers
-from .state import LabState, Workbench
+from .workbench import LabState, Workbench
 
 MOST_STATES = 500
 PINS = ("A", "B")

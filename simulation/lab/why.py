@@ -15,7 +15,7 @@ from ..explain.values import NodeReport
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .source import LabError
-from .state import LabState, Workbench
+from .workbench import LabState, Workbench
 
 MOST_ROWS = 200
 

@@ -35,7 +35,7 @@ class CoverRow:
 class Covers:
     """The mixes of *most* nodes at most that bring what all *rows* need; *costs*: of one node of each kind.
 
-    >>> covers = Covers([Row(need=5, gains=(1, 3))], costs=(2, 5), most=9)
+    >>> covers = Covers([CoverRow(need=5, gains=(1, 3))], costs=(2, 5), most=9)
     >>> [(found, covers.key(found)) for found, _ in zip(covers.cheapest_first(), range(3))]
     [((2, 1), (9, 3)), ((0, 2), (10, 2)), ((5, 0), (10, 5))]
     """

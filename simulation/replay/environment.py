@@ -51,7 +51,7 @@ class SchedulingEnvironment:
     >>> room = NodeStatus(allocatable=Map(pods=Quantity.of(1)))
     >>> nodes = [Node(metadata=ObjectMeta(name=name), status=room) for name in "ab"]
     >>> events = (*(Event(0.0, ADD, node) for node in nodes), Event(5.0, ADD, Pod(metadata=ObjectMeta(name="web"))))
-    >>> simulation = Simulation(Replay(Inputs(events), classic_engine(resolve(RELEASES["1.15"]))))
+    >>> simulation = SchedulingEnvironment(Replay(Inputs(events), classic_engine(resolve(RELEASES["1.15"]))))
     >>> simulation.state.time, simulation.state.names, simulation.state.feasible.tolist()
     (5.0, ('a', 'b'), [True, True])
     >>> simulation.schedule_on("b").host, simulation.is_over

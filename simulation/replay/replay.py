@@ -8,12 +8,12 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
-from ...core.decision.plan import Preemption
+from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from .cluster.churnprogram import ChurnProgram
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
-from .cluster.pods import PodLifecycles
+from .cluster.podlives import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.inputs import Inputs
 from .journal import PodPreempts

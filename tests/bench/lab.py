@@ -28,7 +28,7 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.live.server.worker import Worker
 from kubeclassic.simulation.bench.bench import calibration
-from kubeclassic.simulation.lab.configuration import LabConfiguration
+from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.material import Material
 from kubeclassic.simulation.lab.saved import Given
 from kubeclassic.simulation.lab.session import Session

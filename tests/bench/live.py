@@ -24,7 +24,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 import conftest  # noqa: E402, F401  # makes the helpers importable as tests.*
 
 from kubeclassic.live.scheduler.events import connect_events  # noqa: E402
-from kubeclassic.live.settings.releases import LIVE_RELEASES  # noqa: E402
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES  # noqa: E402
 from tests.apiserver.transport import StoreTransport  # noqa: E402
 from tests.apiserver.watcher import Watcher  # noqa: E402
 from tests.apiserver.watches import Change  # noqa: E402

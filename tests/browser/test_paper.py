@@ -11,8 +11,11 @@ from tests.browser.looking import printed
 from tests.browser.rendering import EXAMPLES, Subject
 from tests.browser.tables import tables_of
 
+LIKE_ANOTHER = ("migrate", "explain-nowhere", "explain-node", "new-nodes", "search")
+"""Pages whose lists and parts are those of another page."""
 
-@pytest.mark.parametrize("subject", EXAMPLES, ids=str, scope="module")
+
+@pytest.mark.parametrize("subject", [one for one in EXAMPLES if one.name not in LIKE_ANOTHER], ids=str, scope="module")
 def test_all_rows_are_printed(subject: Subject, page_file: Path, visit: Visits) -> None:
     """On paper each long list has all its rows, and the verdict stands first."""
     page = visit.look(page_file.as_uri())

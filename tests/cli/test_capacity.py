@@ -248,7 +248,7 @@ class TestRefusals:
         """A limit below the wanted number has no answer, and preemption is on or off."""
         told = refused(ask, "--pods", "10", "--max-limit", "5")
         assert told.endswith("max-limit: got 5, wanted as many as pods 10 at least, or none")
-        assert "--preemption: got it with --disable-preemption" in refused(ask, "--preemption", "--disable-preemption")
+        assert "--preemption cannot be combined with --disable-preemption" in refused(ask, "--preemption", "--disable-preemption")
 
     def test_another_kind_in_the_file(self, ask: Any, write: Any) -> None:
         """A kind that is kept as a manifest is told by its name."""

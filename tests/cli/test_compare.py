@@ -13,7 +13,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.engines.configurations import OPTIONS, NamedSetup
-from kubeclassic.cli.report.comparison.page import comparison_html
+from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
 from kubeclassic.cli.report.comparison.verdict import verdict
 from kubeclassic.exceptions import UnknownNameError
 from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page

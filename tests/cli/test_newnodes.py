@@ -213,12 +213,12 @@ WRONG = {
     ),
     ("--add-node", "like:a", "--most-nodes", "-1"): "got -1, wanted 1 or more",
     ("--add-node", "like:a", "--most-trials", "0"): "got 0, wanted 1 or more",
-    ("--cost", "a=1"): "--cost: got it without --add-node, wanted --add-node too",
-    ("--most-nodes", "3"): "--most-nodes: got it without --add-node, wanted --add-node too",
+    ("--cost", "a=1"): "--cost needs --add-node",
+    ("--most-nodes", "3"): "--most-nodes needs --add-node",
     ("--add-node", "like:a", "--pod", "{pod}"): "--pods: got none, wanted the number of copies that new nodes are for",
-    ("--add-node", "like:a", "--pods", "3"): "--pods: got it without --pod, wanted --pod too: else new nodes are for the pods that wait",
-    ("--add-node", "like:a", "--curve", "cpu=1..2:2"): "--curve: got it with --add-node, wanted one of them",
-    ("--add-node", "like:a", "--max-limit", "3"): "--max-limit: got it with --add-node, wanted one of them",
+    ("--add-node", "like:a", "--pods", "3"): "--pods needs --pod: else new nodes are for the pods that wait",
+    ("--add-node", "like:a", "--curve", "cpu=1..2:2"): "--curve cannot be combined with --add-node",
+    ("--add-node", "like:a", "--max-limit", "3"): "--max-limit cannot be combined with --add-node",
 }
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.report.capacity import curvepage
-from kubeclassic.cli.report.capacity.page import verdict
+from kubeclassic.cli.report.capacity.capacitypage import verdict
 from tests.support.pages import assert_told, data_of_page, table_of_page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.decision.plan import Victims
+from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.bodies import Bodies
 from kubeclassic.extenders.extender import HttpExtender, binder_of, errorf

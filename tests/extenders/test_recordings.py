@@ -16,7 +16,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode_kind
 from kubeclassic.api.wire.goform import go_json
 from kubeclassic.core.decision.extender import FilterReply
-from kubeclassic.core.decision.plan import Victims
+from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.bodies import Bodies
 from kubeclassic.extenders.extender import HttpExtender

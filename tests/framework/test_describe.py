@@ -8,7 +8,7 @@ from kubeclassic.algorithmprovider.description.cellwords import CELLS, VALUES, v
 from kubeclassic.algorithmprovider.description.describe import behaviour
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.description.changes import MESSAGES
+from kubeclassic.framework.description.contrasts import MESSAGES
 from kubeclassic.framework.description.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
 from kubeclassic.framework.description.describe import OLDER_CELLS, ReleaseDifference, describe_any, diff_any, gate_words
 from kubeclassic.framework.migrate.equivalents import FILTERS

@@ -11,7 +11,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
-from kubeclassic.framework.cycle.search import NO_NODE_LEFT
+from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import Status, error, unschedulable

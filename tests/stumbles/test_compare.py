@@ -14,12 +14,11 @@ import pytest
 import yaml
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import plain
+from kubeclassic.api.record import API_VERSION, plain
 from kubeclassic.cli import run
+from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
+from kubeclassic.cli.report.comparison.comparisontext import comparison_text
 from kubeclassic.cli.report.comparison.forms import comparison_csv, comparison_markdown
-from kubeclassic.cli.report.comparison.page import comparison_html
-from kubeclassic.cli.report.comparison.text import comparison_text
-from kubeclassic.cli.report.documents import document
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.diagnosis import Diagnosis
@@ -168,7 +167,7 @@ class TestForms:
             gated(),
             plain(compare(sampled(), {"a": engine_for("1.16", {}), "b": engine_for("1.12", {})}).document()),
         ):
-            written = json.loads(json.dumps(document("Comparison", {"warnings": [], **record})))
+            written = json.loads(json.dumps({"apiVersion": API_VERSION, "kind": "Comparison", "warnings": [], **record}))
             assert faults("compare", written) == []
             assert len(faults("compare", {**written, "more": 1})) == 1
         assert version_of("compare") == written["apiVersion"]

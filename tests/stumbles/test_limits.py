@@ -11,7 +11,7 @@ import pytest
 from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.cli import run
 from kubeclassic.core.decision.extender import FilterReply
-from kubeclassic.core.decision.plan import Victims
+from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from tests.support.build import node, pod

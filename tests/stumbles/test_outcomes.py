@@ -254,9 +254,9 @@ class TestForms:
             (("-o", "custom-columns=POD"), '-o custom-columns: got "POD", wanted NAME:FIELD, such as POD:.pod'),
             (("-o", "custom-columns=P:.pot"), '-o custom-columns: got ".pot", wanted one of .pod, '),
             (("-l", "a in b"), '-l: got "a in b", wanted KEY=VALUE, '),
-            (("--nodes", "-n", "shop"), "-n: got it with --nodes, wanted one of them: nodes have no namespace"),
-            (("--nodes", "-o", "jsonl"), "--nodes: got it with -o jsonl, "),
-            (("--sort-by", "pod", "-o", "jsonl"), "--sort-by: got it with -o jsonl, "),
+            (("--nodes", "-n", "shop"), "-n cannot be combined with --nodes: nodes have no namespace"),
+            (("--nodes", "-o", "jsonl"), "--nodes cannot be combined with -o jsonl: "),
+            (("--sort-by", "pod", "-o", "jsonl"), "--sort-by cannot be combined with -o jsonl: "),
         ],
     )
     def test_what_does_not_go_is_refused(

@@ -28,9 +28,8 @@ from kubeclassic import (
     WrongTypeError,
 )
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import plain
+from kubeclassic.api.record import as_document, plain
 from kubeclassic.cli import run
-from kubeclassic.cli.report.documents import document
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
@@ -268,7 +267,7 @@ def test_conform_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> 
     """``kubeclassic.conform`` counts as the command does."""
     path = root / "tests" / "conformance" / "1.16"
     found = kubeclassic.conform(path, families=["taints"])
-    assert document("Conformance", found.record()) == printed(capsys, "conform", str(path), "--family", "taints", "-o", "json")
+    assert as_document(found.document) == printed(capsys, "conform", str(path), "--family", "taints", "-o", "json")
     assert found.ok
 
 

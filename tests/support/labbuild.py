@@ -14,12 +14,12 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.recipe import Recipe
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.functions.simulate import simulate
-from kubeclassic.simulation.lab.configuration import LabConfiguration
+from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
+from kubeclassic.simulation.lab.labrules import filters_of, scorers_of
 from kubeclassic.simulation.lab.material import Material
-from kubeclassic.simulation.lab.rules import filters_of, scorers_of
 from kubeclassic.simulation.lab.saved import Given, commands
 from kubeclassic.simulation.lab.session import Session
-from kubeclassic.simulation.lab.state import LabState
+from kubeclassic.simulation.lab.workbench import LabState
 from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import ROOT

@@ -18,7 +18,7 @@ from kubeclassic.live.leases.locks import make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused

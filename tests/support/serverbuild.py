@@ -13,7 +13,7 @@ import httpx
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import build
 from kubeclassic.simulation.engines import engine_for

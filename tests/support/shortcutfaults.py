@@ -15,8 +15,8 @@ import pytest
 from kubeclassic.core.arrays.census import PodCount
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.arrays.trail import Trail
-from kubeclassic.core.incremental.answer import Answer
 from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.incremental.cachedanswer import Answer
 from kubeclassic.core.incremental.leaders import Leaders
 from kubeclassic.core.incremental.lookahead import Lookahead
 from kubeclassic.core.incremental.rows import RowScores

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....core.pods.requests import CPU
 from ....simulation.capacity.curve import CurveAxis, CurvePoint
-from ..plots.files import PlotError, check_place, save
+from ..plots.plotfiles import PlotError, check_place, save
 from ..units import BYTES, short_name
 
 GIB = 1 << 30

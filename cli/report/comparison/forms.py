@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..text import shown
-from .text import (
+from .comparisontext import (
     against_line,
     agreement_lines,
     cause_table,

@@ -9,7 +9,7 @@ from ....simulation.compare.modes import LOCKED
 from ..page.charts import Chart, ChartSeries
 from ..page.markup import Markup, Text, element, joined, named, sentence, share, step, told
 from ..page.parts import BAD, card, colour_of, dot, grid, plain_table, soft, track
-from .text import MEANINGS, ending_configurations, resources
+from .comparisontext import MEANINGS, ending_configurations, resources
 from .verdict import side_name
 
 Record = dict[str, Any]

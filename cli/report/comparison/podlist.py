@@ -12,8 +12,8 @@ from ....simulation.compare.causes import SCORE
 from ..page.aligned import Aligned, AlignedData, SideDecision, SideNode
 from ..page.tables import Column, DataTable
 from ..text import NO_HOST
+from .comparisontext import GATED_HOST, cause_text, decision_text
 from .outcomes import colour_of_outcome, outcome_of
-from .text import GATED_HOST, cause_text, decision_text
 from .verdict import side_name, subjects_of
 
 Record = dict[str, Any]

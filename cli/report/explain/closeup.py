@@ -11,7 +11,7 @@ from ..prose import listed, wrapped
 from ..tables import TextTable
 from ..units import rounded
 from ..words import count_of
-from .devices import device_lines
+from .devicelines import device_lines
 from .explanation import lead_told, rule_name
 
 

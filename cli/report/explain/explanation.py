@@ -13,7 +13,7 @@ from ..tables import TextTable
 from ..text import NO_HOST
 from ..units import amount, rounded
 from ..words import count_of
-from .devices import device_lines
+from .devicelines import device_lines
 
 NEAREST, BEST = 5, 5
 """How many nodes are shown that do not fit, and that do, unless all are asked for."""
@@ -273,7 +273,7 @@ def score_cell(score: NodeScore) -> str:
 def short_of(short: NodeShortage) -> str:
     """What is missing, with both sides; exact where these look alike when they are rounded.
 
-    >>> short_of(Shortage("cpu", 2000, 500)), short_of(Shortage("cpu", 1190, 1188))
+    >>> short_of(NodeShortage("cpu", 2000, 500)), short_of(NodeShortage("cpu", 1190, 1188))
     ('1.5 cpu (needs 2, free 0.5)', '0.002 cpu (needs 1.19, free 1.188)')
     """
     name, alike = short.resource, rounded(short.resource, short.asked) == rounded(short.resource, short.free)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....simulation.lab.answer import NOWHERE, LabRun, RunDifference
+from ....simulation.lab.labrun import NOWHERE, LabRun, RunDifference
 from ....simulation.lab.plot import Plot
 from ...report.words import count_of
 from ..page.about import About

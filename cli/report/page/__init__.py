@@ -6,7 +6,7 @@ with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages
 >>> from kubeclassic.cli.report.page.about import About, Input
 >>> from kubeclassic.cli.report.page.document import Page, page_html
 >>> from kubeclassic.cli.report.page.markup import number, sentence, told
->>> from kubeclassic.cli.report.page.parts import GOOD, Part, card, fact, facts, section, stack
+>>> from kubeclassic.cli.report.page.parts import GOOD, StackItem, card, fact, facts, section, stack
 >>> from kubeclassic.cli.report.page.tables import Column, DataTable
 >>> record = {"summary": {"placed": 9, "unschedulable": 1}, "pods": [{"pod": "default/a", "host": "n1"}]}
 >>> placed, waiting = (told(f"summary.{key}", number(record["summary"][key])) for key in ("placed", "unschedulable"))
@@ -19,7 +19,7 @@ with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages
 ...     about=about,
 ...     sections=(
 ...         section("Pods", facts(fact(placed, "placed"), fact(waiting, "without a node")), pods.html()),
-...         section("In one bar", card("Where pods end", stack("pods", [Part("placed", 9, GOOD, "summary.placed")]))),
+...         section("In one bar", card("Where pods end", stack("pods", [StackItem("placed", 9, GOOD, "summary.placed")]))),
 ...     ),
 ... )
 >>> html = page_html(page)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ....simulation.functions.sweep import SweepResult
 from ....simulation.sweep.table import cell
-from .files import PlotError, save
+from .plotfiles import PlotError, save
 
 Row = Mapping[str, Any]
 SEED = "seed"
@@ -18,7 +18,7 @@ MOST_NAMED = 40
 
 
 def draw_runs(found: SweepResult, path: Path) -> None:
-    """Draw *found* into the file *path*. Raises :class:`~.files.PlotError` where there is nothing to draw, or it cannot be written."""
+    """Draw *found* into the file *path*. Raises :class:`~.plotfiles.PlotError` where there is nothing to draw, or it cannot be written."""
     figure = _search(found) if found.found is not None else _grid(found)
     save(figure, path)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..units import short_name
-from .files import save
+from .plotfiles import save
 
 UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 """The unit of the time is the largest of which there are two at least."""
@@ -23,7 +23,7 @@ def read_series(path: Path) -> Columns:
 
 
 def draw_series(columns: Columns, path: Path) -> None:
-    """Draw *columns* into the file *path*. Raises :class:`~.files.PlotError` where it cannot be written."""
+    """Draw *columns* into the file *path*. Raises :class:`~.plotfiles.PlotError` where it cannot be written."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 6), layout="constrained")
@@ -53,5 +53,3 @@ def _times(seconds: Sequence[float]) -> tuple[list[float], str]:
     long = max(seconds, default=0.0)
     size, unit = next(((size, unit) for size, unit in UNITS if long >= 2 * size), UNITS[-1])
     return [second / size for second in seconds], unit
-
-

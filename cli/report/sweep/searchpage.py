@@ -10,7 +10,7 @@ from ..page.markup import Markup, joined, named, number, sentence, step, told
 from ..page.parts import Section, card, grid, plain_table, section
 from ..page.plots import Scatter, Spot
 from ..page.tables import Column, DataTable
-from .text import brief
+from .sweeptext import brief
 
 Record = Mapping[str, Any]
 TRIAL, WEIGHT = "trial", "weights."

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from ....exceptions import KubeclassicError
 from ....live.server.worker import Worker
-from ....simulation.lab.clock import Film, film, why_then
+from ....simulation.lab.labclock import Film, film, why_then
 from ....simulation.lab.saved import Given
 from ....simulation.lab.session import Session
 from ....simulation.lab.source import LabError

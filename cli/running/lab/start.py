@@ -12,7 +12,7 @@ from ....api.reading.documents import parsed, read_documents
 from ....api.reading.notices import refuse_unread
 from ....exceptions import KubeclassicError
 from ....framework.releases import is_auto
-from ....simulation.lab.configuration import LabConfiguration
+from ....simulation.lab.labconfiguration import LabConfiguration
 from ....simulation.lab.material import Material
 from ....simulation.lab.saved import Given
 from ....simulation.lab.session import Session

@@ -11,9 +11,9 @@ import yaml
 from ....exceptions import PolicyError
 from ....framework.recipe import ConfigMaps, Recipe
 from ....live.client.access import Access, KubeconfigError
-from ....live.client.answers import error_of, object_of
 from ....live.client.api import Api
 from ....live.client.kubeconfig import in_cluster, read_kubeconfig
+from ....live.client.replies import error_of, object_of
 from ....live.client.transport import Request, Transport
 from ....live.scheduler.flags import RunSettings, read_settings
 from ....live.settings.configz import config_document
@@ -77,7 +77,7 @@ def access_of(settings: RunSettings, context: str | None) -> Access:
         access = read_kubeconfig(client.kubeconfig, context)
         return attrs.evolve(access, server=client.master) if client.master else access
     if context is not None:
-        raise FlagError("--context: got it without --kubeconfig, wanted both")
+        raise FlagError("--context needs --kubeconfig")
     if client.master:
         return Access(server=client.master)
     try:

@@ -38,6 +38,6 @@ class ServeOptions:
         if self.kubeconfig is None and not self.paths:
             raise ServeOptionError("got neither PATHS nor --kubeconfig, wanted one of them")
         if self.kubeconfig is not None and self.paths:
-            raise ServeOptionError(f"--kubeconfig: got it with {self.paths[0]}, wanted one of them")
+            raise ServeOptionError(f"--kubeconfig cannot be combined with {self.paths[0]}")
         if self.context is not None and self.kubeconfig is None:
-            raise ServeOptionError("--context: got it without --kubeconfig, wanted both")
+            raise ServeOptionError("--context needs --kubeconfig")

@@ -16,7 +16,7 @@ from ....live.client.access import Access
 from ....live.client.http import HttpTransport
 from ....live.client.kubeconfig import read_kubeconfig
 from ....live.server.app import ExtenderApp
-from ....live.server.extender import ExtenderService
+from ....live.server.extenderserver import ExtenderService
 from ....live.server.following import Following
 from ....live.server.limits import MEBIBYTE, ServerLimits
 from ....live.server.served import ServedCluster

@@ -15,6 +15,7 @@ import click
 from ....algorithmprovider.config import AlgorithmConfiguration
 from ....algorithmprovider.gates import parse_gates
 from ....algorithmprovider.policy import Policy
+from ....algorithmprovider.policyfiles import PolicyFile, read_policy_file, release_of_policies
 from ....algorithmprovider.releases import DEFAULT_RELEASE
 from ....api.reading.notices import input_warnings
 from ....api.record import plain
@@ -26,7 +27,7 @@ from ....framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framew
 from ....simulation.compare.agreement import DIFFERENT
 from ....simulation.compare.compare import Comparison
 from ....simulation.compare.migration import Check, agrees
-from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
+from ....simulation.compare.newerlabels import with_newer_labels
 from ....simulation.compare.trials import DeviationTrial, trials
 from ....simulation.releasenotes import with_release_notices
 from ....simulation.scenario import Scenario, read_scenario
@@ -34,10 +35,10 @@ from ...console.output import note, warn, writing
 from ...console.progress import following, telling
 from ...console.yamltext import write_yaml
 from ...declaring.options import environments_max_pd_vols
-from ...report.comparison.nodes import comparison_map
+from ...report.comparison.comparednodes import comparison_map
 from ...report.documents import indented
-from ...report.migration.page import migration_html
-from ...report.migration.text import check_text, report_text
+from ...report.migration.migrationpage import migration_html
+from ...report.migration.migrationtext import check_text, report_text
 from ...report.page.about import About
 from ...report.page.clustermap import ClusterMap
 from ...report.page.markup import Text, code, sentence
@@ -45,7 +46,6 @@ from ...report.page.markup import named as named_text
 from ...report.tables import width_of
 from ..notices import tell_line, tell_notices, tell_unread
 from ..reporting import about, write_report
-from .policyfiles import PolicyFile, read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any], About, ClusterMap], str]] = {
     ".html": migration_html,
@@ -149,20 +149,15 @@ class Checked:
 
 def _compared(check: Check, asked: MigrateOptions) -> Checked:
     """Judge the waiting pods."""
-    warnings = list[str]()
     with telling("reading", ", ".join(map(str, (*asked.paths, *asked.more)))):
         scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
     scenario = with_release_notices(scenario, [check.old().algorithm, check.new().algorithm])
     tell_notices(scenario.warnings, asked.verbose)
-    if asked.newer_labels:
-        scenario = with_newer_labels(scenario)
-    elif (missing := zones_warning(scenario)) is not None:
-        warnings.append(missing)
-    if check.policy is not None and check.policy.extenders:
-        warnings.append(f"the Policy's extenders are not called: {len(check.policy.extenders)}")
+    warnings = check.warnings(scenario, asked.newer_labels)
     for text in warnings:
         warn(text)
-    return Checked(check.on(scenario, correlates=asked.report is not None, following=following), scenario, tuple(warnings))
+    scenario = with_newer_labels(scenario) if asked.newer_labels else scenario
+    return Checked(check.on(scenario, correlates=asked.report is not None, following=following), scenario, warnings)
 
 
 def _migration(read: PolicyFile, check: Check, made: Migration, tried: Sequence[DeviationTrial], asked: MigrateOptions) -> dict[str, Any]:

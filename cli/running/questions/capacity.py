@@ -25,8 +25,8 @@ from ...console.progress import counting
 from ...declaring.options import ClusterChoice
 from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
-from ...report.capacity.page import CapacityBoard, capacity_html
-from ...report.capacity.text import write_text
+from ...report.capacity.capacitypage import CapacityBoard, capacity_html
+from ...report.capacity.capacitytext import write_text
 from ...report.listing import write_csv
 from ...report.questions.nodemap import grouped, pods_on
 from ...report.tables import width_of
@@ -79,24 +79,24 @@ class CapacityOptions:
         elif not self.curve and not self.templates:
             raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
         if not self.curve and self.plot is not None:
-            raise CapacityOptionError("--plot: got it without --curve, wanted --curve too")
+            raise CapacityOptionError("--plot needs --curve")
         self.limit  # noqa: B018  # raises where both limits do not go together
         for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
             if self.curve and value:
-                raise CapacityOptionError(f"--curve: got it with {flag}, wanted one pod, and as many of each size as fit")
+                raise CapacityOptionError(f"--curve cannot be combined with {flag}: it counts as many of each size as fit")
 
     def _check_new_nodes(self) -> None:
         beside = {"--cost": self.cost, "--most-nodes": self.most_nodes, "--most-trials": self.most_trials}
         for flag in (flag for flag, value in beside.items() if value):
             if not self.add_node:
-                raise CapacityOptionError(f"{flag}: got it without --add-node, wanted --add-node too")
+                raise CapacityOptionError(f"{flag} needs --add-node")
         others = {"--curve": self.curve, "--plot": self.plot, "--max-limit": self.max_limit}
         for flag in (flag for flag, value in others.items() if value):
-            raise CapacityOptionError(f"{flag}: got it with --add-node, wanted one of them")
+            raise CapacityOptionError(f"{flag} cannot be combined with --add-node")
         of_copies = {"--pods": self.wanted, "--ratio": self.ratio, "--pending-first": self.pending_first}
         for flag in (flag for flag, value in of_copies.items() if value):
             if not self.templates:
-                raise CapacityOptionError(f"{flag}: got it without --pod, wanted --pod too: else new nodes are for the pods that wait")
+                raise CapacityOptionError(f"{flag} needs --pod: else new nodes are for the pods that wait")
         if self.templates and not self.wanted:
             raise CapacityOptionError("--pods: got none, wanted the number of copies that new nodes are for")
 
@@ -105,7 +105,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: C
     """Count, and write the answer; the exit status."""
     wanted.check()
     if wanted.preempts and not setup.get("preemption"):
-        raise CapacityOptionError("--preemption: got it with --disable-preemption, wanted one of them")
+        raise CapacityOptionError("--preemption cannot be combined with --disable-preemption")
     axes = axes_of(wanted.curve)
     given = opened(paths, cluster, setup.with_(preemption=wanted.preempts))
     templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []

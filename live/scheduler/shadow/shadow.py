@@ -20,7 +20,7 @@ from ....core.queue.protocol import queues_by_priority
 from ..state import LiveState
 from .backlog import Backlog
 from .judging import PodJudgement, ShadowAgreement
-from .trials import JudgedStep, ShadowTrial, ShadowTrials, message
+from .shadowtrials import JudgedStep, ShadowTrial, ShadowTrials, message
 
 LINGER = 1.0
 """Seconds between an outcome and our judgement: outcomes of decisions that were made before may still come."""

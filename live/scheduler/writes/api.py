@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ....api.objects import KubeObject, Pod, ResourceClaim
-from ...client.answers import ApiError
+from ...client.replies import ApiError
 
 __all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "may_pass", "status_of"]
 
@@ -28,7 +28,7 @@ def may_pass(error: ApiError) -> bool:
 
 
 class ClusterApi(Protocol):
-    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.answers.ApiError`."""
+    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.replies.ApiError`."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""

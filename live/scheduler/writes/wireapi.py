@@ -12,7 +12,7 @@ import attrs
 
 from ....api.objects import KubeObject, Pod, ResourceClaim
 from ....api.reading.decode import decode_kind
-from ....api.wire.claims import with_finalizers, with_status
+from ....api.wire.claimjson import with_finalizers, with_status
 from ....exceptions import ManifestError
 from ...client.api import Api
 from ...client.resources import PODS, Resource, resource

@@ -13,7 +13,7 @@ from ..journal import BarrierGivenUp, NodeEvent, OperationBegun
 from ..simulatedcluster import SimulatedCluster
 from .nodefailures import OURS, NodeFailures
 from .podlifecycle import Lifetime
-from .pods import PodLifecycles
+from .podlives import PodLifecycles
 from .volumecontroller import VolumeController
 
 RECREATE = "recreate"

@@ -30,7 +30,7 @@ from ....core.pods.claims import claim_name, is_made_for_pod, not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
 from ....core.volumes.match import claim_class, is_bound_to, requested_size, size, volume_class
 from ....core.volumes.provisioning import NO_PROVISIONER
-from ....core.volumes.search import BIND_COMPLETED, SELECTED_NODE, is_fully_bound
+from ....core.volumes.volumesearch import BIND_COMPLETED, SELECTED_NODE, is_fully_bound
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
 from .provisioning import new_volume

@@ -18,7 +18,7 @@ from ....algorithmprovider import cells, tiebreak
 from ....api.objects import Map
 from ....core.arrays.batch import Batch
 from ....core.arrays.census import no_group
-from ....core.arrays.changes import Derived
+from ....core.arrays.rowchanges import Derived
 from ....core.cluster.listing import Listing
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache

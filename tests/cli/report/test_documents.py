@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.record import DocumentRecord, Record
-from kubeclassic.cli.report.documents import document, document_text, indented, line_of
+from kubeclassic.api.record import API_VERSION, DocumentRecord, Record
+from kubeclassic.cli.report.documents import document_text, indented, line_of
 
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4))
 TEXTS = st.text(max_size=4) | st.text('\x00\x1f\x7f/<\\"\n', max_size=4)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
 
 
 def nested(scalars: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -59,7 +59,7 @@ class TestRecords:
     def test_a_document_is_written_as_its_plain_data(self, answer: Document) -> None:
         """Records are encoded as they are, with the same characters as by json.dumps."""
         plain = {"lines": list(map(plainly, answer.lines)), "scores": answer.scores}
-        assert document_text(answer) == json.dumps(document("Test", plain), indent=2)
+        assert document_text(answer) == json.dumps({"apiVersion": API_VERSION, "kind": "Test", **plain}, indent=2)
 
     @given(line=LINES)
     def test_a_line(self, line: Line) -> None:

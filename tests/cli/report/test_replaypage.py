@@ -15,7 +15,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.report.timeline.collected import ROWS, Thinned
-from kubeclassic.cli.report.timeline.page import verdict
+from kubeclassic.cli.report.timeline.timelinepage import verdict
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, bare_numbers, data_of_page, numbers_of_page, table_of_page
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.changes import ChangeLog
+from kubeclassic.core.arrays.rowchanges import ChangeLog
 from kubeclassic.core.arrays.trail import NEVER, Trail, distinct, union
 from tests.support.build import engine, pod
 

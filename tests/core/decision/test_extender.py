@@ -14,7 +14,7 @@ from kubeclassic.api.record import UNSET
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.extender import FilterReply, PodsOn
-from kubeclassic.core.decision.plan import Victims
+from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import ExtenderError

@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.search import SearchResult, search
+from kubeclassic.core.decision.nodesearch import SearchResult, search
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod

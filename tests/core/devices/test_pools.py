@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject, ResourceClaim
-from kubeclassic.core.devices.devices import FOUND, NONE, Devices
+from kubeclassic.core.devices.nodedevices import FOUND, NONE, Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

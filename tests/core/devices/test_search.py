@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import DeviceClass, KubeObject, ResourceClaim
-from kubeclassic.core.devices.devices import Devices
-from kubeclassic.core.devices.judging import AllocationError
+from kubeclassic.core.devices.claimjudging import AllocationError
+from kubeclassic.core.devices.nodedevices import Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

@@ -17,8 +17,8 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental.answer import Scope
 from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.incremental.cachedanswer import Scope
 from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Template

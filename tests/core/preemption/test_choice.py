@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.preemption.choice import Candidates, pick_one_node
 from kubeclassic.core.preemption.layout import NEVER_STARTED, PodLayout
+from kubeclassic.core.preemption.victimchoice import Candidates, pick_one_node
 from tests.reference.preemption import Attempt, World
 from tests.support.build import engine, node, pod
 from tests.support.crowds import STARTS

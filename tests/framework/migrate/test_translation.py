@@ -20,7 +20,7 @@ from kubeclassic.exceptions import PolicyError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
-from kubeclassic.framework.migrate.extenders import duration_text
+from kubeclassic.framework.migrate.extenderargs import duration_text
 from kubeclassic.framework.migrate.strategies import FALLING, RISING, ResourceStrategy, fitted_resources, merged
 from kubeclassic.framework.migrate.translation import Migration, migrate
 from kubeclassic.framework.migrate.weights import MAX_WEIGHT, fitted

@@ -12,7 +12,7 @@ import attrs
 from kubeclassic.cli.engines.setup import Setup
 from kubeclassic.cli.running.live.runsettings import settings_of
 from kubeclassic.live.process.process import Process
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import Flavour
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH

@@ -13,9 +13,9 @@ import attrs
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.plan import Preemption
+from kubeclassic.core.decision.preemptionplan import Preemption
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.preemption.choice import pick_one_node
+from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request, Transport
@@ -27,7 +27,7 @@ from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.compare.agreement import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage

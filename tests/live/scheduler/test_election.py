@@ -12,10 +12,10 @@ import pytest
 
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.eventlog.reference import About
+from kubeclassic.live.leases.leaserecord import ANNOTATION, LeaseRecord
 from kubeclassic.live.leases.locks import DoubleLock, make_lock
-from kubeclassic.live.leases.record import ANNOTATION, LeaseRecord
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.live.leases.leaserecord import ANNOTATION
 from kubeclassic.live.leases.locks import make_lock
-from kubeclassic.live.leases.record import ANNOTATION
 from kubeclassic.live.scheduler.election import Elector, LeaseTimes
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, Script, recorded
 from tests.support.virtualtime import now, run_virtually, wall
 

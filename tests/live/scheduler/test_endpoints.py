@@ -19,7 +19,7 @@ from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flag
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, serve_endpoints
 from kubeclassic.live.settings.configz import componentconfig, config_document
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, recorded
 from tests.support.virtualtime import run_virtually
 
@@ -64,7 +64,8 @@ class TestHealth:
     def test_without_election(self) -> None:
         """Where no leader is elected the check is called ping."""
         assert asked(endpoints(), "/healthz?verbose&exclude=x") == (
-            200, '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
+            200,
+            '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
         )
         assert asked(endpoints(), "/healthz/ping") == (200, "ok")
         assert asked(endpoints(), "/healthz/other") == (404, "404 page not found\n")

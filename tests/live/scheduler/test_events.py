@@ -16,7 +16,7 @@ from kubeclassic.live.eventlog.recorder import Recorder
 from kubeclassic.live.eventlog.reference import Reference, reference
 from kubeclassic.live.eventlog.sending import MOST_TRIES
 from kubeclassic.live.scheduler.events import Events, connect_events
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused

@@ -14,7 +14,7 @@ import pytest
 from kubeclassic.live.client.transport import Request, Response
 from kubeclassic.live.eventlog.reference import Reference
 from kubeclassic.live.scheduler.events import connect_events
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, recorded
 from tests.support.virtualtime import BEGIN, now, run_virtually
 

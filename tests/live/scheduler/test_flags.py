@@ -14,7 +14,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.scheduler.election import LeaseTimes
 from kubeclassic.live.scheduler.flags import RunSettings, read_settings, split_flags
 from kubeclassic.live.settings.flagtable import FLAGS
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.live.settings.values import FlagError
 
 OLD, NEW = "1.15", "1.27"

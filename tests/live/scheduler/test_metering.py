@@ -12,7 +12,7 @@ from kubeclassic.core.decision.phases import SUCCESS, UNSCHEDULABLE, Phase
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.process.metering import Metering
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.live.scheduler.processes import Site, at
 from tests.support.build import pod as a_pod
 

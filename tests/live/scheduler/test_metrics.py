@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import attrs
 import pytest
 
-from kubeclassic.live.measures.tables import GROUPS, HISTOGRAM
+from kubeclassic.live.measures.metrictables import GROUPS, HISTOGRAM
 from kubeclassic.live.measures.writing import go_number
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import recorded
 
 NAME = re.compile(r"([a-z0-9_]+)(?:\{(.*)\})? (\S+)$")
@@ -176,7 +176,9 @@ class TestNumbers:
             metrics.operation("binding", i)
         values = families(metrics.text())["scheduler_scheduling_duration_seconds"].values
         assert {labels.rpartition("=")[2]: value for (suffix, labels), value in values.items() if not suffix} == {
-            '"0.5"': "50", '"0.9"': "90", '"0.99"': "99",
+            '"0.5"': "50",
+            '"0.9"': "90",
+            '"0.99"': "99",
         }
         assert (values["_sum", 'operation="binding"'], values["_count", 'operation="binding"']) == ("5050", "100")
 

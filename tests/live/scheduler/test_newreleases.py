@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.framework.queue.queue import FrameworkQueue
-from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.functions.simulate import simulate
 from tests.apiserver.resources import NEWEST_SERVER

@@ -101,7 +101,7 @@ class TestRefusals:
             raise ZeroDivisionError("oh")
 
         with monkeypatch.context() as patched:
-            patched.setattr("kubeclassic.live.server.extender.filter_nodes", fail)
+            patched.setattr("kubeclassic.live.server.extenderserver.filter_nodes", fail)
             found = caller.post("/filter", ASK)
         assert (found.status_code, "Traceback" in found.text) == (500, False)
         assert capsys.readouterr().err == "kubeclassic: a defect, at /filter: ZeroDivisionError: oh\n"

@@ -16,7 +16,7 @@ import pytest
 from kubeclassic.core.engine import Engine
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.following import Following
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.engines import engine_for

@@ -13,9 +13,9 @@ import pytest
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.extender import FilterReply, PodsOn
-from kubeclassic.core.decision.plan import Victims
+from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.core.run import Run
-from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import Family, build, find_families, needs, read_cases, read_items
 from tests.conftest import ROOT

@@ -23,7 +23,7 @@ from kubeclassic.extenders.overhttp import HttpPost, http_post
 from kubeclassic.extenders.post import PostReply
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.live.server.serving import Listening, make_server
 from kubeclassic.simulation.conform import Family, build, find_families, needs, read_cases, read_items

@@ -10,7 +10,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import Family, find_families, needs, read_cases, read_items
 from tests.conftest import ROOT

@@ -207,14 +207,14 @@ class TestOptions:
         ("options", "said"),
         [
             ([], "got neither PATHS nor --kubeconfig, wanted one of them"),
-            (["examples/cluster", "--kubeconfig", "x"], "--kubeconfig: got it with examples/cluster, wanted one of them"),
-            (["examples/cluster", "--context", "x"], "--context: got it without --kubeconfig, wanted both"),
+            (["examples/cluster", "--kubeconfig", "x"], "--kubeconfig cannot be combined with examples/cluster"),
+            (["examples/cluster", "--context", "x"], "--context needs --kubeconfig"),
             (
                 ["examples/cluster", "--bind-address", "0.0.0.0"],
                 "--bind-address: got 0.0.0.0, which others can reach, wanted --tls-cert-file, --token-file, or --insecure if everybody",
             ),
             (["examples/cluster", "--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file: got one, wanted both or none"),
-            (["examples/cluster", "--client-ca-file", "x"], "--client-ca-file: got it without --tls-cert-file, wanted both"),
+            (["examples/cluster", "--client-ca-file", "x"], "--client-ca-file needs --tls-cert-file"),
             (["examples/cluster", "--token-file", "/dev/null"], "/dev/null: got nothing, wanted a token"),
             (["examples/cluster", "--token-file", "gone"], "gone: no such file or directory"),
             (

@@ -14,7 +14,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.record import plain
-from kubeclassic.cli.report.comparison.page import comparison_html
+from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for

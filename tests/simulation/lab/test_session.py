@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.simulation.lab.answer import RunDifference
-from kubeclassic.simulation.lab.clock import film, why_then
+from kubeclassic.simulation.lab.labclock import film, why_then
+from kubeclassic.simulation.lab.labrun import RunDifference
 from kubeclassic.simulation.lab.saved import rules_file, scenario_file
 from kubeclassic.simulation.lab.session import Session
 from kubeclassic.simulation.lab.source import LabError

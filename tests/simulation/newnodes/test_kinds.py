@@ -165,7 +165,7 @@ class TestWrongInput:
             ({"nodes": "nowhere.yaml"}, 'nodes: got "nowhere.yaml", which is no file'),
             ({"pods": None}, "pods: got none, wanted the number of copies that new nodes are for"),
             ({"pods": -2}, "pods: got -2, wanted 1 or more"),
-            ({"pod": None}, "pods: got it without pod, wanted pod too"),
+            ({"pod": None}, "pods needs pod"),
             ({"most_nodes": 0}, "most-nodes: got 0, wanted 1 or more"),
             ({"most_trials": -1}, "most-trials: got -1, wanted 1 or more"),
         ],

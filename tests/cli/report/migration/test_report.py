@@ -13,7 +13,7 @@ import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.cli.report.comparison.verdict import plain
-from kubeclassic.cli.report.migration.page import migration_html, verdict
+from kubeclassic.cli.report.migration.migrationpage import migration_html, verdict
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, numbers_of_page, table_of_page
 

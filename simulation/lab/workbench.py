@@ -8,9 +8,9 @@ import attrs
 
 from ...framework.recipe import Recipe
 from ..scenario import Scenario
-from .answer import LabRun, NumberedTexts
-from .configuration import LabConfiguration
 from .ground import WarmEngines
+from .labconfiguration import LabConfiguration
+from .labrun import LabRun, NumberedTexts
 from .material import Changes, Material
 from .plot import Plot
 

@@ -124,7 +124,7 @@ class RunDifference:
     def words(self) -> str:
         """In one sentence.
 
-        >>> Difference((("a", "n1", "n2"),), (("shop/b", "n1", "0/2 nodes are available: 2 Insufficient cpu."),), ()).words
+        >>> RunDifference((("a", "n1", "n2"),), (("shop/b", "n1", "0/2 nodes are available: 2 Insufficient cpu."),), ()).words
         '1 pod moves, 1 no longer fits: shop/b'
         """
         parts: list[str] = []

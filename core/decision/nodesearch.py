@@ -17,11 +17,25 @@ from ..pods.template import Entry
 from ..rule import Predicate
 from .verdict import EquivalenceView, FilterPass, Verdict, judge
 
+Nominated = dict[int, list[Entry]]
+"""Node of a batch -> the pods of equal or higher priority that are nominated to it."""
 
-def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool, view: EquivalenceView | None = None) -> Verdict:
-    """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with those added to it."""
+
+def judge_twice(
+    cycle: Cycle,
+    nodes: Batch,
+    nominations: Nominations,
+    check_all: bool,
+    view: EquivalenceView | None = None,
+    waiting: Nominated | None = None,
+) -> Verdict:
+    """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with those added to it.
+
+    *waiting*: those pods, if they are known.
+    """
     plain = judge(cycle, nodes, check_all, view)
-    waiting = _nominated(cycle, nodes, nominations) if nominations.by_node else {}
+    if waiting is None:
+        waiting = nominated(cycle, nodes, nominations) if nominations.by_node else {}
     if not waiting:
         return Verdict(plain, plain.fits)
     indexes = np.array(sorted(waiting), np.intp)
@@ -36,8 +50,9 @@ def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all:
     return Verdict(plain, fits, with_nominated, place)
 
 
-def _nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> dict[int, list[Entry]]:
-    found: dict[int, list[Entry]] = {}
+def nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> Nominated:
+    """The pods that :func:`judge_twice` adds to *nodes*."""
+    found: Nominated = {}
     for name in nominations:
         pods = [pod for pod in nominations.on(name) if cycle.counts_nominated(pod)]
         if pods:

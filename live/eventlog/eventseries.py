@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ..leases.record import in_micros
+from ..leases.leaserecord import in_micros
 from ..settings.cells import EventCells
 from .clock import Stamp, date
 from .reference import About, Reference, reference

@@ -8,13 +8,13 @@ from typing import IO, Any
 
 import attrs
 
-from ....algorithmprovider.config import KIND, AlgorithmConfiguration, decode_policy, load_configuration, policy_document
-from ....algorithmprovider.policy import Policy
-from ....algorithmprovider.releases import RELEASES, find_release
-from ....api.reading.documents import Document, read_documents
-from ....api.reading.formats.files import read_stream
-from ....core.release import Release
-from ....exceptions import ManifestError, UnknownNameError
+from ..api.reading.documents import Document, read_documents
+from ..api.reading.formats.files import read_stream
+from ..core.release import Release
+from ..exceptions import ManifestError, UnknownNameError
+from .config import KIND, AlgorithmConfiguration, decode_policy, load_configuration, policy_document
+from .policy import Policy
+from .releases import RELEASES, find_release
 
 LAST_MINOR = 22
 """Upstream: 1.22 was the last release that read Policies; 1.23 removed them."""

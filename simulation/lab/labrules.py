@@ -14,7 +14,7 @@ from ...api.objects import Map
 from ...core.rule import Algorithm
 from ...framework.recipe import Recipe
 from ...framework.releases import ALL_RELEASES
-from .configuration import LabConfiguration
+from .labconfiguration import LabConfiguration
 from .source import Source
 
 

@@ -13,9 +13,9 @@ import attrs
 
 from ..cluster.resourceclaims import DeviceId
 from ..release import DeviceCells
+from .allocationplan import MOST_DEVICES, NodeAllocationPlan, Option
+from .claimjudging import AllocationError, Judge
 from .constraints import Together
-from .judging import AllocationError, Judge
-from .plan import MOST_DEVICES, NodeAllocationPlan, Option
 from .pools import Pool, PoolDevice
 
 

@@ -127,9 +127,6 @@ V1_33 = attrs.evolve(V1_32, version="1.33", metrics=tuple(group for group in V1_
 V1_34 = attrs.evolve(V1_33, version="1.34", metrics=tuple(_CACHE_NAMES.get(group, group) for group in V1_33.metrics))
 
 LIVE_RELEASES: Mapping[str, LiveRelease] = MappingProxyType(
-    {
-        release.version: release
-        for release in (V1_12, V1_13, V1_14, V1_15, V1_16, V1_27, V1_28, V1_29, V1_30, V1_31, V1_32, V1_33, V1_34)
-    }
+    {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16, V1_27, V1_28, V1_29, V1_30, V1_31, V1_32, V1_33, V1_34)}
 )
 """Version -> release, oldest first: as many as there are schedulers."""

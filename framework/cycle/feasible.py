@@ -14,7 +14,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision.extender import Passed
-from ...core.decision.search import SearchResult, judge_twice
+from ...core.decision.nodesearch import SearchResult, judge_twice
 from ...core.decision.verdict import Verdict
 from ...exceptions import ExtenderError
 from ..profile import Profile

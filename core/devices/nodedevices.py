@@ -16,10 +16,10 @@ from ..arrays.types import Ints, Rows
 from ..cluster.listings import Listings
 from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
-from .judging import AllocationError, Judge
-from .plan import DevicePlanner
+from .allocationplan import DevicePlanner
+from .claimjudging import AllocationError, Judge
+from .devicesearch import DeviceSearch, Outcome, Taken
 from .pools import Pools
-from .search import DeviceSearch, Outcome, Taken
 
 UNKNOWN, NONE, FOUND, ERROR = -1, 0, 1, 2
 """What a search came to."""

@@ -16,7 +16,7 @@ from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, 
 from ...core.arrays.batch import Batch
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.search import SELECTED_NODE, is_fully_bound
+from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
 from .state import LiveState
 from .writes.api import ApiError

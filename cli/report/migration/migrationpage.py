@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from ....simulation.compare.agreement import DIFFERENT, HELD_BACK
-from ..comparison.page import comparison_sections
+from ..comparison.comparisonpage import comparison_sections
 from ..comparison.verdict import reasons_told
 from ..documents import indented
 from ..page.about import About
@@ -85,9 +85,7 @@ def _lost(record: Record) -> Markup:
 def _lead(record: Record) -> Markup:
     agreement, migration = record["against"][0]["agreement"], record["migration"]
     colours = {"same": SAME, "amongBest": NEAR, "different": BAD}
-    counts = [
-        fact(told(f"{AGREEMENT}.{key}", number(agreement[key])), f"decisions: {text}", colours[key]) for key, text in COUNTS.items()
-    ]
+    counts = [fact(told(f"{AGREEMENT}.{key}", number(agreement[key])), f"decisions: {text}", colours[key]) for key, text in COUNTS.items()]
     notes = fact(told("migration.notes.length", number(len(migration["notes"]))), "notes on what has no exact equivalent")
     trials = fact(told("migration.trials.length", number(len(migration["trials"]))), "points in which this is not upstream's translation")
     how = soft("Both decide on the same state each time; only the Policy's decisions take effect.")

@@ -12,7 +12,7 @@ import attrs
 
 from ...api.objects import DeviceClass, DeviceRequest, ExactDeviceRequest, ResourceClaim
 from ..release import DeviceCells
-from .judging import AllocationError, Judge
+from .claimjudging import AllocationError, Judge
 from .pools import Pool, PoolDevice
 
 MOST_DEVICES = 32

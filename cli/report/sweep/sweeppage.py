@@ -14,9 +14,9 @@ from ..page.parts import BAD, GOOD, Section, card, fact, facts, grid, note, plai
 from ..page.plots import Interval, Intervals, Scatter, Spot
 from ..page.tables import Column, DataTable
 from ..words import count_of
-from .configurations import Best, SweepConfiguration, best_of, configurations, unbeaten
 from .searchpage import search_sections, search_verdict
-from .text import brief
+from .sweepconfigurations import Best, SweepConfiguration, best_of, configurations, unbeaten
+from .sweeptext import brief
 
 Record = Mapping[str, Any]
 MOST_PICTURES, MOST_LINES, MOST_PAIRS, MOST_NAMED, MOST_ROWS = 8, 24, 3, 2, 100

@@ -20,8 +20,8 @@ from ..replay.replay import Replay
 from ..scenario import Files, Scenario
 from .plot import Plot
 from .source import LabError
-from .state import PRIORITY_GATE, LabState, Workbench
 from .why import explained
+from .workbench import PRIORITY_GATE, LabState, Workbench
 
 MOST_EVENTS = 100_000
 TRIED = ("Scheduled", "FailedScheduling")

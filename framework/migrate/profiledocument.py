@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from ...api.record import UNSET, Record, UnsetType, plain, says
 from .equivalents import PRE_SCORERS, SCORERS, SELECTOR_SPREAD
-from .extenders import WrittenExtender
+from .extenderargs import WrittenExtender
 
 ALWAYS = ("DefaultBinder", "SchedulingGates")
 DEVICES = "DynamicResources"

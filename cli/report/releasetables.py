@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...algorithmprovider.description.cellwords import CELLS, value_in_words
-from ...framework.description.changes import Change
+from ...framework.description.contrasts import Change
 from ...framework.description.correspondences import SAME, Successor
 from ...framework.description.describe import (
     ClassicRelease,

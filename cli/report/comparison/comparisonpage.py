@@ -14,10 +14,10 @@ from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, named, number, sentence, told
 from ..page.parts import BAD, Section, card, colour_of, dot, fact, facts, folded, note, plain_table, section, soft, stack, tag, track
 from ..page.tables import Column, DataTable
+from .comparisontext import correlation_table, first_line, hints, use_table
 from .outcomes import AMONG_BEST_MEANS, COLOURS, decision_parts, pod_parts
 from .pictures import correlations, endings
 from .podlist import MOST, NAME, PodList, cause_name
-from .text import correlation_table, first_line, hints, use_table
 from .verdict import label, phrase, side_name, verdict
 
 Record = dict[str, Any]

@@ -12,9 +12,7 @@ from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, joined, named, number, sentence, told
 from ..page.parts import BAD, GOOD, SAME, Section, card, counted, fact, facts, note, paragraph, section, soft
-from .explanation import rule_name
-from .nodes import ExplainedCluster, matrix, node_map, node_table, overwhelming
-from .parts import (
+from .explainparts import (
     choice_parts,
     close_eviction,
     eviction_parts,
@@ -24,6 +22,8 @@ from .parts import (
     rules_table,
     scores_table,
 )
+from .explanation import rule_name
+from .nodetable import ExplainedCluster, matrix, node_map, node_table, overwhelming
 from .verdicts import close_verdict, verdict
 
 Record = dict[str, Any]

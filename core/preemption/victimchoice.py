@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays.types import Ints, Mask, Rows
-from ..decision.plan import Victims
+from ..decision.preemptionplan import Victims
 from .layout import NEVER_STARTED, PodLayout, PotentialVictims
 
 SHIFT = 2**31

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....simulation.compare.agreement import DIFFERENT
 from ....simulation.compare.migration import POLICY, PROFILE
-from ..comparison.text import agreement_lines, cause_table, cause_text, comparison_text, decision_text
+from ..comparison.comparisontext import agreement_lines, cause_table, cause_text, comparison_text, decision_text
 from ..prose import wrapped
 from ..tables import TextTable
 

@@ -18,7 +18,7 @@ from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, fa
 from ..units import short_name
 from .collected import KEPT, Collected, Life
 from .lists import event_table, lost_table, pod_table
-from .nodes import replay_map
+from .nodehistory import replay_map
 
 Record = dict[str, Any]
 CARDS = (
