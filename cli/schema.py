@@ -27,7 +27,7 @@ DOCUMENTS = {
     "explain": "simulation.explain.explanation:ExplanationDocument",
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
-    "policy-migrate": "framework.migrate.document:WrittenConfiguration",
+    "policy-migrate": "framework.migrate.profiledocument:WrittenConfiguration",
     "releases": "framework.description.describe:ReleasesDocument",
     "replay-line": "simulation.replay.journal:ReplayLine",
     "simulate": "simulation.records:SimulationDocument",
