@@ -15,7 +15,7 @@ import kubeclassic
 from kubeclassic.cli import run
 from kubeclassic.exceptions import WrongTypeError
 from tests.conftest import ROOT
-from tests.support.asking import asked as keywords_of
+from tests.support.keywords import keywords_of
 from tests.support.schemas import faults
 
 EXAMPLE, SMALL = str(ROOT / "examples/cluster"), str(ROOT / "examples/capacity/small-pod.yaml")

@@ -13,7 +13,7 @@ from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
 from kubeclassic.cli import run
-from tests.support.asking import asked as keywords_of
+from tests.support.keywords import keywords_of
 from tests.support.madedump import Size, made, text
 
 Json = dict[str, Any]

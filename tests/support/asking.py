@@ -1,14 +1,64 @@
-"""Keywords of a question and of its scheduler together, as tests have them."""
+"""Plugins asked directly: one plugin, one cycle, all nodes or a trial of some."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from kubeclassic.framework.options import FIELDS, options_of
+import numpy as np
+
+from kubeclassic.algorithmprovider.gates import resolved_gates
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.feed import EventFeed
+from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.framework.cycle.state import FrameworkCycle
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.plugin import Handle
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.framework.status import Status
 
 
-def asked(keywords: Mapping[str, Any], *own: str) -> dict[str, Any]:
-    """*keywords* for a question: those of a scheduler, but for *own*, as one value of ``scheduler``."""
-    options = {name: value for name, value in keywords.items() if name in FIELDS and name not in own}
-    return {"scheduler": options_of(options), **{name: value for name, value in keywords.items() if name not in options}}
+def handle(release: str = "1.27", /, **gates: bool) -> Handle:
+    """What a plugin of *release* is constructed with; *gates*: those that differ from the defaults."""
+    found = FRAMEWORK_RELEASES[release]
+    return Handle(gates=resolved_gates(found, gates), cells=found.framework)
+
+
+def cycle_of(new: Pod, *objects: KubeObject, release: str = "1.27") -> FrameworkCycle:
+    """A cycle of *release* for *new* in a cluster of *objects*."""
+    engine = framework_engine(read_configuration(release=FRAMEWORK_RELEASES[release]))
+    feed = EventFeed(engine)
+    for item in objects:
+        feed.put(item)
+    return engine.begin(new)
+
+
+def found_by(plugin: Any, cycle: FrameworkCycle, nodes: Batch) -> dict[str, str | None]:
+    """Node -> the one reason that the plugin's filter has against it, None where it fits."""
+    failures = plugin.filter(cycle.template, nodes, cycle)
+    reasons = {nodes.name(i): failures.reasons(i) if failures is not None else () for i in range(nodes.n) if nodes.has_node[i]}
+    return {name: " ".join(reason.text for reason in given) or None for name, given in reasons.items()}
+
+
+def refusals(plugin: Any, new: Pod, *objects: KubeObject) -> dict[str, str | None]:
+    """As :func:`found_by`, for all nodes of a cluster of *objects*; PreFilter must let the pod through."""
+    cycle = cycle_of(new, *objects)
+    status = plugin.pre_filter(cycle.template, cycle)
+    assert not isinstance(status, Status), status
+    return found_by(plugin, cycle, Batch(cycle.table))
+
+
+def scores(
+    plugin: Any, new: Pod, *objects: KubeObject, nodes: Mapping[str, Any] | None = None, raw: bool = False, release: str = "1.27"
+) -> dict[str, int]:
+    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin ever skipped."""
+    cycle = cycle_of(new, *objects, release=release)
+    rows = [cycle.table.row_of[name] for name in nodes] if nodes is not None else np.flatnonzero(cycle.table.has_node).tolist()
+    batch = Batch(cycle.table, np.array(rows, np.intp))
+    status = plugin.pre_score(cycle.template, batch, cycle)
+    assert status is None or status.is_skip, status
+    found = plugin.score(cycle.template, batch, cycle)
+    if not raw:
+        found = plugin.normalize_score(cycle.template, found, batch, cycle)
+    return {batch.name(i): int(score) for i, score in enumerate(found)}

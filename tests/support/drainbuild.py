@@ -14,8 +14,8 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.functions.drain import drain
-from tests.support.asking import asked as keywords_of
 from tests.support.build import node, obj, pod
+from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
 ZONE = "failure-domain.beta.kubernetes.io/zone"

@@ -19,7 +19,7 @@ from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.simulation.traces import alibaba2025, alibaba2026, columnmap, google2019, simkube
 from tests.conftest import ROOT
-from tests.support.asking import asked as keywords_of
+from tests.support.keywords import keywords_of
 
 EXAMPLES = ROOT / "examples"
 DEFECT = 3

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.simulation.whatif.change import Suggestion
-from tests.support.asking import asked as keywords_of
+from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"

@@ -42,7 +42,8 @@ from ....framework.queue.registrations import Registrations
 PACKAGE = __name__.partition(".simulation.")[0]
 ROOMS = (
     "algorithmprovider.tiebreak", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
-    "core.decision.decision", "core.decision.plan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures", "core.feed",
+    "core.decision.decision", "core.decision.preemptionplan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures",
+    "core.feed",
     "core.incremental", "core.matching", "core.outlines", "core.pods",
     "core.preemption", "core.queue", "core.router", "core.volumes", "framework.cycle",
     "framework.flow", "framework.plugins", "framework.queue", "framework.status",

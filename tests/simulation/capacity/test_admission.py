@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import CapacityResult, capacity
-from tests.support.asking import asked as keywords_of
+from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
 NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}}}

@@ -13,7 +13,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import KubeclassicError, WrongTypeError
 from kubeclassic.framework.options import Classic
 from tests.conftest import ROOT
-from tests.support.asking import asked as keywords_of
+from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
 EXAMPLE, SMALL = ROOT / "examples/cluster", ROOT / "examples/capacity/small-pod.yaml"

@@ -20,10 +20,10 @@ from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
 from kubeclassic.simulation.drain.trial import DrainTrial, Stuck
 from kubeclassic.simulation.functions.given import recipe_of, scenario_of
-from tests.support.asking import asked as keywords_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
 from tests.support.examples import examples
+from tests.support.keywords import keywords_of
 
 ALL = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
 

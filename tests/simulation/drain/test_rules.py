@@ -10,9 +10,9 @@ from kubeclassic import Cluster, DrainResult, drain
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.drain.plan import DrainMove
-from tests.support.asking import asked as keywords_of
 from tests.support.build import node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
+from tests.support.keywords import keywords_of
 
 SCRATCH = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}

@@ -13,8 +13,8 @@ from kubeclassic import add_nodes
 from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.simulation.newnodes import covers as covers_module
 from kubeclassic.simulation.newnodes.covers import CoverRow, Covers
-from tests.support.asking import asked as keywords_of
 from tests.support.examples import examples
+from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
 NODE: Json = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"}}}

@@ -14,8 +14,8 @@ from kubeclassic.api.objects import CSINode, KubeObject, Pod
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.newnodes.kinds import NodeKind, kinds_of
-from tests.support.asking import asked as keywords_of
 from tests.support.build import node, obj, pod
+from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"

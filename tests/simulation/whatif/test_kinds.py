@@ -19,8 +19,8 @@ from kubeclassic.simulation.whatif.editor import Editor
 from kubeclassic.simulation.whatif.stage import Stage
 from kubeclassic.simulation.whatif.whatif import FAMILIES
 from tests.conftest import ROOT
-from tests.support.asking import asked as keywords_of
 from tests.support.examplerules import example_modules
+from tests.support.keywords import keywords_of
 from tests.support.whatifbuild import ASKED, HOSTNAME, apart, node, pod, taint
 
 EXAMPLE = str(ROOT / "examples" / "cluster")
