@@ -73,7 +73,7 @@ class TestReplay:
     def test_without_matplotlib(self, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without matplotlib it says what to install."""
         found = importlib.util.find_spec
-        monkeypatch.setattr("kubeclassic.cli.report.plots.files.find_spec", lambda name: None if name == "matplotlib" else found(name))
+        monkeypatch.setattr("kubeclassic.cli.report.plots.plotfiles.find_spec", lambda name: None if name == "matplotlib" else found(name))
         assert "pip install 'kubeclassic[plot]'" in ask("replay", DAY, "--plot", "x.svg")[2]
 
     def test_a_replay_that_goes_on_draws_all(self, ask: Ask) -> None:

@@ -24,8 +24,11 @@ MAIN = """
 from kubeclassic.__main__ import main
 main()
 """
-HEAVY = ("numpy", "yaml", "rich", "kubeclassic.core", "kubeclassic.simulation", "kubeclassic.framework", "kubeclassic.algorithmprovider")
-"""Modules that no help may import."""
+HEAVY = (
+    "numpy", "yaml", "rich", "kubeclassic.core", "kubeclassic.simulation", "kubeclassic.framework.config", "kubeclassic.framework.plugin",
+    "kubeclassic.algorithmprovider",
+)  # fmt: skip
+"""Modules that no help may import; of the framework it has the options alone."""
 TELL = f"""
 import atexit
 atexit.register(lambda: print("HEAVY", *(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr))

@@ -12,7 +12,7 @@ from kubeclassic.api.objects import KubeObject, VolumeAttachment
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.run import Run
 from kubeclassic.core.volumes.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
-from kubeclassic.framework.config.defaults import GROUP
+from kubeclassic.framework.options import Framework
 from kubeclassic.framework.plugins.volumelimits import NodeVolumeLimits
 from kubeclassic.framework.recipe import Recipe
 from tests.reference import csilimits as naive
@@ -77,7 +77,7 @@ class TestLimits:
 
     def test_a_removed_attachment_makes_room(self) -> None:
         """What is attached to a node is read anew when an attachment goes."""
-        run = Run(Recipe.read({"release": "1.34", "profile": {"apiVersion": f"{GROUP}/v1", "kind": "KubeSchedulerConfiguration"}}).engine())
+        run = Run(Recipe.of(Framework(release="1.34")).engine())
         for item in (node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("x", "v1")):
             run.feed.put(item)
         assert run.cycle(using("p", "c0")).host is None

@@ -63,10 +63,10 @@ class TestTraces:
         row = self.row(release=release, seed=7)
         told = kubeclassic.replay(DAY, scheduler=options_of({"release": release, "seed": 7}), series_every=0)
         summary = told.summary
-        assert (row["pods"], row["placed"], row["evictions"]) == (summary["arrived"], summary["scheduled"], summary["evicted"])
-        assert row["unschedulable"] == summary["stillWaiting"] + summary["neverScheduled"]
-        assert row["cpu used"] == summary["meanUse"]["cpu"]
-        assert (row["waiting p50"], row["waiting max"]) == (summary["waits"]["p50"], summary["waits"]["max"])
+        assert (row["pods"], row["placed"], row["evictions"]) == (summary.arrived, summary.scheduled, summary.evicted)
+        assert row["unschedulable"] == summary.still_waiting + summary.never_scheduled
+        assert row["cpu used"] == summary.mean_use["cpu"]
+        assert (row["waiting p50"], row["waiting max"]) == (summary.waits["p50"], summary.waits["max"])
         times = [one["time"] for one in told.series]
         lengths = [after - before for before, after in zip(times, [*times[1:], times[-1]], strict=True)]
         area = sum(one["cpu.fragmentation"] * length for one, length in zip(told.series, lengths, strict=True))
