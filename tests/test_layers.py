@@ -59,7 +59,7 @@ ROWS = {
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
     "framework/cycle/state.py": CORE,
     "framework/extensionpoints.py": f"{CORE} framework",
-    "framework/plugin.py framework/rules.py": f"{CORE} framework",
+    "framework/plugin.py framework/adapters.py": f"{CORE} framework",
     "framework/userplugins.py": f"{CORE} framework",
     "framework/config": CONFIG,
     "framework/profile.py": CONFIG,
