@@ -367,8 +367,8 @@ class Quitter(Plugin):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--rules", "faulty_rules:MINE"], "priority \"Odd\" (faulty_rules.py, line 7): KeyError: 'no such rack'"),
-        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], 'plugin "Quitter": filter (faulty_rules.py, line 15): called sys.exit'),
+        (["--rules", "faulty_rules:MINE"], "priority \"Odd\" (faulty_rules.py, line 8): KeyError: 'no such rack'"),
+        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], 'plugin "Quitter": filter (faulty_rules.py, line 16): called sys.exit'),
     ],
 )
 @pytest.mark.parametrize("command", [["simulate"], ["explain"]])
