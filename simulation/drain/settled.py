@@ -10,7 +10,7 @@ from ...api.garbage import no_garbage_collection
 from ...api.objects import KubeObject, Node, Pod, PodDisruptionBudget
 from ...core.engine import Engine
 from ...core.run import Run
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 from ..replacements import Replacements
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -58,9 +58,9 @@ class Settled:
         )  # fmt: skip
 
 
-def engines_like(first: Engine, recipe: Recipe, scenario: Scenario) -> MakeEngine:
-    """Makes schedulers of *recipe*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
-    shared = attrs.evolve(recipe, extenders=tuple(first.extenders))
+def engines_like(first: Engine, spec: SchedulerSpec, scenario: Scenario) -> MakeEngine:
+    """Makes schedulers of *spec*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
+    shared = attrs.evolve(spec, extenders=tuple(first.extenders))
     return lambda: shared.engine(scenario.config_maps)
 
 

@@ -13,7 +13,7 @@ from ...api.objects import Pod
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
-from ...framework.recipe import ConfigMaps, Recipe
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.choice import Lead
 from ..explain.closeup import CloseUp, RequestedResource
 from ..explain.explain import explain, freed, run_up_to, run_without
@@ -53,7 +53,7 @@ class ScheduledPod:
     """A pod in a scenario, and how it is scheduled."""
 
     scenario: Scenario
-    recipe: Recipe
+    spec: SchedulerSpec
     question: PodQuestion
     order: str = "input"
     alone: bool = False
@@ -72,9 +72,9 @@ class ScheduledPod:
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
         return Stage(run, pod, Editor(self.defaults, classes, keeps_priorities(run.engine.gates)))
 
-    def simulation(self, recipe: Recipe) -> Simulation:
-        """A new simulation of the scenario by a scheduler of *recipe*."""
-        return Simulation(self.scenario, recipe.engine(self.config_maps), self.order)
+    def simulation(self, spec: SchedulerSpec) -> Simulation:
+        """A new simulation of the scenario by a scheduler of *spec*."""
+        return Simulation(self.scenario, spec.engine(self.config_maps), self.order)
 
     @property
     def config_maps(self) -> ConfigMaps:
@@ -163,7 +163,7 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
-    begun = simulation or asked.simulation(asked.recipe)
+    begun = simulation or asked.simulation(asked.spec)
     if asked.question.passed_over is not None:
         release = begun.engine.release.version
         return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
@@ -186,8 +186,8 @@ def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful) -> Helpful:
     if asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
         return one
     scenario = changed_scenario(asked.scenario, pod, one.change)
-    recipe = asked.recipe if one.recipe is None else one.recipe
-    after = outcome_after(Simulation(scenario, recipe.engine(asked.config_maps), asked.order), pod)
+    spec = asked.spec if one.spec is None else one.spec
+    after = outcome_after(Simulation(scenario, spec.engine(asked.config_maps), asked.order), pod)
     if after.eviction is None:
         return one
     return attrs.evolve(one, suggestion=replace(one.suggestion, evicted_by=after.eviction.by))
@@ -204,7 +204,7 @@ def _suggestions(asked: ScheduledPod, stage: Stage, pod: Pod, is_gated: bool, te
     yield from islice(_leaving(asked, stage), None if asked.every else SHOWN)
     yield from islice(_helpful(asked, stage, otherpods.higher_priority), 1)
     tell("the scheduler")
-    others = Configurations(asked.recipe, lambda recipe: asked.stage(asked.simulation(recipe), pod), asked.config_maps)
+    others = Configurations(asked.spec, lambda spec: asked.stage(asked.simulation(spec), pod), asked.config_maps)
     yield from others.suggestions(stage)
 
 

@@ -61,7 +61,7 @@ def run(
     question = asked.checked(found.scenario.nodes)
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
-        make_engine = engines_like(found.engine, found.setup.recipe, found.scenario)
+        make_engine = engines_like(found.engine, found.setup.spec, found.scenario)
         with telling("scheduling"):
             settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
         with _progress(question, found.scenario.node_count) as on_node:

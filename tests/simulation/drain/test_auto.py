@@ -19,7 +19,7 @@ from kubeclassic.simulation.drain.proof import prove
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
 from kubeclassic.simulation.drain.trial import DrainTrial, Stuck
-from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from kubeclassic.simulation.functions.given import scenario_of, spec_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
 from tests.support.examples import examples
@@ -165,9 +165,9 @@ class TestTheWayBack:
 
 def settled_of(objects: list[KubeObject], release: str) -> Settled:
     """The cluster before a drain."""
-    recipe = recipe_of(release)
-    scenario = scenario_of(Cluster(objects, defaults=False), scheduler_names=recipe.scheduler_names)
-    return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
+    spec = spec_of(release)
+    scenario = scenario_of(Cluster(objects, defaults=False), scheduler_names=spec.scheduler_names)
+    return settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
 
 
 def state_of(trial: DrainTrial) -> Any:

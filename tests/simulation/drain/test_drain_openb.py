@@ -13,7 +13,7 @@ from kubeclassic.simulation.drain.auto import DrainWish
 from kubeclassic.simulation.drain.plan import search_for
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
-from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from kubeclassic.simulation.functions.given import scenario_of, spec_of
 from tests.support.drainbuild import replayed
 
 
@@ -22,9 +22,9 @@ def trace(shared: Path) -> Settled:
     """The whole trace, with its pods placed."""
     data = shared / "data" / "openb"
     cluster = import_openb(data / "openb_node_list_all_node.csv", data / "openb_pod_list_default.csv").cluster()
-    recipe = recipe_of("1.16")
-    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names)
-    return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
+    spec = spec_of("1.16")
+    scenario = scenario_of(cluster, scheduler_names=spec.scheduler_names)
+    return settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
 
 
 def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import kubeclassic
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import Classic, Framework, options_of
-from kubeclassic.framework.recipe import Recipe
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.functions.given import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.whatif.change import DISTURBS, Suggestion, WhatIfChange
@@ -327,9 +327,9 @@ class TestTheMoment:
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
     def test_all_is_as_before(self, release: str) -> None:
         """After every trial of every family the decision, its details and the sums of the nodes are those from before."""
-        recipe = Recipe.of(options_of({"release": release})).read()
-        scenario = scenario_of(EXAMPLE, scheduler_names=recipe.scheduler_names)
-        simulation = Simulation(scenario, recipe.engine())
+        spec = SchedulerSpec.of(options_of({"release": release})).read()
+        scenario = scenario_of(EXAMPLE, scheduler_names=spec.scheduler_names)
+        simulation = Simulation(scenario, spec.engine())
         run, asked = simulation.begin(), scenario.pending[0]
         for other in scenario.pending[1:]:
             run.cycle(other)
