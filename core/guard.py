@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from ..api.objects.quantity import MAX_INT64
 from ..exceptions import PolicyError, RuleError
 from .arrays.batch import Batch
-from .rule import PriorityError as CycleError
+from .rule import PriorityError
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]
 """What a guard does with an answer to some arguments: gives it back, as the engine wants it, or raises :class:`Unwanted`."""
-PASSING = (CycleError, RuleError, PolicyError, KeyboardInterrupt, GeneratorExit, BrokenPipeError)
+PASSING = (PriorityError, RuleError, PolicyError, KeyboardInterrupt, GeneratorExit, BrokenPipeError)
 """What passes through a guard as it is: a rule may end the cycle, and the user the program."""
 NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
 """Packages whose frames are none of the user's."""

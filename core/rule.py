@@ -21,12 +21,12 @@ AnyCycle = Any
 """A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
 
 
-Refusal = tuple[str, Mask | tuple[bool, ...], Reasons]
+DomainRejection = tuple[str, Mask | tuple[bool, ...], Reasons]
 """A label key, for which of its values nodes are turned down, by code, and why. Where values are few, they are in a tuple: numpy takes
 longer for these than plain Python."""
-Refusals = Sequence[Refusal]
+DomainRejections = Sequence[DomainRejection]
 """The first that holds for a node decides."""
-Worths = Sequence[tuple[str, Ints | tuple[int, ...]]]
+ScoresByValue = Sequence[tuple[str, Ints | tuple[int, ...]]]
 """A label key, and the score of each of its values, by code, in a tuple where they are few. A node gets the sum."""
 Counts = Mapping[int, int]
 """How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of that many."""
@@ -72,7 +72,7 @@ def _of_row(rule: Predicate | Priority) -> bool:
     return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
-def never(pod: Template) -> bool:
+def always_false(pod: Template) -> bool:
     """False for every pod."""
     return False
 
@@ -104,10 +104,10 @@ class Predicate:
     """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
-    by_domain: Callable[[Template], bool] = never
+    by_domain: Callable[[Template], bool] = always_false
     """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
     the rows of its domains alone."""
-    by_value: Callable[[Template, AnyCycle], Callable[[], Refusals] | None] | None = None
+    by_value: Callable[[Template, AnyCycle], Callable[[], DomainRejections] | None] | None = None
     """What tells the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
     than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], Reasons] | None] | None = None
@@ -184,9 +184,9 @@ class Priority:
     reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
-    by_domain: Callable[[Template], bool] = never
+    by_domain: Callable[[Template], bool] = always_false
     """As in :class:`Predicate`."""
-    by_value: Callable[[Template, AnyCycle], Callable[[], Worths] | None] | None = None
+    by_value: Callable[[Template, AnyCycle], Callable[[], ScoresByValue] | None] | None = None
     """What tells the raw scores of all rows, as in :class:`Predicate`."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], int] | None] | None = None
     """What tells the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""

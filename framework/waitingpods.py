@@ -112,7 +112,7 @@ class WaitingPods:
         return waiting is not None
 
     @contextmanager
-    def unmoved(self) -> Iterator[None]:
+    def preserving_state(self) -> Iterator[None]:
         """A context in which nothing that plugins say to waiting pods counts."""
         before = self._by_uid
         self._by_uid = {uid: one.copy() for uid, one in before.items()}

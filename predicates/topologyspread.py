@@ -28,7 +28,7 @@ from ..core.matching.spread import (
 )
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
-from ..core.rule import Reads, Refusals
+from ..core.rule import DomainRejections, Reads
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate
 
@@ -44,7 +44,7 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.group, pod.node_selector, required_node_affinity(pod))
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], DomainRejections] | None:
     """What tells the answer for all rows by values of the topology keys; None where it depends on more."""
     constraints = hard_constraints(pod)
     limits = _limits(pod, constraints)

@@ -78,7 +78,7 @@ class Batch:
     @staticmethod
     def everywhere(table: NodeTable) -> Batch:
         """All rows of *table*."""
-        found: Batch = table.once(Batch, lambda: Batch(table))
+        found: Batch = table.node_derived(Batch, lambda: Batch(table))
         return found
 
     # --- the node ---------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class Flow(Protocol):
 
     # --- one cycle, in this order ---
 
-    def refusal(self, pod: Pod) -> Decision | None:
+    def pre_check(self, pod: Pod) -> Decision | None:
         """The decision for a pod that may not be tried; None for any other pod."""
         ...
 
@@ -63,7 +63,7 @@ class Flow(Protocol):
         ...
 
     @property
-    def refused_again(self) -> Callable[[Any], Decision | None] | None:
+    def cached_failure(self) -> Callable[[Any], Decision | None] | None:
         """A function from a cycle to the FitError of a pod that still fits nowhere; it or its answer is None if the cycle has to be run."""
         ...
 
@@ -73,14 +73,14 @@ class Flow(Protocol):
         ...
 
     def filter(self, cycle: Any) -> Details:
-        """Where the pod fits, and why it does not fit elsewhere. Raises :class:`CycleError`."""
+        """Where the pod fits, and why it does not fit elsewhere. Raises :class:`FilterError`."""
         ...
 
     def score(self, cycle: Any, rows: Rows) -> Ranking:
         """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
         ...
 
-    def make_room(self, cycle: Any, found: Any, decision: Decision) -> None:
+    def post_filter(self, cycle: Any, found: Any, decision: Decision) -> None:
         """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
         ...
 
@@ -109,7 +109,7 @@ class Flow(Protocol):
         """The reason of condition PodScheduled for a pod that has no node after *decision*."""
         ...
 
-    def blame(self, pod: Pod) -> frozenset[str]:
+    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
         ...
 
@@ -119,15 +119,15 @@ class Flow(Protocol):
         """The rules for *pod*; None if no profile has its schedulerName."""
         ...
 
-    def fits(self, cycle: Any, rows: Rows) -> Mask:
+    def evaluate(self, cycle: Any, rows: Rows) -> Mask:
         """On which of *rows* the pod fits, without extenders: bool[k]."""
         ...
 
-    def listed(self) -> list[int]:
+    def node_list(self) -> list[int]:
         """The rows of all nodes, in list order."""
         ...
 
-    def unmoved(self) -> AbstractContextManager[None]:
+    def preserving_state(self) -> AbstractContextManager[None]:
         """A context in which decisions do not change the flow's own state."""
         ...
 
@@ -135,7 +135,7 @@ class Flow(Protocol):
         """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
         ...
 
-    def parts(self) -> Mapping[str, Any]:
+    def shared_parts(self) -> Mapping[str, Any]:
         """Name -> an object made from the configuration alone. A checkpoint stores the name only."""
         ...
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.types import Mask, Rows, Scores
-from ..cycle import Cycle, evenly
+from ..cycle import Cycle, constant_array
 from ..decision.score import Ranking
 from ..decision.verdict import FilterPass, Verdict, judge
 from ..incremental import verify
@@ -63,7 +63,7 @@ class Outline:
             totals += part if weight == 1 else part * weight
         count = len(rows)
         scores: dict[str, Scores] = {
-            line.name: evenly(line.score, count) if line.place is None else parts[line.place] for line in self.lines
+            line.name: constant_array(line.score, count) if line.place is None else parts[line.place] for line in self.lines
         }
         return Ranking(totals, scores, {})
 
@@ -213,7 +213,7 @@ def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> Fi
 
 def _check_fits(found: Verdict, cycle: Cycle) -> None:
     """Raise StaleError unless the nodes fit that the predicates pass."""
-    with verify.afresh(cycle) as fresh:
+    with verify.uncached(cycle) as fresh:
         wanted = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all).fits
     wrong = np.flatnonzero((wanted != found.fits) & cycle.table.has_node[: cycle.table.size])
     if len(wrong):

@@ -35,7 +35,7 @@ class RowSheet:
     node_revision: int = NEVER
 
     def refresh(self, cycle: Cycle) -> None:
-        """Bring all up to date. Raises Unanswerable where a predicate has an error, and the RuleError of a priority."""
+        """Bring all up to date. Raises Unanswerable where a predicate has an error, and the PriorityError of a priority."""
         log, seen, size = self.table.changed, self.verified_at, self.table.size
         if seen == log.revision and self.node_revision == log.node_revision:
             return

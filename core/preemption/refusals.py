@@ -233,7 +233,7 @@ def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Ite
 
 def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
     """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*, which last where they did."""
-    with verify.afresh(cycle) as fresh:
+    with verify.uncached(cycle) as fresh:
         found = judge(fresh, Batch.everywhere(cycle.table), kept.check_all)
     verdict = Verdict(found, found.fits)
     wanted = verdict.tally(np.flatnonzero(kept.visited)), int(np.count_nonzero(verdict.unresolvable() & kept.visited))

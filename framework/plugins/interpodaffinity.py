@@ -27,7 +27,7 @@ from ...core.pods.terms import (
     unreadable,
 )
 from ...core.release import FrameworkCells
-from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
+from ...core.rule import Counts, DomainRejections, Reads, Reduction, ScoresByValue
 from ...predicates.interpodaffinity import (
     AntiAffinity,
     RequiredAffinity,
@@ -151,7 +151,7 @@ class InterPodAffinity(Plugin):
             refusing.append((counter, carrier.topology_key, (REFUSED,)))
         return first_refusing(refusing, cycle.table)
 
-    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Refusals]:
+    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], DomainRejections]:
         """What tells the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`."""
         table, (affinity, anti) = cycle.table, _own_terms(pod, cycle)
         own = [(table.census.counter(unwanted), key, 1) for key, unwanted in anti.by_key]
@@ -197,7 +197,7 @@ class InterPodAffinity(Plugin):
         # Upstream: the required affinity of pods that are there is passed over with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
-    def score_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Worths]:
+    def score_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], ScoresByValue]:
         """What tells the raw scores by value: see :attr:`~kubeclassic.core.rule.Priority.by_value`."""
         table = cycle.table
         by_key = KeySums.of_each(self._likings(pod, cycle), table, table.deleted_rows)

@@ -120,7 +120,7 @@ class WarmEngines:
 def _engine(spec: SchedulerSpec, scenario: Scenario, before: Engine | None) -> Engine:
     """A new scheduler, which takes over what *before* knows."""
     wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
-    return spec.engine_of(wanted, like=before)
+    return spec.engine_of(wanted, reuse_snapshot_of=before)
 
 
 def _keeps_ports(cache: Cache, pod: Pod) -> bool:

@@ -72,7 +72,7 @@ class Stage:
         """What would be decided on *pod*, or on the pod as it is, now."""
         asked = self.pod if pod is None else pod
         self.tried += 1
-        with self.engine.unmoved(asked):
+        with self.engine.preserving_state(asked):
             return self.engine.schedule(asked, details=details)
 
     def is_enough(self, host: str | None) -> bool:

@@ -85,13 +85,13 @@ FUNCTIONS: Mapping[str, Any] = {
 }
 """Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
 METHODS = frozenset({
-    "core.classic.ClassicFlow._refused_again",
+    "core.classic.ClassicFlow._cached_failure",
     "core.engine.Engine.asks_extenders",
     "core.incremental.quick.QuickPath.row",
     "core.queue.priority.PriorityQueue._ends_before",
     "framework.flow.FrameworkFlow._latest_cycle",
     "framework.flow.FrameworkFlow._profile",
-    "framework.flow.FrameworkFlow._refused_again",
+    "framework.flow.FrameworkFlow._cached_failure",
     "framework.queue.queue.FrameworkQueue._ends_before",
     "framework.queue.queue.FrameworkQueue._waits_before",
     *(f"simulation.replay.cluster.churnprogram.ChurnProgram.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),

@@ -33,7 +33,7 @@ def cluster(release: str, *, at_once: bool = True, nodes: int = 12) -> Engine:
     feed = EventFeed(made)
     for number in range(nodes):
         feed.put(node(f"n{number:02}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}"}))
-    made.reads_at_once = at_once
+    made.transient_details = at_once
     return made
 
 
