@@ -15,7 +15,7 @@ from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.values import NodeReport
 from .change import Helpful, WhatIfChange
-from .stage import Stage
+from .context import WhatIfContext
 
 GATES = (
     "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
@@ -29,7 +29,7 @@ NEEDED = {DynamicResources.name}
 GENERAL = "GeneralPredicates"
 PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
 Variant = tuple[WhatIfChange, SchedulerSpec]
-StageOf = Callable[[SchedulerSpec], Stage]
+ContextOf = Callable[[SchedulerSpec], WhatIfContext]
 
 
 @attrs.frozen
@@ -37,25 +37,25 @@ class Configurations:
     """The scheduler's configuration, and what it takes to try another one."""
 
     spec: SchedulerSpec
-    stage_of: StageOf
+    context_of: ContextOf
     """The moment when it is the pod's turn, as a scheduler of another spec comes to it."""
     config_maps: ConfigMaps | None = None
 
-    def suggestions(self, stage: Stage) -> Iterator[Helpful]:
+    def suggestions(self, context: WhatIfContext) -> Iterator[Helpful]:
         """All changes of the configuration that help."""
-        for change, spec in (*self._weights(stage), *self._preemption(), *self._gates(stage), *self._rules(stage)):
-            found = self._tried(change, spec, stage)
+        for change, spec in (*self._weights(context), *self._preemption(), *self._gates(context), *self._rules(context)):
+            found = self._tried(change, spec, context)
             if found is not None:
                 yield found
 
-    def _tried(self, change: WhatIfChange, spec: SchedulerSpec, stage: Stage) -> Helpful | None:
+    def _tried(self, change: WhatIfChange, spec: SchedulerSpec, context: WhatIfContext) -> Helpful | None:
         try:
-            other = self.stage_of(spec)
+            other = self.context_of(spec)
         except KubeclassicError:
             return None
-        other.want, other.reports = stage.want, stage.reports
+        other.want, other.reports = context.want, context.reports
         found = other.helpful(change)
-        stage.tried += other.tried
+        context.tried += other.tried
         return None if found is None else attrs.evolve(found, spec=spec)
 
     # --- variants ---------------------------------------------------------------------------------------------------
@@ -66,8 +66,8 @@ class Configurations:
             change = WhatIfChange(kind="preemption", words="switch preemption on", patch=("preemption: on",), evicts=True)
             yield change, attrs.evolve(self.spec, preemption=True, config=config)
 
-    def _gates(self, stage: Stage) -> Iterator[Variant]:
-        algorithm = stage.engine.algorithm
+    def _gates(self, context: WhatIfContext) -> Iterator[Variant]:
+        algorithm = context.engine.algorithm
         for name in GATES:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
@@ -85,19 +85,19 @@ class Configurations:
             return attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
         return attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
 
-    def _rules(self, stage: Stage) -> Iterator[Variant]:
+    def _rules(self, context: WhatIfContext) -> Iterator[Variant]:
         """Without one of the rules that are against nodes."""
-        against = dict.fromkeys(one.rule for report, _ in stage.targets() for one in report.objections)
+        against = dict.fromkeys(one.rule for report, _ in context.targets() for one in report.objections)
         for rule in (rule for rule in against if rule not in NEEDED):
             if self.spec.profiles is not None:
                 told = f"disable plugin {rule} at preFilter and filter"
                 change = WhatIfChange(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
-                yield change, self._profile(stage, _without(rule))
+                yield change, self._profile(context, _without(rule))
             else:
-                yield from self._fewer_predicates(stage, rule)
+                yield from self._fewer_predicates(context, rule)
 
-    def _fewer_predicates(self, stage: Stage, rule: str) -> Iterator[Variant]:
-        policy = self._policy(stage)
+    def _fewer_predicates(self, context: WhatIfContext, rule: str) -> Iterator[Variant]:
+        policy = self._policy(context)
         others = [entry for entry in policy.predicates or () if entry.name != rule]
         if rule == GENERAL:
             for part in PARTS_OF_GENERAL:
@@ -111,10 +111,10 @@ class Configurations:
         change = WhatIfChange(kind="rule", words=f"leave out predicate {rule}", patch=(f"policy: without predicate {rule}",))
         yield change, self._with_policy(attrs.evolve(policy, predicates=tuple(others)))
 
-    def _weights(self, stage: Stage) -> Iterator[Variant]:
+    def _weights(self, context: WhatIfContext) -> Iterator[Variant]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
-        ours = next((report for report in stage.reports if report.name == stage.want and report.total is not None), None)
-        others = [report for report in stage.reports if report.total is not None and report is not ours]
+        ours = next((report for report in context.reports if report.name == context.want and report.total is not None), None)
+        others = [report for report in context.reports if report.total is not None and report is not ours]
         if ours is None or not others:
             return
         for rule, score in ours.scores.items():
@@ -123,20 +123,20 @@ class Configurations:
                 if weight > 0:
                     told = f"give {rule} weight {weight} in place of {score.weight}"
                     change = WhatIfChange(kind="weight", words=told, patch=(f"weight: {rule}={weight}",), size=abs(step) + size)
-                    yield change, self._with_weight(stage, rule, weight)
+                    yield change, self._with_weight(context, rule, weight)
 
-    def _with_weight(self, stage: Stage, rule: str, weight: int) -> SchedulerSpec:
+    def _with_weight(self, context: WhatIfContext, rule: str, weight: int) -> SchedulerSpec:
         if self.spec.profiles is not None:
-            return self._profile(stage, _weighing(rule, weight))
-        policy = self._policy(stage)
+            return self._profile(context, _weighing(rule, weight))
+        policy = self._policy(context)
         changed = (attrs.evolve(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
         return self._with_policy(attrs.evolve(policy, priorities=tuple(changed)))
 
     # --- policies and profiles --------------------------------------------------------------------------------------
 
-    def _policy(self, stage: Stage) -> Policy:
+    def _policy(self, context: WhatIfContext) -> Policy:
         """The Policy that says what runs now, with both lists written out."""
-        spec, algorithm = self.spec, stage.engine.algorithm
+        spec, algorithm = self.spec, context.engine.algorithm
         found = spec.policy or spec.config.policy(self.config_maps) or Policy()
         predicates, priorities = found.predicates, found.priorities
         if predicates is None:
@@ -148,9 +148,9 @@ class Configurations:
     def _with_policy(self, policy: Policy) -> SchedulerSpec:
         return attrs.evolve(self.spec, policy=policy)
 
-    def _profile(self, stage: Stage, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
+    def _profile(self, context: WhatIfContext, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
         """The spec whose profile for the pod is changed."""
-        config, name = self.spec.profiles, stage.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        config, name = self.spec.profiles, context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         assert config is not None
 
         def changed(profile: ProfileConfig) -> ProfileConfig:

@@ -15,8 +15,8 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.functions.given import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.whatif.change import DISTURBS, Suggestion, WhatIfChange
-from kubeclassic.simulation.whatif.editor import Editor
-from kubeclassic.simulation.whatif.stage import Stage
+from kubeclassic.simulation.whatif.context import WhatIfContext
+from kubeclassic.simulation.whatif.patcher import SpecPatcher
 from kubeclassic.simulation.whatif.whatif import FAMILIES
 from tests.conftest import ROOT
 from tests.support.examplerules import example_modules
@@ -333,18 +333,18 @@ class TestTheMoment:
         run, asked = simulation.begin(), scenario.pending[0]
         for other in scenario.pending[1:]:
             run.cycle(other)
-        stage = Stage(run, asked, Editor())
-        stage.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
-        before = stage.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, stage.nodes()))
+        context = WhatIfContext(run, asked, SpecPatcher())
+        context.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
+        before = context.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, context.nodes()))
         for _, family in FAMILIES:
-            for change in family(stage):
-                stage.helpful(change)
-        everyone = [entry.pod for node in stage.nodes() for entry in stage.on(node.name)]
-        stage.helpful(WhatIfChange(kind="delete", words="", patch=(), gone=tuple(everyone)))
-        assert stage.ask(details=True).record(details=True) == before[0]
+            for change in family(context):
+                context.helpful(change)
+        everyone = [entry.pod for node in context.nodes() for entry in context.on(node.name)]
+        context.helpful(WhatIfChange(kind="delete", words="", patch=(), gone=tuple(everyone)))
+        assert context.ask(details=True).record(details=True) == before[0]
         rows = before[1].shape[1]
         assert (run.engine.table.requested[:, :rows] == before[1]).all()
-        assert sorted(map(id, stage.nodes())) == before[2]
+        assert sorted(map(id, context.nodes())) == before[2]
 
     def test_what_comes_before_is_scheduled_first(self) -> None:
         """The pods before it take their places first, unless it is asked alone."""
