@@ -15,7 +15,7 @@ from ...exceptions import check_type
 from ..drain.plan import DrainMove, DrainPlan
 from ..drain.question import DrainQuestion, matcher
 from ..drain.rules import DrainFlags
-from ..drain.settled import engines_like, settle
+from ..drain.steadystate import engines_like, settle
 from .given import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
 from .results import Result, Row, Table
 
@@ -122,8 +122,8 @@ def drain(
     question = question.checked(scenario.nodes)
     engine = spec.engine(scenario.config_maps)
     make_engine = engines_like(engine, spec, scenario)
-    settled = settle(scenario, make_engine, spec.scheduler_names, check_order(order))
-    return DrainResult(question.answer(settled, flags), warnings_of(scenario, scheduler, engine))
+    steady = settle(scenario, make_engine, spec.scheduler_names, check_order(order))
+    return DrainResult(question.answer(steady, flags), warnings_of(scenario, scheduler, engine))
 
 
 def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:

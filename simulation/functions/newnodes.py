@@ -18,7 +18,7 @@ from ...api.record import plain
 from ...exceptions import ManifestError, wrong_type
 from ..capacity.question import asked
 from ..newnodes.answer import NewNodesAnswer, number_of
-from ..newnodes.asking import fewest_nodes
+from ..newnodes.fewest import fewest_nodes
 from ..newnodes.kinds import LIKE, NewNodeError, read_cost
 from .capacity import GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
 from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, scenario_of, spec_of, warnings_of

@@ -17,8 +17,8 @@ from ....simulation.drain.auto import ORDERS
 from ....simulation.drain.plan import DrainPlan
 from ....simulation.drain.question import DrainQuestion, matcher
 from ....simulation.drain.rules import DrainFlags
-from ....simulation.drain.settled import engines_like, settle
 from ....simulation.drain.standing import before_and_after
+from ....simulation.drain.steadystate import engines_like, settle
 from ....simulation.gcpause import settled as without_collection
 from ...console.output import STANDARD, note, writing
 from ...console.progress import counting, telling

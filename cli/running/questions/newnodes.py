@@ -14,7 +14,7 @@ from ....api.record import plain
 from ....exceptions import ManifestError
 from ....simulation.capacity.question import CapacityQuestion
 from ....simulation.newnodes.answer import NewNodesAnswer
-from ....simulation.newnodes.asking import fewest_nodes
+from ....simulation.newnodes.fewest import fewest_nodes
 from ....simulation.newnodes.kinds import LIKE, read_costs
 from ...console.output import writing
 from ...console.progress import counting

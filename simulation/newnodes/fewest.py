@@ -11,8 +11,8 @@ from ..capacity.question import CapacityQuestion
 from ..scenario import Scenario
 from .answer import NewNodesAnswer
 from .daemonpods import DaemonPods
+from .demand import Demand
 from .kinds import NewNodeError, kinds_of
-from .needs import Demand
 from .search import MixSearch, whole_prices
 from .shapes import Shapes
 from .trials import MixTrials
@@ -44,9 +44,9 @@ def fewest_nodes(
     copies = [pod for _, pod in trials.copies()] if question.templates else []
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
     shapes = sorting.of([*waiting, *copies])
-    needs = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
+    demand = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
     prices, scale = whole_prices([kind.cost for kind in kinds])
     most = most_nodes or max(trials.wanted, 1)
     budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
-    found = MixSearch(trials, shapes, needs, prices, most, budget).run()
+    found = MixSearch(trials, shapes, demand, prices, most, budget).run()
     return NewNodesAnswer(release=spec.version, kinds=kinds, found=found, scale=scale, most_nodes=most)
