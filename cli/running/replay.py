@@ -115,7 +115,7 @@ def _run(recording: Recording) -> None:
     with _stopped_by_interrupt(recording), settled(), _counting(recording, total) as show:
         for steps in recording.run():
             if steps % BAR_STEPS == 0:
-                show(recording.replay.position + recording.replay.program.position, duration(recording.replay.now))
+                show(recording.replay.position + recording.replay.workload.position, duration(recording.replay.now))
         recording.end()
 
 

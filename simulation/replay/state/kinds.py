@@ -49,7 +49,7 @@ ROOMS = (
     "framework.flow", "framework.plugins", "framework.queue", "framework.status",
     "framework.waitingpods", "predicates", "priorities", "simulation.replay.agenda",
     "simulation.replay.cluster", "simulation.replay.inputs.churn", "simulation.replay.inputs.traces", "simulation.replay.journal",
-    "simulation.replay.ledger", "simulation.replay.outsideevents", "simulation.replay.replay", "simulation.replay.series",
+    "simulation.replay.ledger", "simulation.replay.externalevents", "simulation.replay.replay", "simulation.replay.series",
     "simulation.replay.settings",
     "simulation.replay.simulatedcluster", "simulation.replay.tally",
 )  # fmt: skip
@@ -94,10 +94,10 @@ METHODS = frozenset({
     "framework.flow.FrameworkFlow._cached_failure",
     "framework.queue.queue.FrameworkQueue._ends_before",
     "framework.queue.queue.FrameworkQueue._waits_before",
-    *(f"simulation.replay.cluster.churnprogram.ChurnProgram.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
+    *(f"simulation.replay.cluster.churnworkload.ChurnWorkload.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
     *(f"simulation.replay.cluster.nodefailures.NodeFailures.{name}" for name in ("_evict_if_deleted", "_evict_if_failed")),
     *(
-        f"simulation.replay.cluster.podlives.PodLifecycles.{name}"
+        f"simulation.replay.cluster.podlifecycles.PodLifecycles.{name}"
         for name in ("_bind", "_bind_when_ready", "_finish", "_gone", "_run", "_scheduled", "_time_is_up", "_unbind")
     ),
     *(f"simulation.replay.cluster.permitwaits.PermitWaits.{name}" for name in ("_conclude", "_ended", "_time_out")),
