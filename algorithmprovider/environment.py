@@ -27,5 +27,5 @@ def ignored_limit(environment: Mapping[str, str]) -> str | None:
     written = environment.get(MAX_PD_VOLS, "")
     if not written or max_pd_vols(environment) is not None:
         return None
-    told = written[:40] + "..." * (len(written) > 40)
-    return f"{MAX_PD_VOLS}: got {told!r}, wanted a whole number above 0; it is ignored, as the original does"
+    text = written[:40] + "..." * (len(written) > 40)
+    return f"{MAX_PD_VOLS}: got {text!r}, wanted a whole number above 0; it is ignored, as the original does"

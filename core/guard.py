@@ -50,7 +50,7 @@ def anything(answer: Any, arguments: tuple[Any, ...]) -> Any:
 
 @attrs.frozen(eq=False)
 class RuleGuard:
-    """Calls *method* of the rule that *name* tells, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
+    """Calls *method* of the rule that *name* gives, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
 
     name: str
     method: Method
@@ -82,10 +82,10 @@ def refuse(name: str, method: Method, answered: str, wanted: str) -> NoReturn:
     raise RuleError(f"{name}{_definition(method)}: answered {answered}, wanted {wanted}")
 
 
-def told(answer: Any) -> str:
+def described(answer: Any) -> str:
     """*answer* in a few words.
 
-    >>> told(None), told("x" * 100), told(np.zeros(3))
+    >>> described(None), described("x" * 100), described(np.zeros(3))
     ('None', "'xxxxxxxxxxxx...xxxxxxxxxxxxx'", 'float64[3]')
     """
     if isinstance(answer, np.ndarray):
@@ -99,7 +99,7 @@ def told(answer: Any) -> str:
 def whole_number(answer: Any, node: str) -> int:
     """The score of *node*, which must be one of 64 bits."""
     if not isinstance(answer, int | np.integer) or not MIN_INT64 <= answer <= MAX_INT64:
-        raise Unwanted(f'{told(answer)} for node "{node}"', "a whole number of 64 bits")
+        raise Unwanted(f'{described(answer)} for node "{node}"', "a whole number of 64 bits")
     return int(answer)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .arrays.batch import Batch
 from .arrays.types import Scores
 from .failures import Failures
-from .guard import Method, Unwanted, frozen_view, guarded, told
+from .guard import Method, Unwanted, described, frozen_view, guarded
 from .rule import Predicate, Priority, Reduction
 
 FAILURES = "Failures or None"
@@ -18,7 +18,7 @@ FAILURES = "Failures or None"
 
 @attrs.frozen(kw_only=True, eq=False)
 class GuardedPredicate(Predicate):
-    """A predicate behind guards. It is pickled as the one that was *declared*, which may stand in a module."""
+    """A predicate behind guards. It is pickled as the one that was *declared*, which a module may hold."""
 
     declared: Predicate
 
@@ -91,7 +91,7 @@ def failures_of_batch(answer: Any, arguments: tuple[Any, ...]) -> Failures | Non
     if answer is None:
         return None
     if not isinstance(answer, Failures):
-        raise Unwanted(told(answer), FAILURES)
+        raise Unwanted(described(answer), FAILURES)
     fault = answer.fault(_batch(arguments).n)
     if fault is not None:
         raise Unwanted(*fault)
@@ -112,7 +112,7 @@ def scores(answer: Any, n: int) -> Scores:
     """Scores of *n* nodes, in an array of their own, as those behind a batch change later."""
     if not isinstance(answer, np.ndarray) or answer.shape != (n,) or not np.can_cast(answer.dtype, np.int64):
         odd = isinstance(answer, np.ndarray) and answer.dtype.kind == "f" and not np.isfinite(answer).all()
-        raise Unwanted(told(answer) + (" with NaN or infinity in it" if odd else ""), f"whole numbers, int64[{n}]")
+        raise Unwanted(described(answer) + (" with NaN or infinity in it" if odd else ""), f"whole numbers, int64[{n}]")
     return np.array(answer, np.int64)
 
 
@@ -121,7 +121,7 @@ def hashable(answer: Any, arguments: tuple[Any, ...]) -> Any:
     try:
         hash(answer)
     except TypeError:
-        raise Unwanted(told(answer), "a hashable value, such as a text or a tuple") from None
+        raise Unwanted(described(answer), "a hashable value, such as a text or a tuple") from None
     return answer
 
 

@@ -108,10 +108,10 @@ class Predicate:
     """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
     the rows of its domains alone."""
     by_value: Callable[[Template, AnyCycle], Callable[[], DomainRejections] | None] | None = None
-    """What tells the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
-    than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
+    """Computes the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
+    than counters of pods moves. None where the answer cannot be given so. Rows are looked at only where a value's answer became another."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], Reasons] | None] | None = None
-    """With ``by_domain``: what tells the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
+    """With ``by_domain``: computes the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
     is_idle: Callable[[Template, AnyCycle], bool] = never_idle
     """Whether, by the affinity terms, services and controllers that there are, it has nothing against any node, whatever nodes and pods
     come or go. It is asked again when one of these changes: ``census.terms_revision``, ``listings.owner_tick``."""
@@ -187,9 +187,9 @@ class Priority:
     by_domain: Callable[[Template], bool] = always_false
     """As in :class:`Predicate`."""
     by_value: Callable[[Template, AnyCycle], Callable[[], ScoresByValue] | None] | None = None
-    """What tells the raw scores of all rows, as in :class:`Predicate`."""
+    """Computes the raw scores of all rows, as in :class:`Predicate`."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], int] | None] | None = None
-    """What tells the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""
+    """Computes the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""
     is_idle: Callable[[Template, AnyCycle], bool] = never_idle
     """As in :class:`Predicate`: whether every node gets the same score, the reduce step included."""
     is_of_row: bool = OF_ROW
@@ -205,9 +205,9 @@ class Priority:
 
 
 def _by_reference(rule: Predicate | Priority, function: Callable[..., Any]) -> tuple[Any, ...] | None:
-    """How to pickle a rule that stands in a module under the name of its function; None for another one."""
+    """How to pickle a rule of a module under the name of its function; None for another one."""
     module, name = function.__module__, getattr(function, "__qualname__", "")
-    # The module of the program itself is another one in another process: rules that stand there are pickled as they are.
+    # The module of the program itself is another one in another process: its rules are pickled as they are.
     stands = name and module != "__main__" and getattr(sys.modules.get(module), name, None) is rule
     return (_standing, (module, name)) if stands else None
 

@@ -51,7 +51,7 @@ class WaitingPod:
 
     @property
     def timeout(self) -> float:
-        """After how many seconds of waiting it is rejected, as things stand: the shortest of the pending plugins' timeouts."""
+        """After how many seconds of waiting it is rejected: the shortest of the pending plugins' timeouts."""
         return min(self._timeouts.values(), default=0.0)
 
     def allow(self, plugin: str) -> None:

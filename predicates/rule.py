@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
-from ..core.guard import Unwanted, told
+from ..core.guard import Unwanted, described
 from ..core.pods.template import Template
 from ..core.rule import DomainRejections, Predicate, Reads, always_false, never_idle
 
@@ -76,7 +76,7 @@ def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
         if all(isinstance(reason, Reason) for reason in found):
             return found
         answer = found
-    raise Unwanted(f'{told(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error")
+    raise Unwanted(f'{described(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error")
 
 
 predicate: _Declare = _Declare()

@@ -45,7 +45,7 @@ def _key(pod: Template) -> Hashable:
 
 
 def _by_value(pod: Template, cycle: Cycle) -> Callable[[], DomainRejections] | None:
-    """What tells the answer for all rows by values of the topology keys; None where it depends on more."""
+    """Computes the answer for all rows by values of the topology keys; None where it depends on more."""
     constraints = hard_constraints(pod)
     limits = _limits(pod, constraints)
     if not cycle.has_metadata or any(text is not None for _, text, _ in limits):
@@ -55,8 +55,8 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], DomainRejections] | N
         return None
     reasons = (TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,)
     parts = [(counting[constraint.topology_key], most) for constraint, _, most in limits]
-    judging = [(part.key, part.index.exceeding, part.teller(table), most) for part, most in parts]
-    return lambda: [(key, exceeding(tell(), most), reasons) for key, exceeding, tell, most in judging]
+    judging = [(part.key, part.index.exceeding, part.counter_of(table), most) for part, most in parts]
+    return lambda: [(key, exceeding(compute(), most), reasons) for key, exceeding, compute, most in judging]
 
 
 @predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), by_value=_by_value)

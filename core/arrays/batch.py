@@ -1,4 +1,4 @@
-"""What a rule sees: all rows of a table, some of them, or a what-if copy of some; it cannot tell which."""
+"""What a rule sees: all rows of a table, some of them, or a what-if copy of some; it does not know which."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ class Batch:
         return np.zeros(self.n, np.int64)
 
     def placed(self, query: Query) -> Ints:
-        """Pods that *query* counts and that stand on each node by an edit, those only nominated left out: int64[n]."""
+        """Pods that *query* counts on each node by an edit, without nominated ones: int64[n]."""
         return np.zeros(self.n, np.int64)
 
     def given(self, query: Query) -> Ints:

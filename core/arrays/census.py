@@ -24,7 +24,7 @@ MOST_MOVED = 1 << 10
 
 
 class Query(Hashable, Protocol):
-    """Which pods to count: a hashable value that tells by template."""
+    """Which pods to count: a hashable value that decides by template."""
 
     @property
     def pairs(self) -> Collection[Pair]:

@@ -224,8 +224,8 @@ class DomainCounting:
             found = found + self.index.count(query, self.key, table)
         return found
 
-    def teller(self, table: NodeTable) -> Callable[[], Ints | tuple[int, ...]]:
-        """What tells the same, in a tuple where values are few."""
+    def counter_of(self, table: NodeTable) -> Callable[[], Ints | tuple[int, ...]]:
+        """A function that gives the same, in a tuple where values are few."""
         size, queries = len(self.index.known), [query for query in self.queries if query is not None]
         if not self.index.is_whole or len(queries) != 1 or size > FEW or self.key not in table.labels:
             return lambda: self.few_or_all(table)

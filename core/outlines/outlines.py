@@ -39,7 +39,7 @@ class ScoreLine:
 
 @attrs.define(eq=False, repr=False)
 class Outline:
-    """How nodes stand for one template, as long as nothing moves but what rules read of a row's own pods."""
+    """The state of all nodes for one template, as long as nothing moves but what rules read of a row's own pods."""
 
     sheet: RowSheet
     allowed: Mask | None

@@ -44,7 +44,7 @@ def coming_pods(cycle: Cycle, nominations: Nominations) -> Coming:
 
 
 def is_plain(cycle: Cycle, coming: Coming) -> bool:
-    """Whether sums alone can tell where the pod fits, no matter which pods leave."""
+    """Whether sums alone show where the pod fits, no matter which pods leave."""
     if cycle.answers is None or cycle.template.ports or not cycle.algorithm.has_predicates:
         return False
     templates = dict.fromkeys(template for _, template in coming)
@@ -56,7 +56,7 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
 def _is_untouched(predicate: Predicate, cycle: Cycle, answers: Answers, coming: Collection[Template]) -> bool:
     """Whether a predicate looks at sums at most, or at counts of pods of which there are none, not even among the *coming* ones."""
     if predicate.effect is not None or predicate.reads & ~(SUMS | WIDE):
-        # Those that read services look at pods that no counter tells of.
+        # Those that read services look at pods that no counter covers.
         return False
     if not predicate.reads & WIDE:
         return True

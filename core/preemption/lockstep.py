@@ -2,7 +2,7 @@
 
 Every release goes the same way: all pods of lower priority leave, and where the pod then fits they are put back one by one. Who can be
 put back stays, the others are the victims. The releases differ in the order in which pods are put back and in whom a budget protects,
-and pods differ in whether arrays of sums tell enough about them; so both are arguments.
+and pods differ in whether arrays of sums hold enough about them; so both are arguments.
 Upstream: selectVictimsOnNode in pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultpreemption.
 """
 

@@ -88,7 +88,7 @@ class UnschedulableTemplate:
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str] = attrs.field(factory=Counter)
     """Predicate -> the number of nodes that it rejects."""
-    told: dict[Hashable, tuple[str, frozenset[str]]] = attrs.field(factory=dict)
+    errors: dict[Hashable, tuple[str, frozenset[str]]] = attrs.field(factory=dict)
     """The errors that were made of the counts, each with the names to blame; none after a count has moved."""
 
     def follow(self, cycle: Cycle, rows: Rows) -> bool:
@@ -130,7 +130,7 @@ class UnschedulableTemplate:
 
     def _count(self, objections: Objections, sign: int) -> None:
         tally = self.tally
-        self.told.clear()
+        self.errors.clear()
         for name, reasons in objections:
             self.predicates[name] += sign
             for reason in reasons:

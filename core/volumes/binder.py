@@ -42,7 +42,7 @@ def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None
 
 @attrs.define(eq=False, repr=False)
 class VolumeBinder:
-    """Answers questions about volumes. :meth:`put` and :meth:`drop` tell it of the API's objects; it also knows its own assumptions."""
+    """Answers questions about volumes. :meth:`put` and :meth:`drop` give it the API's objects; it also knows its own assumptions."""
 
     release: Release
     gates: Mapping[str, bool]

@@ -138,14 +138,14 @@ class Skews:
 
 
 def judged_by_value(hard: HardConstraint, table: NodeTable, zeroes_minimum: bool) -> Judge:
-    """What tells which domains *hard* turns down, where no other constraint shares its counts; *zeroes_minimum*: as in :class:`Skews`."""
+    """Computes which domains *hard* turns down, where no other constraint shares its counts; *zeroes_minimum*: as in :class:`Skews`."""
     key, index = hard.constraint.topology_key, hard.index
-    tell = DomainCounting(index, key, [hard.query]).teller(table)
+    compute = DomainCounting(index, key, [hard.query]).counter_of(table)
     missing = (True, *[False] * (len(index.known) - 1))
     is_zero = zeroes_minimum and len(index.values) < hard.constraint.min_domains
 
     def judge(lacking: Reasons, uneven: Reasons) -> list[DomainRejection]:
-        counts = tell()
+        counts = compute()
         exceeding = counts_above(counts, hard.most) if is_zero else index.exceeding(counts, hard.most)
         found: list[DomainRejection] = [] if hard.is_everywhere else [(key, missing, lacking)]
         return [*found, (key, exceeding, uneven)]
