@@ -25,17 +25,16 @@ from .decision.nodesearch import SearchResult, run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import Ranking, prioritize
 from .engine import NO_NODES, Engine, FilterError
-from .equivalence.cache import EquivalenceCache
+from .equivalence import EquivalenceCache
 from .incremental.answers import AnswerCache
 from .incremental.quick import QuickPath
 from .incremental.scoreboards import Scoreboards
-from .outlines.outlines import Outlines
-from .preemption.asked import victims_beside
+from .outlines import Outlines
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
 from .preemption.refusals import UnschedulableCache
-from .preemption.select import is_eligible, preempt
+from .preemption.select import is_eligible, preempt, victims_beside
 from .queue.clock import Clock
 from .queue.protocol import SchedulingQueue, make_queue
 from .router import EventRouter

@@ -10,9 +10,8 @@ import attrs
 import numpy as np
 
 from ..api.objects import Node, Pod
-from .arrays.batch import Batch
+from .arrays.batch import Batch, DescribedBatch
 from .arrays.census import PodCount
-from .arrays.described import DescribedBatch
 from .arrays.table import NodeTable
 from .arrays.types import Rows, Scores
 from .binding import Binder

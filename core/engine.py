@@ -29,8 +29,7 @@ from .cluster.snapshot import Snapshot
 from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
-from .decision.flow import Flow
-from .decision.phases import SUCCESS, UNSCHEDULABLE, Phase, PhaseHook
+from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
 from .decision.score import ScoreError
 from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates

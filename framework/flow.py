@@ -21,20 +21,20 @@ from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
+from ..core.decision.flow import SUCCESS, Phase
 from ..core.decision.nodesearch import judge_twice
-from ..core.decision.phases import SUCCESS, Phase
 from ..core.decision.preemptionplan import Victims
 from ..core.decision.score import Ranking
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.quick import QuickPath
 from ..core.incremental.scoreboards import Scoreboards
-from ..core.outlines.outlines import Outlines
-from ..core.preemption.asked import victims_beside
+from ..core.outlines import Outlines
 from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
 from ..core.preemption.refusals import UnschedulableCache
+from ..core.preemption.select import victims_beside
 from ..core.queue.clock import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder

@@ -7,8 +7,18 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-from ..core.guard import Check, RuleGuard, Unwanted, anything, described, guarded
-from ..core.guardedrules import failures_of_batch, guarded_reduce, hashable, scores_of_batch
+from ..core.guard import (
+    Check,
+    RuleGuard,
+    Unwanted,
+    anything,
+    described,
+    failures_of_batch,
+    guarded,
+    guarded_reduce,
+    hashable,
+    scores_of_batch,
+)
 from ..exceptions import PolicyError
 from .cycle.state import PostFilterResult, PreFilterResult
 from .extensionpoints import POINTS

@@ -13,9 +13,8 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from ..pods.pairs import Pair, Pairs
 from ..pods.template import Group, Template
-from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers, unreadable
+from ..pods.terms import ROLES, Pair, Pairs, TermCarriers, TermIndex, carriers, unreadable
 from .columns import NodeColumn, grown
 from .types import Ints
 

@@ -1,11 +1,12 @@
-"""The steps of a cycle that differ between the two generations of the scheduler: predicates and priorities, and profiles."""
+"""The phases of a cycle, and the steps that differ between predicates and priorities, and profiles."""
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ...api.objects import KubeObject, Pod
 from ..arrays.types import Mask, Rows
@@ -18,6 +19,28 @@ from ..rule import Algorithm
 from .decision import Decision, Details
 from .preemptionplan import Victims
 from .score import Ranking
+
+
+class Phase(enum.Enum):
+    """A phase of a cycle, for those who want to know when it has ended. The names are upstream's labels, but for :attr:`SCOREBOARD`."""
+
+    SCOREBOARD = "Scoreboard"
+    """The host was read off a scoreboard: in place of all phases up to the score."""
+    PRE_FILTER = "PreFilter"
+    FILTER = "Filter"
+    """With what extenders say to it; if PreFilter refused the pod, nothing was done here."""
+    PRE_SCORE = "PreScore"
+    SCORE = "Score"
+    """With what extenders say to it. It is left out where one node is feasible, and, as is Filter, where an error ended the cycle."""
+    POST_FILTER = "PostFilter"
+    """Preemption, as far as it is worked out in the cycle. It is the last phase, so that it has ended follows from the decision."""
+    RESERVE = "Reserve"
+    PERMIT = "Permit"
+
+
+SUCCESS, UNSCHEDULABLE, ERROR = "Success", "Unschedulable", "Error"
+PhaseHook: TypeAlias = Callable[[Phase, str], None]
+"""Called with a phase that has ended, and with its status: one of the above, or another code of the framework."""
 
 
 class Flow(Protocol):

@@ -20,9 +20,8 @@ from ..incremental import verify
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from .budgets import Protection
-from .dryrun import ArrayTrial, Coming
+from .dryrun import ArrayTrial, Coming, dry_run
 from .layout import PodLayout
-from .lockstep import dry_run
 from .victimchoice import GAP, Candidates
 
 Environment = tuple[int, int, int]

@@ -15,8 +15,7 @@ from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, P
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision
-from ..cluster.listing import Listing
-from ..cluster.listings import Listings
+from ..cluster.listings import Listing, Listings
 from ..pods.claims import claim_keys
 from ..release import Release
 from .assumecache import AssumeCache, VolumeError

@@ -16,7 +16,7 @@ import attrs
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, Failure
 from ...core.cluster.cache import Cache
-from ...core.decision.phases import SUCCESS, Phase, PhaseHook
+from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import CacheError

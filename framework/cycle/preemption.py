@@ -13,9 +13,8 @@ from ...core.arrays.types import Ints, Mask, Rows
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import Verdict
 from ...core.preemption.budgets import counted_down
-from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, coming_pods, is_plain
+from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, Trial, coming_pods, dry_run, is_plain
 from ...core.preemption.layout import PotentialVictims
-from ...core.preemption.lockstep import Trial, dry_run
 from ...core.preemption.select import chosen
 from ...core.preemption.victimchoice import Candidates
 from ...exceptions import ExtenderError

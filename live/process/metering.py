@@ -13,7 +13,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
-from ...core.decision.phases import ERROR, SUCCESS, UNSCHEDULABLE, Phase
+from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
 from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics

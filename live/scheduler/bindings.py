@@ -14,7 +14,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import Failure
-from ...core.decision.phases import ERROR, SUCCESS, UNSCHEDULABLE
+from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from .claimwrites import ClaimWork

@@ -19,12 +19,12 @@ from ....api.objects import Map
 from ....core.arrays.batch import Batch
 from ....core.arrays.census import no_group
 from ....core.arrays.rowchanges import Derived
-from ....core.cluster.listing import Listing
+from ....core.cluster.listings import Listing
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.quick import no_plugins
 from ....core.incremental.scoreboards import Scoreboards
-from ....core.outlines.outlines import Outlines
+from ....core.outlines import Outlines
 from ....core.pods.notes import CycleState
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout

@@ -13,8 +13,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.core.outlines.outlines import Outline, Outlines
-from kubeclassic.core.outlines.sheets import RowSheet
+from kubeclassic.core.outlines import Outline, Outlines, RowSheet
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import node, obj, pod
 
