@@ -1,6 +1,6 @@
 """The dry run of preemption, on all rows in lockstep: all pods of lower priority leave, then they are put back one by one.
 
-Who can be put back stays, the others are the victims. Releases differ in the order in which pods are put back and in whom a budget protects.
+Who can be put back stays, the others are the victims. Releases differ in the order of this, and in whom a budget protects.
 There are two backings with the same answers: overlays serve every pod; arrays of sums serve the many pods that lack cpu or memory, where
 no rule about ports, volumes or other pods has a say. Then to put a pod back on thousands of rows is one addition.
 Upstream: selectVictimsOnNode in pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultpreemption.

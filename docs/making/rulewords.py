@@ -63,8 +63,7 @@ FORMULAS: Mapping[str, str] = {
     # --- priorities
     "SelectorSpreadPriority": _SPREAD.format(top=10),
     "ServiceSpreadingPriority": _SPREAD.format(top=10),
-    "InterPodAffinityPriority":
-    "raw(node) = sum of the weights of preferred terms that match in its domains; anti-affinity counts below 0\n"
+    "InterPodAffinityPriority": "raw(node) = sum of the weights of preferred terms that match in its domains; anti-affinity counts below 0\n"
     "score     = whole(10 x (raw - lowest) / (highest - lowest)), where 0 is among lowest and highest",
     "LeastRequestedPriority": f"{_LEAST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",
     "MostRequestedPriority": f"{_MOST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from ....algorithmprovider import cells, tiebreak
+from ....algorithmprovider import cells
 from ....api.objects import Map
 from ....core.arrays.batch import Batch
 from ....core.arrays.census import no_group
@@ -41,7 +41,7 @@ from ....framework.queue.registrations import Registrations
 
 PACKAGE = __name__.partition(".simulation.")[0]
 ROOMS = (
-    "algorithmprovider.tiebreak", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
+    "algorithmprovider.cells", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
     "core.decision.decision", "core.decision.preemptionplan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures",
     "core.feed",
     "core.incremental", "core.matching", "core.outlines", "core.pods",
@@ -140,7 +140,7 @@ def class_called(name: str) -> type | None:
 
 def is_record(kind: type) -> bool:
     """Whether objects of *kind* are written attribute by attribute."""
-    return attrs.has(kind) or kind is tiebreak.Lottery
+    return attrs.has(kind) or kind is cells.Lottery
 
 
 def is_named_tuple(kind: type) -> bool:
