@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DEFAULT_RELEASE = "1.16"  # algorithmprovider/releases.py
 DEFAULT_FRAMEWORK = "1.27"  # framework/releases.py
-TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/tiebreak.py
+TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/cells.py
 ORDERS = ("input", "priority", "queue")  # simulation/order.py
 CASE_KINDS = ("basic", "affinity", "antiaffinity", "nodeaffinity", "spread", "preemption", "mixed", "devices")  # simulation/bench/cases.py
 WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py

@@ -26,11 +26,11 @@ from .core.rule import Algorithm
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
 from .extenders.choice import asked_extenders
-from .framework.copying import Frozen, freeze_recipe, freeze_run, thaw_recipe, thaw_run
+from .framework.copying import Frozen, freeze_run, freeze_spec, thaw_run, thaw_spec
 from .framework.options import Classic, Framework, options_of
 from .framework.profile import Profile
-from .framework.recipe import Recipe
 from .framework.releases import chosen_release, is_auto
+from .framework.schedulerspec import SchedulerSpec
 
 __all__ = ["GivenPod", "Scheduler"]
 
@@ -63,8 +63,8 @@ class Scheduler:
             options = chosen_release(options, (node.status.kubelet_version for node in cluster.nodes), DEFAULT_RELEASE).version
         found = options_of({"release": options}) if options is None or isinstance(options, str) else options
         check_type("options", found, (Classic, Framework), 'Classic(...), Framework(...) or a release such as "1.16"')
-        self._recipe: Recipe | None = Recipe.of(found, asked_extenders(found.extenders)).read()
-        self._start(cluster, self._recipe.engine(cluster.config_maps), self._recipe.scheduler_names)
+        self._spec: SchedulerSpec | None = SchedulerSpec.of(found, asked_extenders(found.extenders)).read()
+        self._start(cluster, self._spec.engine(cluster.config_maps), self._spec.scheduler_names)
 
     @classmethod
     def of(cls, cluster: Cluster, engine: Engine, *, scheduler_name: str = DEFAULT_SCHEDULER) -> Scheduler:
@@ -73,7 +73,7 @@ class Scheduler:
         It cannot be copied or pickled, as it is not known what the engine was made from.
         """
         made = cls.__new__(cls)
-        made._recipe = None
+        made._spec = None
         made._start(cluster, engine, engine.scheduler_names(scheduler_name))
         return made
 
@@ -88,16 +88,16 @@ class Scheduler:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: the cluster, what the scheduler was made from, and its state; of a subclass, its attributes too."""
-        if self._recipe is None:
+        if self._spec is None:
             raise KubeclassicError("a scheduler that was made of an engine cannot be copied or pickled: make it by Scheduler(cluster, ...)")
         state = freeze_run(self._run, _objects(self.cluster))
-        more = {name: value for name, value in vars(self).items() if name not in ("cluster", "scheduler_names", "_recipe", "_run")}
-        return _thawed, (type(self), self.cluster, freeze_recipe(self._recipe), state), more or None
+        more = {name: value for name, value in vars(self).items() if name not in ("cluster", "scheduler_names", "_spec", "_run")}
+        return _thawed, (type(self), self.cluster, freeze_spec(self._spec), state), more or None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Scheduler:
-        make, (kind, cluster, recipe, state), more = self.__reduce__()
-        # A recipe never changes: it is shared, and so are the rules in it, which need not be of a kind that can be pickled.
-        made: Scheduler = make(kind, copy.deepcopy(cluster, memo), recipe, copy.deepcopy(state, memo))
+        make, (kind, cluster, spec, state), more = self.__reduce__()
+        # A spec never changes: it is shared, and so are the rules in it, which need not be of a kind that can be pickled.
+        made: Scheduler = make(kind, copy.deepcopy(cluster, memo), spec, copy.deepcopy(state, memo))
         vars(made).update(copy.deepcopy(more or {}, memo))
         return made
 
@@ -210,12 +210,12 @@ def check_pods(pods: object) -> None:
         raise wrong_type("pods", pods, "several, such as a list; schedule() takes one")
 
 
-def _thawed(kind: type[Scheduler], cluster: Cluster, recipe: Frozen, state: Frozen) -> Scheduler:
+def _thawed(kind: type[Scheduler], cluster: Cluster, spec: Frozen, state: Frozen) -> Scheduler:
     """The scheduler that was copied or pickled, for *cluster*, which is a copy of its own or the same."""
     made = kind.__new__(kind)
-    made._recipe = thaw_recipe(recipe)
-    made.cluster, made.scheduler_names = cluster, made._recipe.scheduler_names
-    made._run = thaw_run(state, made._recipe.engine(cluster.config_maps), _objects(cluster))
+    made._spec = thaw_spec(spec)
+    made.cluster, made.scheduler_names = cluster, made._spec.scheduler_names
+    made._run = thaw_run(state, made._spec.engine(cluster.config_maps), _objects(cluster))
     cluster.follow(made._run, told=True)
     return made
 

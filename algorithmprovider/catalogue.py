@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from ..core.guardedrules import guarded_predicate, guarded_priority
+from ..core.guard import guarded_predicate, guarded_priority
 from ..core.rule import Predicate, Priority
 from ..exceptions import PolicyError
 from ..predicates import CATALOGUE as PREDICATES

@@ -1,8 +1,9 @@
-"""The behaviours that ``releases.py`` puts into cells, each named after what it does."""
+"""The behaviours that ``releases.py`` puts into cells, each named after what it does, and tie-breaks in place of a release's own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -12,7 +13,8 @@ import numpy as np
 from ..api.meaning.labels import SelectorError
 from ..core.arrays.arithmetic import rounded
 from ..core.arrays.types import Ints
-from ..core.release import ClientCells
+from ..core.decision.ties import PickHost
+from ..core.release import ClientCells, Release
 
 REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
 ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
@@ -155,3 +157,36 @@ CLIENT_WITH_ATTACHMENTS = attrs.evolve(
     resources=MappingProxyType({**CLIENT_WITH_GROWING_PAUSES.resources, "VolumeAttachment": "storage.k8s.io/v1"}),
     device_api="resource.k8s.io/v1beta1",
 )
+
+
+class Lottery:
+    """Takes one at random; its state can be saved."""
+
+    def __init__(self, seed: int) -> None:
+        self._draw = random.Random(seed)
+
+    def __call__(self, ties: int, times: int) -> tuple[int, bool]:
+        return self._draw.randrange(ties), False
+
+
+TIE_BREAKS: dict[str, Callable[[Release, int], PickHost]] = {
+    "release": lambda release, seed: release.pick_host,
+    "round-robin": lambda release, seed: round_robin,
+    "first": lambda release, seed: first_best,
+    "random": lambda release, seed: Lottery(seed),
+}
+"""Name -> (release, seed) -> which of the best; see :attr:`~kubeclassic.core.engine.Engine.pick_host`."""
+
+
+def in_words(release: Release, pick: PickHost) -> str:
+    """Which of several best nodes *pick* takes, in words that follow "of these" or "of several best nodes".
+
+    >>> from .releases import RELEASES
+    >>> in_words(RELEASES["1.15"], RELEASES["1.15"].pick_host)
+    'each gets its turn, as in the original'
+    """
+    if pick is round_robin:
+        return "each gets its turn" + (", as in the original" if release.pick_host is round_robin else "")
+    if pick is first_best:
+        return "the first in visiting order is taken" + ("; the original takes one at random" if release.pick_host is first_best else "")
+    return "one is drawn at random" if isinstance(pick, Lottery) else "a rule of your own picks one"

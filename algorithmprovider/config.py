@@ -1,4 +1,4 @@
-"""What kube-scheduler is started with: a component configuration, and the Policy that it points to, in a file or a ConfigMap.
+"""What kube-scheduler is started with: a component configuration, the Policy that it points to, and what it reads from its environment.
 
 Upstream: pkg/scheduler/apis/config (v1alpha1, its defaults and validation), initPolicyFromFile and initPolicyFromConfigMap in
 pkg/scheduler/scheduler.go.
@@ -7,6 +7,7 @@ pkg/scheduler/scheduler.go.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -14,18 +15,21 @@ from typing import IO, Any
 import attrs
 
 from ..api.objects.integers import Int32
+from ..api.objects.quantity import MAX_INT64
 from ..api.reading.derive import UNREAD, Field, Schema
 from ..api.reading.documents import Document, PathLike, only_document, read_documents
 from ..api.reading.fields import Mismatch, entries, flag, shown, text
+from ..api.reading.formats.files import read_stream
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..exceptions import KubeclassicError, ManifestError, PolicyError
+from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from .catalogue import CATALOGUE, Catalogue
 from .cells import listed
 from .gates import resolved_gates
 from .policy import Policy, read_policy
 from .providers import resolve
 from .registry import DEFAULT_PROVIDER
+from .releases import RELEASES, find_release
 
 KIND = "KubeSchedulerConfiguration"
 API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha1")
@@ -263,3 +267,81 @@ def load_configuration(path: PathLike, stdin: IO[Any] | None = None) -> Algorith
     except KubeclassicError as error:
         raise PolicyError(str(error)) from None
     return read_configuration(document.data, document.where, Path(path).parent)
+
+
+MAX_PD_VOLS = "KUBE_MAX_PD_VOLS"
+"""How many cloud disks of each type a node can have that does not say so itself."""
+_DIGITS = re.compile(r"\+?0*([0-9]{1,19})", re.ASCII)
+
+
+def max_pd_vols(environment: Mapping[str, str]) -> int | None:
+    """The limit in *environment*; None if there is none, or if it is no whole number above 0 of 64 bits.
+
+    Upstream: getMaxVolLimitFromEnv in predicates.go, later in nodevolumelimits; what it cannot read it logs and ignores.
+    """
+    found = _DIGITS.fullmatch(environment.get(MAX_PD_VOLS, ""))
+    limit = int(found[1]) if found else 0
+    return limit if 0 < limit <= MAX_INT64 else None
+
+
+def ignored_limit(environment: Mapping[str, str]) -> str | None:
+    """A line about a limit that is there and does not count."""
+    written = environment.get(MAX_PD_VOLS, "")
+    if not written or max_pd_vols(environment) is not None:
+        return None
+    text = written[:40] + "..." * (len(written) > 40)
+    return f"{MAX_PD_VOLS}: got {text!r}, wanted a whole number above 0; it is ignored, as the original does"
+
+
+LAST_MINOR = 22
+"""Upstream: 1.22 was the last release that read Policies; 1.23 removed them."""
+
+
+@attrs.frozen
+class PolicyFile:
+    """A Policy (None: a provider's rules run) and the component configuration that it is a part of."""
+
+    document: Document | None
+    config: AlgorithmConfiguration
+
+    @property
+    def policy(self) -> Policy | None:
+        """The Policy, decoded; raises :class:`~kubeclassic.exceptions.PolicyError`."""
+        return None if self.document is None else decode_policy(self.document)
+
+
+def read_policy_file(file: Path) -> PolicyFile:
+    """What is in *file* (``-``: standard input). Raises :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
+    again = _stream(file)
+    if not _is_configuration(file, again()):
+        return PolicyFile(policy_document(file, again()), AlgorithmConfiguration())
+    config = load_configuration(file, again())
+    if config.policy() is None or config.source.policy is None or config.source.policy.file is None:
+        return PolicyFile(None, config)
+    return PolicyFile(policy_document(config.folder / config.source.policy.file), config)
+
+
+def _stream(file: Path) -> Any:
+    """A function that opens standard input from its start each time; None where *file* is another file."""
+    if str(file) != "-":
+        return lambda: None
+    content = read_stream(None)
+    return lambda: io.BytesIO(content)
+
+
+def _is_configuration(file: Path, stdin: IO[Any] | None) -> bool:
+    try:
+        return next((document.data.get("kind") for document in read_documents(file, stdin)), None) == KIND
+    except ManifestError:
+        return False  # the reader of Policies says what is wrong
+
+
+def release_of_policies(release: str, instead: str = "") -> Release:
+    """The release called *release*; *instead* says what else is wanted where it has no Policies. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    major, _, rest = release.removeprefix("v").partition(".")
+    minor = rest.partition(".")[0]
+    if major == "1" and minor.isdecimal() and int(minor) > LAST_MINOR:
+        raise UnknownNameError(f"--release: got {release}, but Policies ended with 1.{LAST_MINOR}; wanted {', '.join(RELEASES)}{instead}")
+    return find_release(release)

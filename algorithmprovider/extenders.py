@@ -68,7 +68,7 @@ class ExtenderConfig:
 
 
 def _seconds(value: Any) -> float:
-    # Upstream: a duration is a whole number of nanoseconds, and 0 stands for five seconds.
+    # Upstream: a duration is a whole number of nanoseconds, and 0 means five seconds.
     return whole(value) / NANOSECONDS or DEFAULT_TIMEOUT
 
 

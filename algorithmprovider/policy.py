@@ -122,7 +122,7 @@ class PriorityEntry:
 
 @attrs.frozen
 class Policy:
-    """A Policy as it was written; None for lists that are absent or null, which stand for the DefaultProvider's."""
+    """A Policy as it was written; None for lists that are absent or null, which mean the DefaultProvider's."""
 
     kind: str = ""
     api_version: str = ""

@@ -1,6 +1,7 @@
 """From a release, its gates and a Policy or a provider to the algorithm: which rules run, in which order, with which weights.
 
-Upstream: CreateFromProvider, CreateFromConfig and CreateFromKeys in pkg/scheduler/factory/factory.go.
+Upstream: CreateFromProvider, CreateFromConfig and CreateFromKeys in pkg/scheduler/factory/factory.go; RegisterCustomFitPredicate and
+RegisterCustomPriorityFunction in pkg/scheduler/factory/plugins.go.
 """
 
 from __future__ import annotations
@@ -13,13 +14,27 @@ import attrs
 from ..core.release import Release
 from ..core.rule import Algorithm, Predicate, Priority
 from ..exceptions import PolicyError
+from ..predicates.labelpresence import node_label_presence
 from ..predicates.metadata import metadata_fails
+from ..predicates.serviceaffinity import service_affinity
+from ..priorities.nodelabel import node_label
+from ..priorities.requestedtocapacity import requested_to_capacity_ratio_of
 from ..priorities.rule import MAX_PRIORITY
-from .catalogue import CATALOGUE, Catalogue
-from .custom import register_predicate, register_priority
+from ..priorities.serviceantiaffinity import service_anti_affinity
+from .catalogue import CATALOGUE, Catalogue, check_name
 from .extenders import ignored_resources, in_calling_order
 from .gates import resolved_gates
-from .policy import MAX_INT, Policy, read_policy, validate
+from .policy import (
+    MAX_INT,
+    Policy,
+    PredicateArgument,
+    PredicateEntry,
+    PriorityArgument,
+    PriorityEntry,
+    RatioArguments,
+    read_policy,
+    validate,
+)
 from .registry import DEFAULT_PROVIDER, Registry
 
 EQUIVALENCE_CACHE = "EnableEquivalenceClassCache"
@@ -118,3 +133,56 @@ def _weighed(registry: Registry, names: Iterable[str]) -> tuple[tuple[Priority, 
 def _int32(number: int) -> int:
     # Upstream: the Policy's weight is an int that is cut to 32 bits when it is read.
     return (number + 2**31) % 2**32 - 2**31
+
+
+def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
+    """Register the predicate that *entry* asks for under its name, in place of any other; returns the name."""
+    if entry.argument is not None:
+        _check_one(attrs.astuple(entry.argument, recurse=False), "predicate", "Predicate", entry.name)
+        check_name(entry.name)
+        registry.predicates[entry.name] = _predicate(entry.name, entry.argument)
+    elif entry.name not in registry.predicates:
+        raise PolicyError(f"Invalid configuration: Predicate type not found for {entry.name}")
+    return entry.name
+
+
+def register_priority(registry: Registry, entry: PriorityEntry) -> str:
+    """Register the priority that *entry* asks for under its name and weight, in place of any other; returns the name."""
+    name, argument = entry.name, entry.argument
+    if argument is not None:
+        _check_one(attrs.astuple(argument, recurse=False), "priority", "Priority", name)
+        check_name(name)
+        # Upstream: an argument is checked when the list of priorities is made, unless another entry has replaced it.
+        registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)
+    elif name not in registry.priorities:
+        raise PolicyError(f"Invalid configuration: Priority type not found for {name}")
+    registry.weights[name] = entry.weight
+    return name
+
+
+def _check_one(arguments: tuple[object, ...], what: str, title: str, name: str) -> None:
+    given = sum(argument is not None for argument in arguments)
+    if given != 1:
+        raise PolicyError(f"Exactly 1 {what} argument is required, numArgs: {given}, {title}: {name}")
+
+
+def _predicate(name: str, argument: PredicateArgument) -> Predicate:
+    if argument.service_affinity is not None:
+        return service_affinity(name, argument.service_affinity.labels)
+    assert argument.labels_presence is not None
+    return node_label_presence(name, argument.labels_presence.labels, argument.labels_presence.presence)
+
+
+def _priority(name: str, argument: PriorityArgument, reads_resources: bool) -> Priority:
+    if argument.service_anti_affinity is not None:
+        return service_anti_affinity(name, argument.service_anti_affinity.label)
+    if argument.label_preference is not None:
+        return node_label(name, argument.label_preference.label, argument.label_preference.presence)
+    assert argument.ratio is not None
+    return _ratio(name, argument.ratio, reads_resources)
+
+
+def _ratio(name: str, arguments: RatioArguments, reads_resources: bool) -> Priority:
+    shape = [(point.utilization, point.score) for point in arguments.shape]
+    resources = {resource.name: resource.weight for resource in arguments.resources} if reads_resources else {}
+    return requested_to_capacity_ratio_of(name, shape, resources)

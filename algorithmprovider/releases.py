@@ -1,8 +1,9 @@
 """The releases: everything in which they differ is in this file, and no other file compares version numbers.
 
-Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Each release is
-written as its changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14;
+Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Gates and releases are
+written as the changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14;
 the queue and the nominations of 1.13 are those of its late patch releases, as of 1.13.5.
+Upstream of the gates: pkg/features/kube_features.go, with the gates of the API server that it registers too.
 """
 
 from __future__ import annotations
@@ -13,10 +14,96 @@ import attrs
 
 from ..choices import DEFAULT_RELEASE as DEFAULT_RELEASE
 from ..core.pods import requests
-from ..core.release import ExtenderCells, GateEffect, LiveCells, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ..core.release import (
+    ExtenderCells,
+    GateEffect,
+    LiveCells,
+    NominationCells,
+    PreemptionCells,
+    QueueCells,
+    Release,
+    VolumeCells,
+    gates_after,
+)
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
-from . import cells, gatelists
+from . import cells
+
+GATES_1_12 = gates_after(
+    {},
+    alpha="""
+        APIResponseCompression AllAlpha BalanceAttachedNodeVolumes BlockVolume CSIBlockVolume CSIDriverRegistry CSINodeInfo
+        CustomCPUCFSQuotaPeriod DebugContainers DryRun EnableEquivalenceClassCache ExpandInUsePersistentVolumes
+        ExperimentalCriticalPodAnnotation HyperVContainer Initializers MountContainers NodeLease ProcMountType QOSReserved
+        ResourceLimitsPriorityFunction RunAsGroup RuntimeClass SCTPSupport ServiceNodeExclusion SupportPodPidsLimit
+        TTLAfterFinished TaintBasedEvictions VolumeSnapshotDataSource VolumeSubpathEnvExpansion
+    """,
+    beta="""
+        APIListChunking AppArmor AttachVolumeLimit CPUManager CRIContainerLogRotation CSIPersistentVolume CustomPodDNS
+        CustomResourceSubresources CustomResourceValidation DevicePlugins DynamicKubeletConfig ExpandPersistentVolumes
+        GCERegionalPersistentDisk HugePages KubeletPluginsWatcher LocalStorageCapacityIsolation PersistentLocalVolumes PodPriority
+        PodReadinessGates PodShareProcessNamespace ResourceQuotaScopeSelectors RotateKubeletClientCertificate
+        RotateKubeletServerCertificate ScheduleDaemonSetPods StreamingProxyRedirects Sysctls TaintNodesByCondition TokenRequest
+        TokenRequestProjection VolumeScheduling
+    """,
+    beta_off="ExperimentalHostUserNamespaceDefaulting",
+    ga="AdvancedAuditing MountPropagation StorageObjectInUseProtection SupportIPVSProxyMode VolumeSubpath",
+)
+
+GATES_1_13 = gates_after(
+    GATES_1_12,
+    alpha="BoundServiceAccountTokenVolume CustomResourceWebhookConversion DynamicAuditing KubeletPodResources",
+    beta="BlockVolume DryRun TaintBasedEvictions",
+    ga="CSIPersistentVolume GCERegionalPersistentDisk KubeletPluginsWatcher VolumeScheduling",
+)
+
+GATES_1_14 = gates_after(
+    GATES_1_13,
+    gone="EnableEquivalenceClassCache Initializers MountPropagation",
+    alpha="""
+        CSIMigration CSIMigrationAWS CSIMigrationGCE CSIMigrationOpenStack ServerSideApply SupportNodePidsLimit WindowsGMSA
+    """,
+    beta="CSIBlockVolume CSIDriverRegistry CSINodeInfo NodeLease RunAsGroup SupportPodPidsLimit ValidateProxyRedirects",
+    ga="PodPriority",
+    locked="CSIPersistentVolume CustomPodDNS HugePages KubeletPluginsWatcher PersistentLocalVolumes VolumeScheduling",
+)
+
+GATES_1_15 = gates_after(
+    GATES_1_14,
+    alpha="""
+        CSIInlineVolume CSIMigrationAzureDisk CSIMigrationAzureFile CustomResourceDefaulting ExpandCSIVolumes
+        LocalStorageCapacityIsolationFSQuotaMonitoring NonPreemptingPriority RequestManagement ServiceLoadBalancerFinalizer
+        VolumePVCDataSource
+    """,
+    beta="""
+        CustomResourcePublishOpenAPI CustomResourceWebhookConversion ExpandInUsePersistentVolumes KubeletPodResources RuntimeClass
+        SupportNodePidsLimit VolumeSubpathEnvExpansion
+    """,
+    locked="GCERegionalPersistentDisk PodReadinessGates",
+)
+
+GATES_1_16 = gates_after(
+    GATES_1_15,
+    gone="""
+        CSIPersistentVolume CustomPodDNS DebugContainers ExperimentalCriticalPodAnnotation HugePages KubeletPluginsWatcher
+        PodReadinessGates VolumeScheduling
+    """,
+    alpha="""
+        EndpointSlice EphemeralContainers EvenPodsSpread HPAScaleToZero IPv6DualStack NodeDisruptionExclusion PodOverhead
+        StartupProbe TopologyManager WindowsRunAsUserName
+    """,
+    alpha_on="LegacyNodeRoleBehavior",
+    beta="""
+        APIResponseCompression CSIInlineVolume CustomResourceDefaulting ExpandCSIVolumes ServerSideApply
+        ServiceLoadBalancerFinalizer VolumePVCDataSource WindowsGMSA
+    """,
+    locked="""
+        CustomResourcePublishOpenAPI CustomResourceSubresources CustomResourceValidation CustomResourceWebhookConversion
+        PodPriority
+    """,
+    deprecated_on="EnableAggregatedDiscoveryTimeout",
+)
+
 
 PRESSURE = ("CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure")
 
@@ -120,7 +207,7 @@ V1_12 = Release(
             "ImageLocalityPriority": 1,
         }
     ),
-    gates=gatelists.GATES_1_12,
+    gates=GATES_1_12,
     gate_effects=(TAINT_NODES_BY_CONDITION, RESOURCE_LIMITS),
     default_percentage=50,
     texts=MappingProxyType(
@@ -220,7 +307,7 @@ V1_12 = Release(
 V1_13 = attrs.evolve(
     V1_12,
     version="1.13",
-    gates=gatelists.GATES_1_13,
+    gates=GATES_1_13,
     gate_effects=(TAINT_NODES_BY_CONDITION, attrs.evolve(RESOURCE_LIMITS, adds_priority=True)),
     volumes=attrs.evolve(V1_12.volumes, claim_text_has_namespace=True, checks_phase=True, volume_mode="default"),
     preemption=attrs.evolve(V1_12.preemption, excludes_self=True, nominates_before_api=True),
@@ -245,7 +332,7 @@ V1_14 = attrs.evolve(
         name for before in V1_13.ordering for name in (("MaxCinderVolumeCount", before) if before == "CheckVolumeBinding" else (before,))
     ),
     predicates=(*V1_13.predicates, "MaxCinderVolumeCount"),
-    gates=gatelists.GATES_1_14,
+    gates=GATES_1_14,
     default_percentage=0,
     texts=MappingProxyType(
         {
@@ -285,7 +372,7 @@ V1_14 = attrs.evolve(
 V1_15 = attrs.evolve(
     V1_14,
     version="1.15",
-    gates=gatelists.GATES_1_15,
+    gates=GATES_1_15,
     ignorable_extenders_last=True,
     affinity_texts=MappingProxyType(
         {
@@ -310,7 +397,7 @@ V1_16 = attrs.evolve(
     V1_15,
     version="1.16",
     ordering=(*V1_15.ordering[:-1], "EvenPodsSpread", "MatchInterPodAffinity"),
-    gates=gatelists.GATES_1_16,
+    gates=GATES_1_16,
     gate_effects=(*V1_15.gate_effects, EVEN_PODS_SPREAD),
     incoming=requests.with_overhead,
     footprint=requests.with_overhead,

@@ -1,4 +1,4 @@
-"""A cluster as its objects: nodes, pods and everything else in the manifests. Followers are told of every change."""
+"""A cluster as its objects: nodes, pods and everything else in the manifests. Followers see every change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Given: TypeAlias = "KubeObject | Mapping[str, Any]"
 
 
 class Follower(Protocol):
-    """Is told what happens to the objects of a cluster."""
+    """Learns what happens to the objects of a cluster."""
 
     def put(self, item: KubeObject) -> None:
         """An object was added or changed."""
@@ -73,7 +73,7 @@ class Cluster:
     ) -> Cluster:
         """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML, JSON or JSON Lines.
 
-        What the API server would refuse is left out; ``warnings`` say so, and tell of fields that the API does not have, unless
+        What the API server would refuse is left out; ``warnings`` say so, and name fields that the API does not have, unless
         *strict_fields* refuses them. Raises
         :class:`~kubeclassic.exceptions.ManifestError` with the place.
         """

@@ -91,7 +91,7 @@ def load_documents(
 
 @attrs.define
 class _Place:
-    """Where an object is; written only where that is told."""
+    """Where an object is; written only where it is used."""
 
     where: str
     data: Mapping[str, Any]

@@ -16,7 +16,7 @@ MOST_ROWS = 50
 LONGEST = 160
 """Longer texts are shortened in a ``repr``, and in cells."""
 MEANINGS = ("good", "same", "near", "bad", "held")
-"""What a share stands for: fine, nothing new, worth a look, worse, not tried."""
+"""What a share means: fine, nothing new, worth a look, worse, not tried."""
 _DRAWING = "..cli.report.page.notebook"
 
 

@@ -70,7 +70,7 @@ class BindingCycle(Protocol):
 
     In order: :meth:`reserve`; where :meth:`waiting` answers with a wait, its end and :meth:`permitted`; :meth:`begin`; where
     :meth:`waits_for_claims` says so, the wait for volumes; :meth:`bind`. After a failure of any step but the first, others may fit:
-    ``EventRouter.pod_given_up`` tells the queue.
+    ``EventRouter.pod_given_up`` informs the queue.
     """
 
     ends_nominations: bool

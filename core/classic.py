@@ -24,18 +24,17 @@ from .decision.decision import Decision, Details
 from .decision.nodesearch import SearchResult, run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import Ranking, prioritize
-from .engine import NO_NODES, CycleError, Engine
-from .equivalence.cache import EquivalenceCache
+from .engine import NO_NODES, Engine, FilterError
+from .equivalence import EquivalenceCache
 from .incremental.answers import AnswerCache
 from .incremental.quick import QuickPath
 from .incremental.scoreboards import Scoreboards
-from .outlines.outlines import Outlines
-from .preemption.asked import victims_beside
+from .outlines import Outlines
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
 from .preemption.refusals import UnschedulableCache
-from .preemption.select import is_eligible, preempt
+from .preemption.select import is_eligible, preempt, victims_beside
 from .queue.clock import Clock
 from .queue.protocol import SchedulingQueue, make_queue
 from .router import EventRouter
@@ -66,7 +65,7 @@ class ClassicFlow:
     binding: ClassicBinding = attrs.field(init=False)
     outlines: Outlines = attrs.field(init=False)
     refusals: UnschedulableCache = attrs.field(init=False)
-    refused_again: Callable[[Cycle], Decision | None] | None = None
+    cached_failure: Callable[[Cycle], Decision | None] | None = None
     quick: Callable[[Cycle], int | None] = attrs.field(init=False)
     max_score: int = MAX_PRIORITY
     nominated_after: str | None = None
@@ -102,7 +101,7 @@ class ClassicFlow:
 
     # --- one cycle --------------------------------------------------------------------------------------------------
 
-    def refusal(self, pod: Pod) -> Decision | None:
+    def pre_check(self, pod: Pod) -> Decision | None:
         refused = basic_checks(pod, self.engine.listings.claims) if pod.spec.volumes else None
         if refused is None and not self.engine.cache.node_count:
             refused = NO_NODES
@@ -126,7 +125,7 @@ class ClassicFlow:
         order = self.order.one_pass()
         wanted = algorithm.wanted(len(order))
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
-        outlined = self.outlines.verdict(cycle) if engine.reads_at_once and engine.outlines(cycle) else None
+        outlined = self.outlines.verdict(cycle) if engine.transient_details and engine.outlines(cycle) else None
         found = search(cycle, engine.nominations, order, wanted, view, outlined)
         if algorithm.has_predicates:
             self.order.take(found.consumed)
@@ -136,25 +135,25 @@ class ClassicFlow:
             view.keep(found.verdict.plain, order[: found.consumed])
         errors = found.errors()
         if errors:
-            raise CycleError(aggregated(algorithm, errors))
+            raise FilterError(aggregated(algorithm, errors))
         engine.table.shared_names = True
         return Details(engine.table.names, found.feasible, found)
 
     def score(self, cycle: Cycle, rows: Rows) -> Ranking:
         ask = partial(prioritize, cycle, rows, self.engine.extenders)
-        is_outlined = self.engine.reads_at_once and self.engine.outlines(cycle)
+        is_outlined = self.engine.transient_details and self.engine.outlines(cycle)
         return self.outlines.ranking(cycle, rows, ask) if is_outlined else ask()
 
-    def make_room(self, cycle: Cycle, found: Details, decision: Decision) -> None:
+    def post_filter(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         assert found.search is not None
         decision.error = self._fit_error(found, found.search)
         if cycle.algorithm.preemption:
             decision.preemption = self._preempt(cycle, found.search)
         if decision.preemption is None or decision.preemption.node is None:
             self.refusals.note(cycle, found.search)
-            self.refused_again = self._refused_again
+            self.cached_failure = self._cached_failure
 
-    def _refused_again(self, cycle: Cycle) -> Decision | None:
+    def _cached_failure(self, cycle: Cycle) -> Decision | None:
         if min(cycle.table.priorities, default=cycle.pod.priority) < cycle.pod.priority:
             return None  # a pod of lower priority could leave
         kept = self.refusals.again(cycle)
@@ -247,7 +246,7 @@ class ClassicFlow:
     def failure_reason(self, decision: Decision) -> str:
         return UNSCHEDULABLE
 
-    def blame(self, pod: Pod) -> frozenset[str]:
+    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         return frozenset()
 
     # --- what others ask --------------------------------------------------------------------------------------------
@@ -255,15 +254,15 @@ class ClassicFlow:
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
         return self.engine.algorithm
 
-    def fits(self, cycle: Cycle, rows: Rows) -> Mask:
+    def evaluate(self, cycle: Cycle, rows: Rows) -> Mask:
         return search(cycle, self.engine.nominations, rows, len(rows)).fits
 
-    def listed(self) -> list[int]:
+    def node_list(self) -> list[int]:
         table = self.engine.table
         return [row for row in table.row_of.values() if table.has_node[row]]
 
     @contextmanager
-    def unmoved(self) -> Iterator[None]:
+    def preserving_state(self) -> Iterator[None]:
         equivalence = self.equivalence
         self.equivalence = None if equivalence is None else equivalence.frozen()
         try:
@@ -274,7 +273,7 @@ class ClassicFlow:
     def detours(self) -> tuple[int, Counter[str]]:
         return self.quick_path.taken, Counter({detour.value: count for detour, count in self.quick_path.detours.items()})
 
-    def parts(self) -> Mapping[str, Any]:
+    def shared_parts(self) -> Mapping[str, Any]:
         return {}
 
     def describe(self) -> Iterator[str]:

@@ -10,9 +10,8 @@ import attrs
 import numpy as np
 
 from ..api.objects import Node, Pod
-from .arrays.batch import Batch
+from .arrays.batch import Batch, DescribedBatch
 from .arrays.census import PodCount
-from .arrays.described import DescribedBatch
 from .arrays.table import NodeTable
 from .arrays.types import Rows, Scores
 from .binding import Binder
@@ -149,22 +148,22 @@ class Cycle:
 
 
 def _chosen(kept: Scores | CachedScores | PriorityError, priority: Priority, rows: Rows | None) -> Scores | PriorityError:
-    """The scores of *rows*: int64[k]; one number that stands for all (see :func:`evenly`), where that is enough for the reduce step."""
+    """The scores of *rows*: int64[k]; as a :func:`constant_array` where that is enough for the reduce step."""
     if isinstance(kept, np.ndarray | PriorityError):
         return kept
     assert rows is not None
     reduce = priority.reduce
     if kept.constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.constant == 0)):
-        return evenly(kept.constant, len(rows))
+        return constant_array(kept.constant, len(rows))
     found: Scores = kept.answer.take(rows)
     return found
 
 
 EVEN = (0,)
-"""The strides of an array that :func:`evenly` made."""
+"""The strides of an array that :func:`constant_array` made."""
 
 
 @lru_cache(1 << 10)
-def evenly(score: int, count: int) -> Scores:
+def constant_array(score: int, count: int) -> Scores:
     """The same *score* for each of *count* nodes: int64[count], read only, in the memory of one number."""
     return np.broadcast_to(np.int64(score), count)

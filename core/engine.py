@@ -29,8 +29,7 @@ from .cluster.snapshot import Snapshot
 from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
-from .decision.flow import Flow
-from .decision.phases import SUCCESS, UNSCHEDULABLE, Phase, PhaseHook
+from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
 from .decision.score import ScoreError
 from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
@@ -41,7 +40,7 @@ from .savepoint import Savepoint
 NO_NODES = "no nodes available to schedule pods"
 
 
-class CycleError(Exception):
+class FilterError(Exception):
     """An error in the filter step; the cycle ends with this text."""
 
 
@@ -62,7 +61,7 @@ class Engine:
     asks_later: bool = False
     """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
     listings: Listings = attrs.field(factory=Listings)
-    like: Engine | None = attrs.field(default=None)
+    reuse_snapshot_of: Engine | None = attrs.field(default=None)
     """A scheduler of the same release and gates that is over: this one takes over what it knows of nodes and pods."""
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
@@ -74,7 +73,7 @@ class Engine:
     binder: Binder = attrs.field(init=False)
     on_phase: PhaseHook | None = attrs.field(init=False, default=None)
     """Called when a phase of a cycle has ended; None: not called."""
-    reads_at_once: bool = attrs.field(init=False, default=False)
+    transient_details: bool = attrs.field(init=False, default=False)
     """The caller uses details before the next cycle, and never raw scores. See :mod:`.outlines`."""
     point: Savepoint | None = attrs.field(init=False, default=None)
     """The innermost savepoint, which has to know how things are undone; None: nothing is undone."""
@@ -84,17 +83,17 @@ class Engine:
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        if self.like is None:
-            self._know_nothing(self.algorithm.release)
+        if self.reuse_snapshot_of is None:
+            self._init_state(self.algorithm.release)
         else:
-            before, self.like = self.like, None
+            before, self.reuse_snapshot_of = self.reuse_snapshot_of, None
             self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         flow = self.flow = self.make_flow(self)
         self.binder, self._nominated, self._plugins = flow.binder, flow.nominated_after, flow.plugins_without
 
-    def _know_nothing(self, release: Release) -> None:
+    def _init_state(self, release: Release) -> None:
         """Begin without any node."""
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
@@ -113,10 +112,10 @@ class Engine:
 
         Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see :meth:`assume`.
         """
-        if (refusal := self.flow.refusal(pod)) is not None:
+        if (refusal := self.flow.pre_check(pod)) is not None:
             return refusal
         cycle = self.flow.begin(pod, details=details)
-        refused = self.flow.refused_again
+        refused = self.flow.cached_failure
         if refused is not None and self.on_phase is None and (again := refused(cycle)) is not None:
             return again
         if (row := self.flow.quick(cycle)) is not None:
@@ -130,7 +129,7 @@ class Engine:
         try:
             found = self.flow.filter(cycle)
             self._ask_extenders(cycle, found)
-        except (CycleError, ExtenderError) as error:
+        except (FilterError, ExtenderError) as error:
             decision.error = str(error)
             return decision
         if self.on_phase is not None:
@@ -139,7 +138,7 @@ class Engine:
             self._choose(cycle, found, decision)
         else:
             decision.is_fit_error = True
-            self.flow.make_room(cycle, found, decision)
+            self.flow.post_filter(cycle, found, decision)
         if cycle.details:
             decision.details = found
         return decision
@@ -241,23 +240,23 @@ class Engine:
         self.flow.order.position, self.ties.last_node_index = order, ties
 
     @contextmanager
-    def unmoved(self, pod: Pod) -> Iterator[None]:
+    def preserving_state(self, pod: Pod) -> Iterator[None]:
         """A savepoint for decisions on *pod* alone, which leave no notes either; its own nomination does not count, as in its own cycle."""
         self.snapshot.refresh()
         transient = self.table.transient.copy()
-        with self.savepoint(), self.flow.unmoved(), self.binder.undone(pod), self.listings.resource_claims.undone():
+        with self.savepoint(), self.flow.preserving_state(), self.binder.undone(pod), self.listings.resource_claims.undone():
             self.nominations.remove(pod)
             try:
                 yield
             finally:
                 self.table.transient[:, : transient.shape[1]] = transient
 
-    def outlook(self, pod: Pod, names: Sequence[str]) -> tuple[Mask, Ints]:
+    def evaluate_nodes(self, pod: Pod, names: Sequence[str]) -> tuple[Mask, Ints]:
         """On which of the nodes *names* the pod fits, bool[k], and with which total, int64[k]; 0 where it is not scored."""
-        with self.unmoved(pod):
+        with self.preserving_state(pod):
             rows = np.array([self.table.row_of[name] for name in names], np.intp)
             cycle = self.flow.begin(pod)
-            fits, totals = self.flow.fits(cycle, rows).copy(), np.zeros(len(rows), np.int64)
+            fits, totals = self.flow.evaluate(cycle, rows).copy(), np.zeros(len(rows), np.int64)
             if fits.any() and self.asks_extenders(pod):
                 fits = self._left_by_extenders(cycle, rows, fits)
             if np.count_nonzero(fits) > 1:
@@ -343,7 +342,7 @@ class Engine:
 
     def node_names(self) -> list[str]:
         """The names of all nodes, in the order of the list that is searched, as of the latest snapshot."""
-        return [self.table.names[row] for row in self.flow.listed()]
+        return [self.table.names[row] for row in self.flow.node_list()]
 
     @property
     def visits_each_once(self) -> bool:
@@ -385,9 +384,9 @@ class Engine:
         """The reason of condition PodScheduled for a pod that has no node after *decision*."""
         return self.flow.failure_reason(decision)
 
-    def blame(self, pod: Pod) -> frozenset[str]:
+    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
-        return self.flow.blame(pod)
+        return self.flow.take_unschedulable_plugins(pod)
 
     def new_nominations(self) -> Nominations:
         """An empty map of nominations, as the release has it."""

@@ -1,6 +1,6 @@
-"""The guard around a user's own rule: what it raises, and answers of a wrong kind, become one line that names the rule.
+"""Guards around a user's own rules: what they raise, and answers of a wrong kind, become one line that names the rule.
 
-Upstream's own rules run without it.
+Upstream's own rules run without guards.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from ..api.objects.quantity import MAX_INT64
 from ..exceptions import PolicyError, RuleError
 from .arrays.batch import Batch
-from .rule import PriorityError as CycleError
+from .arrays.types import Scores
+from .failures import Failures
+from .rule import Predicate, Priority, PriorityError, Reduction
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]
 """What a guard does with an answer to some arguments: gives it back, as the engine wants it, or raises :class:`Unwanted`."""
-PASSING = (CycleError, RuleError, PolicyError, KeyboardInterrupt, GeneratorExit, BrokenPipeError)
+PASSING = (PriorityError, RuleError, PolicyError, KeyboardInterrupt, GeneratorExit, BrokenPipeError)
 """What passes through a guard as it is: a rule may end the cycle, and the user the program."""
 NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
 """Packages whose frames are none of the user's."""
@@ -50,7 +52,7 @@ def anything(answer: Any, arguments: tuple[Any, ...]) -> Any:
 
 @attrs.frozen(eq=False)
 class RuleGuard:
-    """Calls *method* of the rule that *name* tells, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
+    """Calls *method* of the rule that *name* gives, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
 
     name: str
     method: Method
@@ -82,10 +84,10 @@ def refuse(name: str, method: Method, answered: str, wanted: str) -> NoReturn:
     raise RuleError(f"{name}{_definition(method)}: answered {answered}, wanted {wanted}")
 
 
-def told(answer: Any) -> str:
+def described(answer: Any) -> str:
     """*answer* in a few words.
 
-    >>> told(None), told("x" * 100), told(np.zeros(3))
+    >>> described(None), described("x" * 100), described(np.zeros(3))
     ('None', "'xxxxxxxxxxxx...xxxxxxxxxxxxx'", 'float64[3]')
     """
     if isinstance(answer, np.ndarray):
@@ -99,7 +101,7 @@ def told(answer: Any) -> str:
 def whole_number(answer: Any, node: str) -> int:
     """The score of *node*, which must be one of 64 bits."""
     if not isinstance(answer, int | np.integer) or not MIN_INT64 <= answer <= MAX_INT64:
-        raise Unwanted(f'{told(answer)} for node "{node}"', "a whole number of 64 bits")
+        raise Unwanted(f'{described(answer)} for node "{node}"', "a whole number of 64 bits")
     return int(answer)
 
 
@@ -178,3 +180,119 @@ def frozen_view(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+FAILURES = "Failures or None"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class GuardedPredicate(Predicate):
+    """A predicate behind guards. It is pickled as the one that was *declared*, which a module may hold."""
+
+    declared: Predicate
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return guarded_predicate, (self.declared,)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class GuardedPriority(Priority):
+    """The same for a priority."""
+
+    declared: Priority
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return guarded_priority, (self.declared,)
+
+
+def guarded_predicate(rule: Predicate) -> Predicate:
+    """*rule*, a user's own: whatever it does wrong is a :class:`~kubeclassic.exceptions.RuleError`."""
+    if isinstance(rule, GuardedPredicate):
+        return rule
+    name = f'predicate "{rule.name}"'
+    return GuardedPredicate(
+        name=rule.name, reads=rule.reads, check=guarded(name, rule.check, failures_of_batch),
+        concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
+        effect=None if rule.effect is None else guarded(f"{name}: effect", rule.effect), declared=rule,
+    )  # fmt: skip
+
+
+def guarded_priority(rule: Priority) -> Priority:
+    """The same for a priority."""
+    if isinstance(rule, GuardedPriority):
+        return rule
+    name = f'priority "{rule.name}"'
+    return GuardedPriority(
+        name=rule.name, reads=rule.reads, whole_list=rule.whole_list, score=guarded(name, rule.score, scores_of_batch),
+        concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
+        reduce=guarded_reduce(f"{name}: reduce", rule.reduce), declared=rule,
+    )  # fmt: skip
+
+
+def guarded_reduce(name: str, reduce: Any) -> Any:
+    """A reduce step, whole or in two halves; None stays None."""
+    if isinstance(reduce, Reduction):
+        summarise = guarded(name, unchanging(reduce.summarise), hashable)
+        return attrs.evolve(reduce, summarise=summarise, apply=guarded(name, unchanging(reduce.apply), scores_of_raw))
+    return None if reduce is None else guarded(name, unchanging(reduce), scores_of_raw)
+
+
+@attrs.frozen(eq=False)
+class Unchanging:
+    """A step after the scores that cannot write to the raw ones that it is given, as these may be kept."""
+
+    __wrapped__: Method
+
+    def __call__(self, pod: Any, raw: Scores, *more: Any) -> Any:
+        return self.__wrapped__(pod, frozen_view(raw), *more)
+
+
+def unchanging(method: Method) -> Method:
+    """*method*, a user's own, with raw scores that it cannot change."""
+    return method if guarded("", method) is method else Unchanging(method)
+
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+
+def failures_of_batch(answer: Any, arguments: tuple[Any, ...]) -> Failures | None:
+    """The answer of a predicate on (pod, nodes, cycle)."""
+    if answer is None:
+        return None
+    if not isinstance(answer, Failures):
+        raise Unwanted(described(answer), FAILURES)
+    fault = answer.fault(_batch(arguments).n)
+    if fault is not None:
+        raise Unwanted(*fault)
+    return answer.detached()
+
+
+def scores_of_batch(answer: Any, arguments: tuple[Any, ...]) -> Scores:
+    """The answer of a score on (pod, nodes, cycle)."""
+    return scores(answer, _batch(arguments).n)
+
+
+def scores_of_raw(answer: Any, arguments: tuple[Any, ...]) -> Scores:
+    """The answer of a reduce step on (pod, raw, ...)."""
+    return scores(answer, len(arguments[1]))
+
+
+def scores(answer: Any, n: int) -> Scores:
+    """Scores of *n* nodes, in an array of their own, as those behind a batch change later."""
+    if not isinstance(answer, np.ndarray) or answer.shape != (n,) or not np.can_cast(answer.dtype, np.int64):
+        odd = isinstance(answer, np.ndarray) and answer.dtype.kind == "f" and not np.isfinite(answer).all()
+        raise Unwanted(described(answer) + (" with NaN or infinity in it" if odd else ""), f"whole numbers, int64[{n}]")
+    return np.array(answer, np.int64)
+
+
+def hashable(answer: Any, arguments: tuple[Any, ...]) -> Any:
+    """A key, by which answers are kept."""
+    try:
+        hash(answer)
+    except TypeError:
+        raise Unwanted(described(answer), "a hashable value, such as a text or a tuple") from None
+    return answer
+
+
+def _batch(arguments: tuple[Any, ...]) -> Batch:
+    return next(argument for argument in arguments if isinstance(argument, Batch))

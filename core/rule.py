@@ -21,12 +21,12 @@ AnyCycle = Any
 """A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
 
 
-Refusal = tuple[str, Mask | tuple[bool, ...], Reasons]
+DomainRejection = tuple[str, Mask | tuple[bool, ...], Reasons]
 """A label key, for which of its values nodes are turned down, by code, and why. Where values are few, they are in a tuple: numpy takes
 longer for these than plain Python."""
-Refusals = Sequence[Refusal]
+DomainRejections = Sequence[DomainRejection]
 """The first that holds for a node decides."""
-Worths = Sequence[tuple[str, Ints | tuple[int, ...]]]
+ScoresByValue = Sequence[tuple[str, Ints | tuple[int, ...]]]
 """A label key, and the score of each of its values, by code, in a tuple where they are few. A node gets the sum."""
 Counts = Mapping[int, int]
 """How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of that many."""
@@ -72,7 +72,7 @@ def _of_row(rule: Predicate | Priority) -> bool:
     return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
-def never(pod: Template) -> bool:
+def always_false(pod: Template) -> bool:
     """False for every pod."""
     return False
 
@@ -104,14 +104,14 @@ class Predicate:
     """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
-    by_domain: Callable[[Template], bool] = never
+    by_domain: Callable[[Template], bool] = always_false
     """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
     the rows of its domains alone."""
-    by_value: Callable[[Template, AnyCycle], Callable[[], Refusals] | None] | None = None
-    """What tells the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
-    than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
+    by_value: Callable[[Template, AnyCycle], Callable[[], DomainRejections] | None] | None = None
+    """Computes the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
+    than counters of pods moves. None where the answer cannot be given so. Rows are looked at only where a value's answer became another."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], Reasons] | None] | None = None
-    """With ``by_domain``: what tells the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
+    """With ``by_domain``: computes the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
     is_idle: Callable[[Template, AnyCycle], bool] = never_idle
     """Whether, by the affinity terms, services and controllers that there are, it has nothing against any node, whatever nodes and pods
     come or go. It is asked again when one of these changes: ``census.terms_revision``, ``listings.owner_tick``."""
@@ -184,12 +184,12 @@ class Priority:
     reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
-    by_domain: Callable[[Template], bool] = never
+    by_domain: Callable[[Template], bool] = always_false
     """As in :class:`Predicate`."""
-    by_value: Callable[[Template, AnyCycle], Callable[[], Worths] | None] | None = None
-    """What tells the raw scores of all rows, as in :class:`Predicate`."""
+    by_value: Callable[[Template, AnyCycle], Callable[[], ScoresByValue] | None] | None = None
+    """Computes the raw scores of all rows, as in :class:`Predicate`."""
     by_row: Callable[[Template, AnyCycle], Callable[[int], int] | None] | None = None
-    """What tells the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""
+    """Computes the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""
     is_idle: Callable[[Template, AnyCycle], bool] = never_idle
     """As in :class:`Predicate`: whether every node gets the same score, the reduce step included."""
     is_of_row: bool = OF_ROW
@@ -205,9 +205,9 @@ class Priority:
 
 
 def _by_reference(rule: Predicate | Priority, function: Callable[..., Any]) -> tuple[Any, ...] | None:
-    """How to pickle a rule that stands in a module under the name of its function; None for another one."""
+    """How to pickle a rule of a module under the name of its function; None for another one."""
     module, name = function.__module__, getattr(function, "__qualname__", "")
-    # The module of the program itself is another one in another process: rules that stand there are pickled as they are.
+    # The module of the program itself is another one in another process: its rules are pickled as they are.
     stands = name and module != "__main__" and getattr(sys.modules.get(module), name, None) is rule
     return (_standing, (module, name)) if stands else None
 

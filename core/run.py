@@ -172,7 +172,7 @@ class Run:
     def ask(self, pod: Pod) -> Decision:
         """What a cycle for *pod* would decide now; the scheduler and the cluster do not change."""
         pod = self._pods.get(pod.key, pod)
-        with self.engine.unmoved(pod):
+        with self.engine.preserving_state(pod):
             return self.engine.schedule(pod)
 
     def take_retries(self) -> list[Pod]:

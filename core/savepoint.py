@@ -18,7 +18,7 @@ keeps is taken back with the outer one.
 | a pod waits for a node, or preempted others | what the run knows of it is as before |
 | nominations, visiting order, tie-break | as they were when the savepoint was set |
 
-What one decision leaves behind in notes of plugins and in the equivalence cache stays; :meth:`~.engine.Engine.unmoved` drops it as well.
+What one decision leaves in notes of plugins and in the equivalence cache stays; :meth:`~.engine.Engine.preserving_state` drops it too.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import attrs
 
+from ..algorithmprovider.cells import TIE_BREAKS
 from ..algorithmprovider.extenders import ExtenderConfig
-from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
 from ..core.decision.extender import Extender
@@ -41,7 +41,7 @@ def build_engine(
     """A scheduler of an algorithm (1.12 to 1.16) or of profiles (from 1.27 on).
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
-    :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
+    :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
     or those that the function makes of the ones that *wanted* names. *options* are fields of the Engine.
     *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself; upstream reads KUBE_MAX_PD_VOLS.
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.

@@ -1,7 +1,7 @@
 """The state of a scheduler as bytes, for copies and pickles of it.
 
 What follows from its configuration (rules, release, profiles) is not in the bytes: it is there as names, and the reader of the bytes has
-made it again from a :class:`~.recipe.Recipe`. Cached answers are left out too, as they can be worked out again.
+made it again from a :class:`~.schedulerspec.SchedulerSpec`. Cached answers are left out too, as they can be worked out again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..core.engine import Engine
 from ..core.rule import Predicate, Priority
 from ..core.run import Run
 from .parts import named_parts, plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
-from .recipe import Recipe
+from .schedulerspec import SchedulerSpec
 
 OURS = __name__.partition(".")[0]
 KNOWN = frozenset(sys.stdlib_module_names) | {OURS, "numpy"}
@@ -40,14 +40,14 @@ class Frozen:
         return Frozen(self.data, copy.deepcopy(self.foreign, memo))
 
 
-def freeze_recipe(recipe: Recipe) -> Frozen:
-    """*recipe*, with a user's own rules and plugins among the foreign objects."""
-    return _freeze(recipe, _upstream_rules())
+def freeze_spec(spec: SchedulerSpec) -> Frozen:
+    """*spec*, with a user's own rules and plugins among the foreign objects."""
+    return _freeze(spec, _upstream_rules())
 
 
-def thaw_recipe(frozen: Frozen) -> Recipe:
-    """The recipe."""
-    found: Recipe = _thaw(frozen, _upstream_rules())
+def thaw_spec(frozen: Frozen) -> SchedulerSpec:
+    """The spec."""
+    found: SchedulerSpec = _thaw(frozen, _upstream_rules())
     return found
 
 
@@ -58,7 +58,7 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
 
 
 def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
-    """The run as it was. *fresh* is a new engine of the same recipe; its rules and plugins become those of the run."""
+    """The run as it was. *fresh* is a new engine of the same spec; its rules and plugins become those of the run."""
     state = _thaw(frozen, {**objects, **_parts(fresh), "latest cycle": None})
     restore_plugins(fresh, state["plugins"])
     restore_waiting_pods(fresh, state["waiting"])

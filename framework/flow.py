@@ -21,20 +21,20 @@ from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
+from ..core.decision.flow import SUCCESS, Phase
 from ..core.decision.nodesearch import judge_twice
-from ..core.decision.phases import SUCCESS, Phase
 from ..core.decision.preemptionplan import Victims
 from ..core.decision.score import Ranking
-from ..core.engine import NO_NODES, CycleError, Engine
+from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.quick import QuickPath
 from ..core.incremental.scoreboards import Scoreboards
-from ..core.outlines.outlines import Outlines
-from ..core.preemption.asked import victims_beside
+from ..core.outlines import Outlines
 from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
 from ..core.preemption.refusals import UnschedulableCache
+from ..core.preemption.select import victims_beside
 from ..core.queue.clock import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder
@@ -109,7 +109,7 @@ class FrameworkFlow:
     """By profile."""
     outlines: Mapping[str, Outlines] = attrs.field(init=False)
     """By profile."""
-    refused_again: Callable[[FrameworkCycle], Decision | None] | None = None
+    cached_failure: Callable[[FrameworkCycle], Decision | None] | None = None
     binding: FrameworkBinding = attrs.field(init=False)
     max_score: int = MAX_NODE_SCORE
     nominated_after: str | None = ""
@@ -157,7 +157,7 @@ class FrameworkFlow:
 
     # --- one cycle --------------------------------------------------------------------------------------------------
 
-    def refusal(self, pod: Pod) -> Decision | None:
+    def pre_check(self, pod: Pod) -> Decision | None:
         if self._blamed:
             self._blamed.pop(pod.key, None)
         profile = self.profile_of(pod)
@@ -182,7 +182,7 @@ class FrameworkFlow:
         )  # fmt: skip
         return cycle
 
-    def _refused_again(self, cycle: FrameworkCycle) -> Decision | None:
+    def _cached_failure(self, cycle: FrameworkCycle) -> Decision | None:
         pod, refusals = cycle.pod, self.refusals[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER]
         post_filters = self._profile(pod).points.post_filter if self.preempts else ()
         if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
@@ -202,7 +202,7 @@ class FrameworkFlow:
         diagnosis = Diagnosis(table.names, order.rows(), profile.algorithm.release.framework)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter, on_phase = partial(run_pre_filter, cycle, profile), self.engine.on_phase
-        outlines = self._outlines(cycle) if self.engine.reads_at_once else None
+        outlines = self._outlines(cycle) if self.engine.transient_details else None
         outlined = None if outlines is None else outlines.verdict(cycle, pre_filter)
         outcome = pre_filter() if outlined is None else EVERYTHING
         if on_phase is not None:
@@ -210,7 +210,7 @@ class FrameworkFlow:
         if outcome.status is not None:
             diagnosis.rejected, diagnosis.narrowing = outcome.status, outcome.narrowing
             if not outcome.status.is_rejection:
-                raise CycleError(outcome.status.message)
+                raise FilterError(outcome.status.message)
             return found
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
         nominations = self.engine.nominations
@@ -218,20 +218,20 @@ class FrameworkFlow:
         found.passed_extenders = searched.passed_extenders
         order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
         if searched.error is not None:
-            raise CycleError(searched.error)
+            raise FilterError(searched.error)
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
         profile = self._profile(cycle.pod)
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
-        outlines = self._outlines(cycle) if self.engine.reads_at_once else None
+        outlines = self._outlines(cycle) if self.engine.transient_details else None
         return ask() if outlines is None else outlines.ranking(cycle, rows, ask)
 
     def _outlines(self, cycle: FrameworkCycle) -> Outlines | None:
         """What outlines the details of *cycle*, where they may be."""
         return self.outlines[self._profile(cycle.pod).scheduler_name] if self.engine.outlines(cycle) else None
 
-    def make_room(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
+    def post_filter(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
         if self.preempts and profile.points.post_filter:
             engine = self.engine
@@ -241,7 +241,7 @@ class FrameworkFlow:
         self._blamed[cycle.pod.key] = decision.plugins
         if diagnosis.search is not None and (decision.preemption is None or decision.preemption.node is None):
             self.refusals[profile.scheduler_name].note(cycle, diagnosis.search)
-            self.refused_again = self._refused_again
+            self.cached_failure = self._cached_failure
 
     def victims(self, cycle: FrameworkCycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
         preempts = self.preempts and self._profile(cycle.pod).points.post_filter
@@ -250,7 +250,7 @@ class FrameworkFlow:
         potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
         return victims_beside(cycle, self.engine.nominations, potential, counted_down(cycle.listings.budgets), given)
 
-    def blame(self, pod: Pod) -> frozenset[str]:
+    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         return self._blamed.pop(pod.key, NONE)
 
     # --- what follows from a decision -------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class FrameworkFlow:
         profile = self.profile_of(pod)
         return None if profile is None else profile.algorithm
 
-    def fits(self, cycle: FrameworkCycle, rows: Rows) -> Mask:
+    def evaluate(self, cycle: FrameworkCycle, rows: Rows) -> Mask:
         outcome = run_pre_filter(cycle, self._profile(cycle.pod))
         if outcome.status is not None:
             return np.zeros(len(rows), np.bool_)
@@ -285,17 +285,17 @@ class FrameworkFlow:
             found &= np.array([cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_)
         return found
 
-    def listed(self) -> list[int]:
+    def node_list(self) -> list[int]:
         rows: list[int] = self.order.rows().tolist()
         return rows
 
     @contextmanager
-    def unmoved(self) -> Iterator[None]:
+    def preserving_state(self) -> Iterator[None]:
         blamed, waits = dict(self._blamed), {id(profile.waiting_pods): profile.waiting_pods for profile in self.profiles.values()}
         try:
             with ExitStack() as stack:
                 for waiting in waits.values():
-                    stack.enter_context(waiting.unmoved())
+                    stack.enter_context(waiting.preserving_state())
                 yield
         finally:
             self._blamed = blamed
@@ -306,7 +306,7 @@ class FrameworkFlow:
             found.update({detour.value: count for detour, count in path.detours.items()})
         return sum(path.taken for path in paths), found
 
-    def parts(self) -> Mapping[str, Any]:
+    def shared_parts(self) -> Mapping[str, Any]:
         return {"config": self.config}
 
     def describe(self) -> Iterator[str]:

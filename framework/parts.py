@@ -20,7 +20,7 @@ def named_parts(engine: Engine) -> dict[str, Any]:
     """The parts of *engine* that follow from the options, by name."""
     algorithm = engine.algorithm
     found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
-    found |= engine.flow.parts()
+    found |= engine.flow.shared_parts()
     for name, profile in engine.profiles.items():
         parts = {"profile": profile, "algorithm": profile.algorithm, "cacheable": profile.cacheable, "points": profile.points}
         found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}

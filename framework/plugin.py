@@ -37,7 +37,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
 from ..core.failures import Failures
-from ..core.guard import Unwanted, told, whole_number
+from ..core.guard import Unwanted, described, whole_number
 from ..core.pods.notes import StateKey
 from ..core.pods.requests import exact_sums
 from ..core.pods.template import Entry, Template
@@ -268,9 +268,9 @@ def _outcome(status: Any, node: NodeView) -> Any:
     if status is None:
         return None
     if not isinstance(status, Status):
-        raise Unwanted(f'{told(status)} for node "{node.name}"', "a Status or None")
+        raise Unwanted(f'{described(status)} for node "{node.name}"', "a Status or None")
     if not isinstance(status.reasons, tuple) or not all(isinstance(reason, str) for reason in status.reasons):
-        raise Unwanted(f'a Status with the reasons {told(status.reasons)} for node "{node.name}"', "a tuple of texts")
+        raise Unwanted(f'a Status with the reasons {described(status.reasons)} for node "{node.name}"', "a tuple of texts")
     if status.code is Code.SUCCESS:
         return None
     return status.as_reasons() if status.is_rejection else status.message

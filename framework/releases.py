@@ -374,7 +374,7 @@ _MINOR = re.compile(r"v?1\.(\d+)\b")
 
 
 def is_auto(name: str | None) -> bool:
-    """Whether *name* stands for the release of the nodes."""
+    """Whether *name* means the release of the nodes."""
     return name == AUTO
 
 

@@ -7,8 +7,18 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-from ..core.guard import Check, RuleGuard, Unwanted, anything, guarded, told
-from ..core.guardedrules import failures_of_batch, guarded_reduce, hashable, scores_of_batch
+from ..core.guard import (
+    Check,
+    RuleGuard,
+    Unwanted,
+    anything,
+    described,
+    failures_of_batch,
+    guarded,
+    guarded_reduce,
+    hashable,
+    scores_of_batch,
+)
 from ..exceptions import PolicyError
 from .cycle.state import PostFilterResult, PreFilterResult
 from .extensionpoints import POINTS
@@ -86,9 +96,9 @@ def _status(answer: Any, arguments: tuple[Any, ...]) -> Status | None:
     if answer is None:
         return None
     if not isinstance(answer, Status) or not isinstance(answer.code, Code):
-        raise Unwanted(told(answer), "a Status or None")
+        raise Unwanted(described(answer), "a Status or None")
     if not isinstance(answer.reasons, tuple) or not all(isinstance(reason, str) for reason in answer.reasons):
-        raise Unwanted(f"a Status with the reasons {told(answer.reasons)}", "a tuple of texts")
+        raise Unwanted(f"a Status with the reasons {described(answer.reasons)}", "a tuple of texts")
     return answer
 
 
@@ -97,19 +107,19 @@ def _or_status(kind: type[Any], answer: Any, arguments: tuple[Any, ...]) -> Any:
     if isinstance(answer, kind):
         return answer
     if answer is not None and not isinstance(answer, Status):
-        raise Unwanted(told(answer), f"a {kind.__name__}, a Status or None")
+        raise Unwanted(described(answer), f"a {kind.__name__}, a Status or None")
     return _status(answer, arguments)
 
 
 def _truth(answer: Any, arguments: tuple[Any, ...]) -> bool:
     if not isinstance(answer, bool) and type(answer).__name__ != "bool_":
-        raise Unwanted(told(answer), "True or False")
+        raise Unwanted(described(answer), "True or False")
     return bool(answer)
 
 
 def _events(answer: Any, arguments: tuple[Any, ...]) -> Sequence[ClusterEvent]:
     if not isinstance(answer, Sequence) or not all(isinstance(event, ClusterEvent) for event in answer):
-        raise Unwanted(told(answer), "a list of ClusterEvents")
+        raise Unwanted(described(answer), "a list of ClusterEvents")
     return answer
 
 

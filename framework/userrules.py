@@ -83,13 +83,13 @@ def _near(names: Mapping[str, Any], kind: type[Any]) -> list[str]:
 
 
 def _module(home: str, place: str) -> ModuleType:
-    """The module *home*, or the one that the file *home* holds; errors in it are told in one line with their place."""
+    """The module *home*, or the one that the file *home* holds; errors in it are one line with their place."""
     is_file = home.endswith(".py") or "/" in home or os.sep in home
     try:
         return _loaded(home, place) if is_file else _imported(home)
     except KubeclassicError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a user's module does is told in one line
+    except (Exception, SystemExit) as error:  # whatever a user's module does is one line
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
         file, line = (error.filename, error.lineno) if isinstance(error, SyntaxError) else _last(frames)
         where = f" ({file}, line {line})" if file else ""

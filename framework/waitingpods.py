@@ -51,7 +51,7 @@ class WaitingPod:
 
     @property
     def timeout(self) -> float:
-        """After how many seconds of waiting it is rejected, as things stand: the shortest of the pending plugins' timeouts."""
+        """After how many seconds of waiting it is rejected: the shortest of the pending plugins' timeouts."""
         return min(self._timeouts.values(), default=0.0)
 
     def allow(self, plugin: str) -> None:
@@ -112,7 +112,7 @@ class WaitingPods:
         return waiting is not None
 
     @contextmanager
-    def unmoved(self) -> Iterator[None]:
+    def preserving_state(self) -> Iterator[None]:
         """A context in which nothing that plugins say to waiting pods counts."""
         before = self._by_uid
         self._by_uid = {uid: one.copy() for uid, one in before.items()}

@@ -155,9 +155,7 @@ _annotations = fields(
 """The annotations that a rule, admission or a drain reads."""
 _owner = fields(apiVersion=keep, kind=keep, name=name, uid=name, controller=keep)
 _times = {"creationTimestamp": keep, "deletionTimestamp": keep}
-_meta = fields(
-    name=name, namespace=namespace, uid=name, labels=labels, annotations=_annotations, ownerReferences=each(_owner), **_times
-)
+_meta = fields(name=name, namespace=namespace, uid=name, labels=labels, annotations=_annotations, ownerReferences=each(_owner), **_times)
 _namespace_meta = fields(name=namespace, uid=name, labels=labels, **_times)
 
 

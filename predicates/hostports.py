@@ -34,7 +34,7 @@ def pod_fits_host_ports(pod: Template, nodes: Batch, cycle: Cycle) -> Failures |
 
 def _clashing(pod: Template, nodes: Batch) -> Iterator[Port]:
     """The used ports that conflict with those of *pod*."""
-    # Upstream: ``::`` is an ordinary address here; only 0.0.0.0 stands for all.
+    # Upstream: ``::`` is an ordinary address here; only 0.0.0.0 means all.
     everywhere = {(protocol, number) for address, protocol, number in pod.ports if address == ANY_ADDRESS}
     for address, protocol, number in pod.ports:
         if (protocol, number) not in everywhere:

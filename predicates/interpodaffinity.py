@@ -23,7 +23,7 @@ from ..core.matching.namespaces import by_name
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
-from ..core.rule import Reads, Refusal, Refusals
+from ..core.rule import DomainRejection, DomainRejections, Reads
 from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 
@@ -41,8 +41,8 @@ def _by_domain(pod: Template) -> bool:
     return not pod.required_affinity
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
-    """What tells the answer for all rows by values of the topology keys."""
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], DomainRejections] | None:
+    """Computes the answer for all rows by values of the topology keys."""
     if not cycle.has_metadata:
         return None
     table = cycle.table
@@ -52,44 +52,44 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     unmet = unmet_by_value(RequiredAffinity.of(pod), table, AFFINITY_UNMET) if pod.required_affinity else list
     anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
 
-    def tell() -> Refusals:
+    def compute() -> DomainRejections:
         found = [*refused_by_value(refusing), *unmet()]
         if anti is not None:
             found += [(key, _above_0(counts), ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, table)]
         return found
 
-    return tell
+    return compute
 
 
 def unmet_by_value(
     affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False
-) -> Callable[[], list[Refusal]]:
-    """What tells for which values of its keys *affinity* is not met; *needs_keys*: even the first of its kind needs them."""
+) -> Callable[[], list[DomainRejection]]:
+    """Computes for which values of its keys *affinity* is not met; *needs_keys*: even the first of its kind needs them."""
     key, counter = affinity.keys[0], table.census.counter(affinity.wanted)
     column, is_alone = table.labels.get(key), affinity.itself
 
-    def first_of_its_kind(key: str) -> Refusal:
+    def first_of_its_kind(key: str) -> DomainRejection:
         size = len(table.labels[key].values) if key in table.labels else 1
         return key, (True, *[False] * (size - 1)), unmet
 
-    def tell() -> list[Refusal]:
-        found: list[Refusal] = [(key, _not_above_0(counts), unmet) for key, counts in _wanted_by_domain(affinity, table)]
+    def compute() -> list[DomainRejection]:
+        found: list[DomainRejection] = [(key, _not_above_0(counts), unmet) for key, counts in _wanted_by_domain(affinity, table)]
         return found or ([first_of_its_kind(key) for key in affinity.keys] if needs_keys else [])
 
     if len(affinity.keys) > 1 or column is None or len(column.values) > FEW:
-        return tell
+        return compute
     size = len(column.values)
 
-    def tell_few() -> list[Refusal]:
+    def compute_few() -> list[DomainRejection]:
         counts = counter.by(key, column)[:size].tolist()
         if is_alone and not any(counts):
             return [first_of_its_kind(key)] if needs_keys else []
         return [(key, tuple([count <= 0 for count in counts]), unmet)]
 
-    return tell_few
+    return compute_few
 
 
-def refused_by_value(refusing: Iterable[tuple[KeySums, Reasons]]) -> list[Refusal]:
+def refused_by_value(refusing: Iterable[tuple[KeySums, Reasons]]) -> list[DomainRejection]:
     """The values of topology keys where there is a pod of *refusing*, each with its reasons."""
     return [(sums.key, _above_0(values), reasons) for sums, reasons in refusing if (values := sums()) is not None]
 
@@ -105,7 +105,7 @@ def _not_above_0(counts: Ints) -> Mask | tuple[bool, ...]:
 
 
 def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:
-    """What tells the reasons against one row, where *pod* has no required affinity."""
+    """Computes the reasons against one row, where *pod* has no required affinity."""
     if not cycle.has_metadata or pod.required_affinity:
         return None
     census = cycle.table.census
@@ -118,17 +118,17 @@ def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:
 
 
 def first_refusing(refusing: Iterable[tuple[PodCount, str, Reasons]], table: NodeTable) -> Callable[[int], Reasons]:
-    """What tells the reasons against one row: those of the first of *refusing* that counts a pod in the row's domain by a topology key."""
+    """Computes the reasons against one row: those of the first of *refusing* that counts a pod in the row's domain by a topology key."""
     labels = table.labels
     asked = [(counter, key, labels[key], reasons) for counter, key, reasons in refusing if key and key in labels]
 
-    def tell(row: int) -> Reasons:
+    def compute(row: int) -> Reasons:
         for counter, key, column, reasons in asked:
             if counter.by(key, column).item(column.codes.item(row)) > 0:
                 return reasons
         return ()
 
-    return tell
+    return compute
 
 
 def _is_idle(pod: Template, cycle: Cycle) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
-from ..core.guard import Unwanted, told
+from ..core.guard import Unwanted, described
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Reads, Refusals, never, never_idle
+from ..core.rule import DomainRejections, Predicate, Reads, always_false, never_idle
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]
 EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]
@@ -27,16 +27,25 @@ class _Declare:
         key: Callable[[Template], Hashable] = lambda pod: pod,
         effect: Callable[[Template, Batch, Cycle], None] | None = None,
         concerns: Callable[[Template], bool] = lambda pod: True,
-        by_domain: Callable[[Template], bool] = never,
-        by_value: Callable[[Template, Cycle], Callable[[], Refusals] | None] | None = None,
+        by_domain: Callable[[Template], bool] = always_false,
+        by_value: Callable[[Template, Cycle], Callable[[], DomainRejections] | None] | None = None,
         by_row: Callable[[Template, Cycle], Callable[[int], Reasons] | None] | None = None,
         is_idle: Callable[[Template, Cycle], bool] = never_idle,
         parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:
         """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
         return lambda check: Predicate(
-            name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns, by_domain=by_domain, by_value=by_value,
-            by_row=by_row, is_idle=is_idle, parts=parts,
+            name=name,
+            check=check,
+            reads=reads,
+            key=key,
+            effect=effect,
+            concerns=concerns,
+            by_domain=by_domain,
+            by_value=by_value,
+            by_row=by_row,
+            is_idle=is_idle,
+            parts=parts,
         )
 
     def each_node(
@@ -67,7 +76,7 @@ def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
         if all(isinstance(reason, Reason) for reason in found):
             return found
         answer = found
-    raise Unwanted(f'{told(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error")
+    raise Unwanted(f'{described(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error")
 
 
 predicate: _Declare = _Declare()

@@ -28,7 +28,7 @@ from ..core.matching.spread import (
 )
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
-from ..core.rule import Reads, Refusals
+from ..core.rule import DomainRejections, Reads
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate
 
@@ -44,8 +44,8 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.group, pod.node_selector, required_node_affinity(pod))
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
-    """What tells the answer for all rows by values of the topology keys; None where it depends on more."""
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], DomainRejections] | None:
+    """Computes the answer for all rows by values of the topology keys; None where it depends on more."""
     constraints = hard_constraints(pod)
     limits = _limits(pod, constraints)
     if not cycle.has_metadata or any(text is not None for _, text, _ in limits):
@@ -55,8 +55,8 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
         return None
     reasons = (TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,)
     parts = [(counting[constraint.topology_key], most) for constraint, _, most in limits]
-    judging = [(part.key, part.index.exceeding, part.teller(table), most) for part, most in parts]
-    return lambda: [(key, exceeding(tell(), most), reasons) for key, exceeding, tell, most in judging]
+    judging = [(part.key, part.index.exceeding, part.counter_of(table), most) for part, most in parts]
+    return lambda: [(key, exceeding(compute(), most), reasons) for key, exceeding, compute, most in judging]
 
 
 @predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), by_value=_by_value)

@@ -21,7 +21,7 @@ def _tolerates_unschedulable(pod: Template) -> bool:
 
 @predicate("CheckNodeUnschedulable", reads=Reads.NODE, key=_tolerates_unschedulable)
 def check_node_unschedulable(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes with ``spec.unschedulable``, unless *pod* tolerates the taint that stands for it.
+    """Turn down nodes with ``spec.unschedulable``, unless *pod* tolerates the taint of that meaning.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeUnschedulablePredicate.
     """

@@ -28,7 +28,7 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import Counts, PriorityError, Reads, Reduction, Worths
+from ..core.rule import Counts, PriorityError, Reads, Reduction, ScoresByValue
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"
@@ -140,7 +140,7 @@ def _times_listed(nodes: Batch) -> Scores:
     return listed
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths]:
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], ScoresByValue]:
     """What tells the raw scores of all rows by values of the topology keys."""
     table = cycle.table
     terms = likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight)
@@ -148,7 +148,7 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths]:
     by_key = KeySums.of_each(terms, table, table.deleted_rows)
     own, unreadable_ones = _own_text(pod), table.census.counter(ANY_UNREADABLE)
 
-    def tell() -> Worths:
+    def tell() -> ScoresByValue:
         if own is not None or unreadable_ones.total:
             _refuse_unreadable(pod, table)
         return [(sums.key, values) for sums in by_key if (values := sums()) is not None]

@@ -12,7 +12,7 @@ from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.guard import whole_number
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, Worths, never, never_idle
+from ..core.rule import Priority, Reads, ScoresByValue, always_false, never_idle
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -31,8 +31,8 @@ class _Declare:
         reduce: Reduce | None = None,
         whole_list: bool = False,
         concerns: Callable[[Template], bool] = lambda pod: True,
-        by_domain: Callable[[Template], bool] = never,
-        by_value: Callable[[Template, Cycle], Callable[[], Worths] | None] | None = None,
+        by_domain: Callable[[Template], bool] = always_false,
+        by_value: Callable[[Template, Cycle], Callable[[], ScoresByValue] | None] | None = None,
         by_row: Callable[[Template, Cycle], Callable[[int], int] | None] | None = None,
         is_idle: Callable[[Template, Cycle], bool] = never_idle,
     ) -> Callable[[Score], Priority]:

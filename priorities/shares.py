@@ -54,7 +54,7 @@ def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
     Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by one number is faster.
     """
     table = nodes.table
-    common, is_proper = table.once("common capacity", lambda: _common_capacity(table))
+    common, is_proper = table.node_derived("common capacity", lambda: _common_capacity(table))
     if common is not None:
         return common, True
     found = nodes.limits[1:3]

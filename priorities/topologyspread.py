@@ -27,7 +27,7 @@ from ..core.matching.spread import (
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.rule import Counts, PriorityError, Reads, Reduction, Worths
+from ..core.rule import Counts, PriorityError, Reads, Reduction, ScoresByValue
 from .rule import MAX_PRIORITY, priority
 
 
@@ -58,7 +58,7 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summar
 
 def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> Summary:
     """The same where the counts of nodes are counted already; None where a node may lack a topology key or a selector is invalid."""
-    is_plain: bool = cycle.table.once((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle))
+    is_plain: bool = cycle.table.node_derived((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle))
     if not is_plain:
         return None
     total, least, most = sum([met * number for met, number in counts.items()]), min(counts, default=NO_MINIMUM), max(counts, default=0)
@@ -149,7 +149,7 @@ def _concerns(pod: Template) -> bool:
     return bool(soft_constraints(pod))
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths] | None:
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], ScoresByValue] | None:
     """What tells the raw scores of all rows by values of the topology keys; None where some rows lack a key."""
     constraints, table = soft_constraints(pod), cycle.table
     if not constraints or without_a_key(pod, constraints, Batch.everywhere(table)):

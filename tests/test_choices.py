@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from kubeclassic import choices
-from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
+from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.simulation.bench.cases import FORMS

@@ -17,7 +17,7 @@ CORE = "exceptions.py choices.py api/objects api/meaning api/notebooks.py api/fr
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
-    " core/matching core/volumes core/devices core/release core/cluster/listings.py core/cluster/listing.py core/cluster/resourceclaims.py"
+    " core/matching core/volumes core/devices core/release core/cluster/listings.py"
 )
 """What a rule may know of core: never what is remembered, how a decision is made, or the queue."""
 
@@ -40,10 +40,9 @@ ROWS = {
     "core/arrays": CORE,
     "core/rule.py core/cluster core/binding.py": CORE,
     "core/guard.py core/savepoint.py": CORE,
-    "core/guardedrules.py": CORE,
     "core/cycle.py core/queue core/decision/ties.py": CORE,
     "core/matching core/incremental core/decision": CORE,
-    "core/volumes core/devices core/preemption core/equivalence core/outlines": CORE,
+    "core/volumes core/devices core/preemption core/equivalence.py core/outlines.py": CORE,
     "core/engine.py": CORE,
     "core/feed.py": f"{CORE} api/garbage.py",
     "core/run.py core/router.py": CORE,

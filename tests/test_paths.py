@@ -36,7 +36,6 @@ from tests.support.worlds import (
     VOLUMES,
     Step,
     World,
-    afresh,
     algorithm,
     answer,
     beginning,
@@ -46,6 +45,7 @@ from tests.support.worlds import (
     remembered,
     steps_of,
     subject_of,
+    uncached,
     verbs_of,
 )
 
@@ -93,7 +93,7 @@ class TestEachRule:
                 continue
             rows = judged(cycle)
             found = remembered(rule, cycle, rows)
-            with afresh(cycle) as anew:
+            with uncached(cycle) as anew:
                 assert found == answer(rule, anew, Batch(cycle.table), rows), f"{name} after step {number} of {steps}"
 
     @sequences(0.1)
@@ -276,7 +276,7 @@ class TestSchedules:
     ) -> None:
         """Whoever reads details at once finds what a scheduler without memory says, whatever happened before."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
-        engines[0].reads_at_once = True
+        engines[0].transient_details = True
         world = World.of(*engines, subject=subject, details=(True, True))
         again = [("schedule", 0, form) for form in forms]
         for number, step in enumerate((*beginning(seed, SCHEDULING), *again, *data.draw(steps_of(SCHEDULING, 8)), *again, *again)):

@@ -12,8 +12,8 @@ LIMITS: dict[Way, int] = {
     ("affinity", "1.16", False): 113, ("affinity", "1.27", False): 132,
     ("antiaffinity", "1.16", False): 89, ("antiaffinity", "1.27", False): 107,
     ("spread", "1.16", False): 94, ("spread", "1.27", False): 69,
-    ("mixed", "1.16", False): 174, ("mixed", "1.27", False): 264,
-    ("preemption", "1.16", False): 266, ("preemption", "1.27", False): 292,
+    ("mixed", "1.16", False): 171, ("mixed", "1.27", False): 261,
+    ("preemption", "1.16", False): 265, ("preemption", "1.27", False): 291,
     ("manifest", "1.16", False): 91, ("manifest", "1.27", False): 99,
 }  # fmt: skip
 """Way -> switches between files at most."""

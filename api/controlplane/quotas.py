@@ -156,8 +156,8 @@ def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
     over = [name for name, quantity in asked.items() if name in bounds and _sum(used, name, quantity) > bounds[name]]
     if not over:
         return None
-    told = (_written({name: amounts[name] for name in over if name in amounts}) for amounts in (asked, used, bounds))
-    return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *told)
+    text = (_written({name: amounts[name] for name in over if name in amounts}) for amounts in (asked, used, bounds))
+    return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *text)
 
 
 def _sum(used: Amounts, name: str, quantity: Quantity) -> Quantity:

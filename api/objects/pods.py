@@ -192,7 +192,6 @@ class Pod(KubeObject):
         return bound
 
 
-
 def _copier(kind: type[V]) -> Callable[[V], V]:
     """What makes a shallow copy of a frozen value of *kind*."""
     names = [field.name for field in attrs.fields(kind)]

@@ -19,9 +19,7 @@ from .schema import schema
 __all__ = ["decode", "decode_kind", "describe"]
 
 
-def decode(
-    document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False
-) -> KubeObject | None:
+def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False) -> KubeObject | None:
     """The object in *document*; None for a kind that scheduling does not read.
 
     *kind* alone picks the class; the API group does not count. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*

@@ -58,7 +58,7 @@ class File:
                 yield _document(data, repeats, f"{self.where}, document {number}", self.found)
 
     def long_list(self) -> SplitList | None:
-        """The only document, unread, if it is a long list in JSON; None too where only :meth:`documents` can tell."""
+        """The only document, unread, if it is a long list in JSON; None too where only :meth:`documents` can read it."""
         return split_list(self.content) if len(self.content) >= _LONG and _looks_like_json(self.content) else None
 
 

@@ -36,7 +36,7 @@ class Validation:
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
         """What there is to say about *item*; each path begins with *path*."""
         parts = _pod_parts(item) if isinstance(item, Pod) else _node_parts(item) if isinstance(item, Node) else ()
-        return [f"{path}{told}{_SUFFIX}" for where, part, check in parts for told in self._told(where, part, check)]
+        return [f"{path}{text}{_SUFFIX}" for where, part, check in parts for text in self._told(where, part, check)]
 
     def refused_in_template(self, kind: str, data: Mapping[str, Any]) -> list[str]:
         """What there is to say about the pods of a workload of *kind*, from its JSON form; nothing, if they cannot be read."""
@@ -106,8 +106,8 @@ def _once(keys: Iterable[Hashable], path: str, what: str) -> Told:
     seen: set[Hashable] = set()
     for key in keys:
         if key in seen:
-            told = ", ".join(map(str, key)) if isinstance(key, tuple) else key
-            yield f"{path}: got {what} {shown(told)} twice, wanted each once"
+            text = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+            yield f"{path}: got {what} {shown(text)} twice, wanted each once"
         seen.add(key)
 
 

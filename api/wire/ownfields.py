@@ -1,4 +1,4 @@
-"""The JSON form of an object as far as its own fields tell it, and the manifest that it came from brought up to date.
+"""The JSON form of an object as far as its own fields hold it, and the manifest that it came from brought up to date.
 
 An object can differ from its manifest: it got defaults, a node, a nomination. What it says itself counts.
 """

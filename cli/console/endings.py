@@ -128,4 +128,3 @@ def _kept(report: str) -> str | None:
             stream.write(report)
         return file
     return None
-

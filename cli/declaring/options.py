@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def environments_max_pd_vols() -> int | None:
     """What KUBE_MAX_PD_VOLS says, with a warning if it does not count."""
-    from ...algorithmprovider.environment import ignored_limit, max_pd_vols
+    from ...algorithmprovider.config import ignored_limit, max_pd_vols
 
     if (ignored := ignored_limit(os.environ)) is not None:
         warn(ignored)

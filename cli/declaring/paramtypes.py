@@ -134,7 +134,6 @@ class ConfigurationText(TextType):
 CONFIGURATION = ConfigurationText()
 
 
-
 class ExtendersOption(click.Option):
     """``off``, ``record FILE`` or ``replay FILE``: the file may be a word of its own."""
 

@@ -16,8 +16,8 @@ from ...choices import TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...framework.options import FIELDS, Declared, declared_of
-from ...framework.recipe import ConfigMaps
 from ...framework.releases import is_auto
+from ...framework.schedulerspec import ConfigMaps
 from .setup import Setup
 
 OPTIONS: Mapping[str, str] = {declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key}
@@ -62,7 +62,7 @@ class NamedSetup:
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name, for what is refused."""
         try:
-            return self.setup.recipe.engine(config_maps)
+            return self.setup.spec.engine(config_maps)
         except PolicyError as error:
             found = PolicyError(f"--{self.name}: {error}")
             for hint in getattr(error, "__notes__", ()):

@@ -12,8 +12,8 @@ from ...api.objects import Node
 from ...choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.options import FIELDS, declared_of, in_words, options_of, version_of
-from ...framework.recipe import Recipe
 from ...framework.releases import AUTO, FRAMEWORK_RELEASES, chosen_release, is_auto
+from ...framework.schedulerspec import SchedulerSpec
 
 
 def flag_of(name: str) -> str:
@@ -73,12 +73,12 @@ class Setup:
         options_of(self.values, self.called)
 
     @cached_property
-    def recipe(self) -> Recipe:
+    def spec(self) -> SchedulerSpec:
         """What the scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what is refused."""
-        return Recipe.of(options_of(self.values, self.called), ConfiguredExtenders(self.get("extenders")), self.called)
+        return SchedulerSpec.of(options_of(self.values, self.called), ConfiguredExtenders(self.get("extenders")), self.called)
 
     @property
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
         given = any(self.get(name) is not None for name in ("policy_configmap", "policy", "profile", "config"))
-        return given and self.get("extenders") != "off" and (is_auto(self.release) or self.recipe.may_call_extenders)
+        return given and self.get("extenders") != "off" and (is_auto(self.release) or self.spec.may_call_extenders)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...algorithmprovider.description.cellwords import CELLS, value_in_words
+from ...algorithmprovider.description import CELLS, value_in_words
 from ...framework.description.contrasts import Change
 from ...framework.description.correspondences import SAME, Successor
 from ...framework.description.describe import (

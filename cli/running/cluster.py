@@ -37,7 +37,7 @@ class Opened:
     @property
     def scheduler_names(self) -> frozenset[str]:
         """Whose pods wait."""
-        return self.setup.recipe.scheduler_names
+        return self.setup.spec.scheduler_names
 
 
 def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Opened:
@@ -46,15 +46,15 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Ope
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
     if not is_auto(setup.release):
-        setup.recipe  # noqa: B018  # mistakes are told before any file is read
+        setup.spec  # noqa: B018  # mistakes are told before any file is read
     with reading(paths):
         files = cluster.files(paths, keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
-    recipe = settled.recipe
+    spec = settled.spec
     with reading(paths):
-        scenario = files.scenario(recipe.scheduler_names, cron_jobs=cluster.cron_jobs, priorities=recipe.keeps_priorities)
+        scenario = files.scenario(spec.scheduler_names, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
     tell_edits(scenario)
-    engine = recipe.engine(scenario.config_maps)
+    engine = spec.engine(scenario.config_maps)
     ours = [engine.algorithm]
     noted = with_release_notices(scenario, ours, ours if setup.release is None else (), ours if is_auto(setup.release) else ())
     return Opened(settled, checked_scenario(noted, cluster), engine)
@@ -103,9 +103,9 @@ def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Named
     for before, one in zip(wanted, settled, strict=True):
         if is_auto(before.setup.release):
             note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes)}")
-    recipe = settled[0].setup.recipe
+    spec = settled[0].setup.spec
     with reading(paths):
-        scenario = files.scenario(recipe.first_scheduler_name, cron_jobs=cluster.cron_jobs, priorities=recipe.keeps_priorities)
+        scenario = files.scenario(spec.first_scheduler_name, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     algorithms = [engine.algorithm for engine in engines.values()]

@@ -68,17 +68,17 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
 
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> Replay:
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
-    names = provisional.recipe.scheduler_names
+    names = provisional.spec.scheduler_names
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
     choice = InputOptions(
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
         digest=places.checkpoint is not None, keeps_manifests=setup.may_call_extenders,
-        cron_jobs=more["cron_jobs"], priorities=provisional.recipe.keeps_priorities,
+        cron_jobs=more["cron_jobs"], priorities=provisional.spec.keeps_priorities,
         strict_fields=more["strict"],
     )  # fmt: skip
     with telling("reading", ", ".join(map(str, paths))):
         inputs = read_inputs(paths, choice)
-    engine = settled_for(setup, inputs.nodes).recipe.engine(inputs.config_maps)
+    engine = settled_for(setup, inputs.nodes).spec.engine(inputs.config_maps)
     inputs = attrs.evolve(inputs, warnings=input_notices(inputs, engine.algorithm, setup.release))
     if more["strict"]:
         refuse_unread(inputs.warnings)
@@ -115,7 +115,7 @@ def _run(recording: Recording) -> None:
     with _stopped_by_interrupt(recording), settled(), _counting(recording, total) as show:
         for steps in recording.run():
             if steps % BAR_STEPS == 0:
-                show(recording.replay.position + recording.replay.program.position, duration(recording.replay.now))
+                show(recording.replay.position + recording.replay.workload.position, duration(recording.replay.now))
         recording.end()
 
 

@@ -1,10 +1,10 @@
-"""What a rule sees: all rows of a table, some of them, or a what-if copy of some; it cannot tell which."""
+"""What a rule sees: all rows of a table, some of them, or a what-if copy of some; it does not know which."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 import attrs
 import numpy as np
@@ -16,9 +16,30 @@ from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
 from .census import PodCount, Query
 from .columns import ColumnView, NodeColumn, grown
-from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
+
+T = TypeVar("T")
+
+
+class Lazy(Generic[T]):
+    """As :func:`functools.cached_property`, without the lock that it has before Python 3.12: one thread reads the batches of a decision."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make: Callable[[Any], T] = make
+        self.name: str = make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> Lazy[T]: ...
+    @overload
+    def __get__(self, owner: object, kind: type) -> T: ...
+    def __get__(self, owner: Any, kind: type) -> Lazy[T] | T:
+        if owner is None:
+            return self
+        found = owner.__dict__[self.name] = self.make(owner)
+        return found
+
 
 NO_COLUMN: NodeColumn[str | None] = NodeColumn(None)
 ZONE = ""
@@ -50,7 +71,7 @@ class Batch:
     table: NodeTable
     rows: Rows | None = None
     is_described: ClassVar[bool] = False
-    """Whether labels are those that an extender sent; see :mod:`.described`."""
+    """Whether labels are those that an extender sent; see :class:`DescribedBatch`."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.n} {'rows: the whole table' if self.rows is None else 'nodes'}>"
@@ -78,7 +99,7 @@ class Batch:
     @staticmethod
     def everywhere(table: NodeTable) -> Batch:
         """All rows of *table*."""
-        found: Batch = table.once(Batch, lambda: Batch(table))
+        found: Batch = table.node_derived(Batch, lambda: Batch(table))
         return found
 
     # --- the node ---------------------------------------------------------------------------------------------------
@@ -330,7 +351,7 @@ class Batch:
         return np.zeros(self.n, np.int64)
 
     def placed(self, query: Query) -> Ints:
-        """Pods that *query* counts and that stand on each node by an edit, those only nominated left out: int64[n]."""
+        """Pods that *query* counts on each node by an edit, without nominated ones: int64[n]."""
         return np.zeros(self.n, np.int64)
 
     def given(self, query: Query) -> Ints:
@@ -341,3 +362,24 @@ class Batch:
 def _pairs(pairs: Collection[tuple[int, int]]) -> Ints:
     """Pairs of numbers as two rows: int64[2, pairs]."""
     return np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs)).reshape(-1, 2).T
+
+
+@attrs.define(eq=False, slots=False)
+class DescribedBatch(Batch):
+    """Some rows of a table, with the labels of ``nodes``, which are in the same order.
+
+    A value that no node of the table ever had counts as absent.
+    """
+
+    nodes: Sequence[Node] = ()
+    is_described: ClassVar[bool] = True
+
+    def some(self, indexes: Rows) -> DescribedBatch:
+        return DescribedBatch(self.table, self.indexes[indexes], [self.nodes[i] for i in indexes.tolist()])
+
+    def label(self, key: str) -> ColumnView[str | None]:
+        column = self.table.labels.get(key)
+        if column is None:
+            return ColumnView(NO_COLUMN, np.zeros(self.n, np.intp))
+        codes = (column.known(node.labels.get(key)) for node in self.nodes)
+        return ColumnView(column, np.fromiter((max(code, 0) for code in codes), np.intp, self.n))

@@ -13,9 +13,8 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from ..pods.pairs import Pair, Pairs
 from ..pods.template import Group, Template
-from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers, unreadable
+from ..pods.terms import ROLES, Pair, Pairs, TermCarriers, TermIndex, carriers, unreadable
 from .columns import NodeColumn, grown
 from .types import Ints
 
@@ -24,7 +23,7 @@ MOST_MOVED = 1 << 10
 
 
 class Query(Hashable, Protocol):
-    """Which pods to count: a hashable value that tells by template."""
+    """Which pods to count: a hashable value that decides by template."""
 
     @property
     def pairs(self) -> Collection[Pair]:

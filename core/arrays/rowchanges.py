@@ -32,7 +32,7 @@ class Derived:
 
 @attrs.define(eq=False, repr=False)
 class ChangeLog(Revisions[Event]):
-    """A :class:`~.trail.Trail` of the table with one row a step, which also tells which pod came."""
+    """A :class:`~.trail.Trail` of the table with one row a step, with the pods that came."""
 
     limit: int = 100_000
     node_revision: int = 0

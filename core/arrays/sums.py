@@ -22,7 +22,7 @@ def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> 
 
     It is the same each time for one *purpose*, and so are its contents. New memory of that size can take longer to get than a sum takes.
     """
-    found: NDArray[Any] = nodes.table.once((workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind))
+    found: NDArray[Any] = nodes.table.node_derived((workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind))
     return found
 
 

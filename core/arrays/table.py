@@ -140,9 +140,9 @@ class NodeTable:
     @property
     def has_nodeless(self) -> bool:
         """Whether any row in use has no node object."""
-        return bool(self.once("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any())))
+        return bool(self.node_derived("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any())))
 
-    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def node_derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
         if self._once_at != self.changed.node_revision or len(self._once.kept) > MOST_KEPT:
             self._once_at, self._once = self.changed.node_revision, Derived()

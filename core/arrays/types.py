@@ -1,4 +1,4 @@
-"""Names for arrays by what is in them. Shapes stand in the docstrings of those who have them."""
+"""Names for arrays by what is in them. Shapes are in the docstrings of their owners."""
 
 from __future__ import annotations
 

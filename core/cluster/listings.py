@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
 import attrs
 
 from ...api.objects import (
@@ -13,9 +17,12 @@ from ...api.objects import (
     Namespace,
     PersistentVolume,
     PersistentVolumeClaim,
+    Pod,
     PodDisruptionBudget,
+    PodResourceClaim,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
     Service,
@@ -23,8 +30,216 @@ from ...api.objects import (
     StorageClass,
     VolumeAttachment,
 )
-from .listing import Listing, Tick
-from .resourceclaims import ResourceClaims
+from ..arrays.trail import Revisions
+
+Kind = TypeVar("Kind", bound=KubeObject)
+
+
+@attrs.define(eq=False, repr=False)
+class Tick:
+    """A revision that several listings share: it moves with a change of any of them."""
+
+    count: int = 0
+
+
+@attrs.define(eq=False, repr=False)
+class Listing(Generic[Kind]):
+    """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*.
+
+    ``group``: the attribute of an object by which :meth:`within` finds it.
+    """
+
+    version: int = 0
+    tick: Tick = attrs.field(factory=Tick)
+    group: str = "namespace"
+    _objects: dict[str, Kind] = attrs.field(factory=dict)
+    _sorted: list[Kind] | None = None
+    _groups: dict[str, list[Kind]] | None = None
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __iter__(self) -> Iterator[Kind]:
+        """All objects in ascending order of their keys."""
+        if self._sorted is None:
+            self._sorted = [self._objects[key] for key in sorted(self._objects)]
+        return iter(self._sorted)
+
+    def get(self, key: str) -> Kind | None:
+        """The object called *key*, or None."""
+        return self._objects.get(key)
+
+    def within(self, group: str) -> list[Kind]:
+        """The objects of *group*, which is a namespace for most kinds, in ascending order of their keys. Not to be changed."""
+        if self._groups is None:
+            self._groups = {}
+            for item in self:
+                self._groups.setdefault(getattr(item, self.group), []).append(item)
+        return self._groups.get(group, [])
+
+    def groups(self) -> Collection[str]:
+        """The groups that have objects."""
+        self.within("")
+        return () if self._groups is None else self._groups.keys()
+
+    def put(self, item: Kind) -> None:
+        """Add or replace an object."""
+        self._objects[item.key] = item
+        self._touch()
+
+    def drop(self, key: str) -> None:
+        """Remove an object, if it exists."""
+        if self._objects.pop(key, None) is not None:
+            self._touch()
+
+    def _touch(self) -> None:
+        self.version += 1
+        self.tick.count += 1
+        self._sorted = None
+        self._groups = None
+
+
+# --- claims to devices: upstream's dra_manager.go and allocateddevices.go in plugins/dynamicresources ---
+
+DeviceId = tuple[str, str, str]
+"""Driver, pool, device."""
+
+
+def held_by(claim: ResourceClaim | None) -> tuple[DeviceId, ...]:
+    """The devices that *claim* has for itself: those with admin access it shares."""
+    allocation = None if claim is None else claim.status.allocation
+    if allocation is None:
+        return ()
+    return tuple((one.driver, one.pool, one.device) for one in allocation.results if not one.admin_access)
+
+
+@attrs.define(eq=False, repr=False)
+class DeviceLog(Revisions[tuple[DeviceId, ...]]):
+    """Which devices were given or given back, step by step."""
+
+    def note(self, devices: tuple[DeviceId, ...]) -> None:
+        """These may be held by another claim now, or by none."""
+        if not devices:
+            return
+        self._steps.append(devices)
+        self.revision: int = self.revision + 1
+        if len(self._steps) > self.limit:
+            self._drop(len(self._steps) // 2)
+
+
+@attrs.frozen
+class ClaimWrite:
+    """A claim that the scheduler changes: what it was, and what it is to be."""
+
+    before: ResourceClaim
+    after: ResourceClaim
+
+
+@attrs.define(eq=False, repr=False)
+class ResourceClaims(Listing[ResourceClaim]):
+    """The claims as the API has them, with those that are being allocated."""
+
+    holders: dict[DeviceId, int] = attrs.field(factory=dict)
+    """Device -> how many claims hold it; without those that none holds."""
+    log: DeviceLog = attrs.field(factory=DeviceLog)
+    pending: dict[str, ResourceClaim] = attrs.field(factory=dict)
+    """Key -> a claim with the devices that it gets, until they are written to it."""
+    writes: list[ClaimWrite] | None = None
+    """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out; None: nothing writes."""
+    _before: dict[str, ResourceClaim | None] | None = None
+    """What was there before a trial, which is undone in the end."""
+
+    def put(self, item: ResourceClaim) -> None:
+        """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch brings it."""
+        known = self.get(item.key)
+        if known is not None and _is_older(item, known):
+            return
+        self._note(item.key)
+        self._count(known, -1)
+        self._count(item, 1)
+        super().put(item)
+
+    def drop(self, key: str) -> None:
+        """Remove a claim, if it exists."""
+        self._note(key)
+        self._count(self.get(key), -1)
+        super().drop(key)
+
+    def write(self, before: ResourceClaim, after: ResourceClaim) -> None:
+        """The scheduler changes a claim; see :attr:`writes`."""
+        self.put(after)
+        if self.writes is not None and self._before is None:
+            self.writes.append(ClaimWrite(before, after))
+
+    def allocate(self, claim: ResourceClaim) -> None:
+        """*claim* is going to have the devices that its status says."""
+        self.take_back(claim.key)
+        self.pending[claim.key] = claim
+        self._count(claim, 1)
+
+    def take_back(self, key: str) -> ResourceClaim | None:
+        """The claim is no longer being allocated; gives what it was to have."""
+        found = self.pending.pop(key, None)
+        self._count(found, -1)
+        return found
+
+    def _count(self, claim: ResourceClaim | None, sign: int) -> None:
+        devices = held_by(claim)
+        for device in devices:
+            count = self.holders.get(device, 0) + sign
+            if count:
+                self.holders[device] = count
+            else:
+                del self.holders[device]
+        self.log.note(devices)
+
+    # --- trials -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """A context after which all claims are as they were before it."""
+        outer, self._before = self._before, {}
+        try:
+            yield
+        finally:
+            before, self._before = self._before, outer
+            for key, claim in before.items():
+                if claim is None:
+                    self.drop(key)
+                else:
+                    self.put(claim)
+
+    def _note(self, key: str) -> None:
+        if self._before is not None:
+            self._before.setdefault(key, self.get(key))
+
+    # --- those of a pod ---------------------------------------------------------------------------------------------
+
+    def of(self, pod: Pod) -> list[ResourceClaim]:
+        """The claims of *pod* that are there, in order."""
+        names = (claim_name(pod, claim) for claim in pod.spec.resource_claims)
+        found = (self.get(f"{pod.namespace}/{name}") for name in names if name is not None)
+        return [claim for claim in found if claim is not None]
+
+    def allocations(self, pod: Pod) -> dict[str, list[str]]:
+        """The devices of each claim of *pod* that has some, in ascending order: claim -> ``driver/pool/device``."""
+        return {
+            claim.name: sorted(f"{one.driver}/{one.pool}/{one.device}" for one in claim.status.allocation.results)
+            for claim in self.of(pod) if claim.status.allocation is not None
+        }  # fmt: skip
+
+
+def _is_older(claim: ResourceClaim, other: ResourceClaim) -> bool:
+    versions = claim.metadata.resource_version, other.metadata.resource_version
+    return all(map(str.isdecimal, versions)) and int(versions[0]) < int(versions[1])
+
+
+def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
+    """The name of the ResourceClaim for *claim* of *pod*; None: there is none yet, or none is needed."""
+    if claim.resource_claim_name is not None:
+        return claim.resource_claim_name
+    made: Mapping[str, str | None] = {one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)}
+    return made.get(claim.name)
 
 
 @attrs.define(eq=False, repr=False)

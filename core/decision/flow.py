@@ -1,11 +1,12 @@
-"""The steps of a cycle that differ between the two generations of the scheduler: predicates and priorities, and profiles."""
+"""The phases of a cycle, and the steps that differ between predicates and priorities, and profiles."""
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ...api.objects import KubeObject, Pod
 from ..arrays.types import Mask, Rows
@@ -18,6 +19,28 @@ from ..rule import Algorithm
 from .decision import Decision, Details
 from .preemptionplan import Victims
 from .score import Ranking
+
+
+class Phase(enum.Enum):
+    """A phase of a cycle, for those who want to know when it has ended. The names are upstream's labels, but for :attr:`SCOREBOARD`."""
+
+    SCOREBOARD = "Scoreboard"
+    """The host was read off a scoreboard: in place of all phases up to the score."""
+    PRE_FILTER = "PreFilter"
+    FILTER = "Filter"
+    """With what extenders say to it; if PreFilter refused the pod, nothing was done here."""
+    PRE_SCORE = "PreScore"
+    SCORE = "Score"
+    """With what extenders say to it. It is left out where one node is feasible, and, as is Filter, where an error ended the cycle."""
+    POST_FILTER = "PostFilter"
+    """Preemption, as far as it is worked out in the cycle. It is the last phase, so that it has ended follows from the decision."""
+    RESERVE = "Reserve"
+    PERMIT = "Permit"
+
+
+SUCCESS, UNSCHEDULABLE, ERROR = "Success", "Unschedulable", "Error"
+PhaseHook: TypeAlias = Callable[[Phase, str], None]
+"""Called with a phase that has ended, and with its status: one of the above, or another code of the framework."""
 
 
 class Flow(Protocol):
@@ -54,7 +77,7 @@ class Flow(Protocol):
 
     # --- one cycle, in this order ---
 
-    def refusal(self, pod: Pod) -> Decision | None:
+    def pre_check(self, pod: Pod) -> Decision | None:
         """The decision for a pod that may not be tried; None for any other pod."""
         ...
 
@@ -63,7 +86,7 @@ class Flow(Protocol):
         ...
 
     @property
-    def refused_again(self) -> Callable[[Any], Decision | None] | None:
+    def cached_failure(self) -> Callable[[Any], Decision | None] | None:
         """A function from a cycle to the FitError of a pod that still fits nowhere; it or its answer is None if the cycle has to be run."""
         ...
 
@@ -73,14 +96,14 @@ class Flow(Protocol):
         ...
 
     def filter(self, cycle: Any) -> Details:
-        """Where the pod fits, and why it does not fit elsewhere. Raises :class:`CycleError`."""
+        """Where the pod fits, and why it does not fit elsewhere. Raises :class:`FilterError`."""
         ...
 
     def score(self, cycle: Any, rows: Rows) -> Ranking:
         """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
         ...
 
-    def make_room(self, cycle: Any, found: Any, decision: Decision) -> None:
+    def post_filter(self, cycle: Any, found: Any, decision: Decision) -> None:
         """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
         ...
 
@@ -109,7 +132,7 @@ class Flow(Protocol):
         """The reason of condition PodScheduled for a pod that has no node after *decision*."""
         ...
 
-    def blame(self, pod: Pod) -> frozenset[str]:
+    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
         ...
 
@@ -119,15 +142,15 @@ class Flow(Protocol):
         """The rules for *pod*; None if no profile has its schedulerName."""
         ...
 
-    def fits(self, cycle: Any, rows: Rows) -> Mask:
+    def evaluate(self, cycle: Any, rows: Rows) -> Mask:
         """On which of *rows* the pod fits, without extenders: bool[k]."""
         ...
 
-    def listed(self) -> list[int]:
+    def node_list(self) -> list[int]:
         """The rows of all nodes, in list order."""
         ...
 
-    def unmoved(self) -> AbstractContextManager[None]:
+    def preserving_state(self) -> AbstractContextManager[None]:
         """A context in which decisions do not change the flow's own state."""
         ...
 
@@ -135,7 +158,7 @@ class Flow(Protocol):
         """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
         ...
 
-    def parts(self) -> Mapping[str, Any]:
+    def shared_parts(self) -> Mapping[str, Any]:
         """Name -> an object made from the configuration alone. A checkpoint stores the name only."""
         ...
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.types import Rows, Scores
-from ..cycle import EVEN, Cycle, evenly
+from ..cycle import EVEN, Cycle, constant_array
 from ..rule import Priority, PriorityError, Reduction
 from .extender import Extender, extender_scores
 
@@ -87,7 +87,7 @@ def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) 
         return raw
     if isinstance(reduce, Reduction):
         if raw.strides == EVEN and reduce.zeros_alike and not raw[0]:
-            return evenly(_of_zeros(cycle, reduce, nodes), len(raw))
+            return constant_array(_of_zeros(cycle, reduce, nodes), len(raw))
         return reduce.apply(pod, raw, reduce.summarise(pod, raw, nodes, cycle), nodes, cycle)
     return reduce(pod, raw, nodes, cycle)
 

@@ -16,7 +16,7 @@ from ..rule import Predicate
 
 
 class EquivalenceView(Protocol):
-    """One search's view of the equivalence cache. See :mod:`..equivalence.cache`."""
+    """One search's view of the equivalence cache. See :mod:`..equivalence`."""
 
     hits: dict[str, Mask]
     """Predicate -> rows with a cache hit: bool[rows]."""

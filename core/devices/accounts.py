@@ -7,7 +7,7 @@ from typing import Annotated
 
 from ...api.objects import DeviceSelector, ResourceClaim
 from ...api.record import Count, Names, Record, field, says
-from ..cluster.resourceclaims import DeviceId, held_by
+from ..cluster.listings import DeviceId, held_by
 from .allocationplan import DevicePlanner, NodeAllocationPlan, Option
 from .claimjudging import AllocationError
 from .nodedevices import Devices

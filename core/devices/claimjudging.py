@@ -1,18 +1,125 @@
-"""Which makes of devices the selectors of classes and requests match. Each selector is asked once about each make.
+"""Which makes of devices the CEL selectors of classes and requests match. Each selector is asked once about each make.
 
-Upstream: isSelectable and selectorsMatch in structured/internal/experimental/allocator_experimental.go.
+Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++. Of all that Kubernetes adds
+to the language they have quantities, semantic versions, strings, optionals and ``cel.bind``.
+Upstream: isSelectable and selectorsMatch in structured/internal/experimental/allocator_experimental.go; dynamic-resource-allocation/cel.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
 
 import attrs
 
 from ...api.objects import DeviceClass, DeviceSelector, ExactDeviceRequest
-from .celfunctions import DeviceSelectorError
-from .expressions import compiled
-from .makes import Make
+from ...exceptions import KubeclassicError
+from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, DeviceSelectorError
+from .makes import Make, Values
+
+MISSING = "CEL selectors of devices: got no cel-expr-python, wanted it installed: pip install 'kubeclassic[devices]'"
+_SUBSCRIPT = re.compile(r"""\[\s*\??\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]""")
+_NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?', re.DOTALL)
+_STATUS = re.compile(r"[A-Z_]+: ")
+
+
+@attrs.frozen(eq=False, repr=False)
+class Expression:
+    """A compiled expression; *error*: why it cannot be compiled, else empty."""
+
+    text: str
+    error: str = ""
+    _program: Any = None
+    _domains: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Expression {self.text}>"
+
+    def matches(self, make: Make) -> bool:
+        """Whether it is true of devices of *make*. Raises DeviceSelectorError with upstream's text."""
+        if self.error:
+            raise DeviceSelectorError(f"CEL compile error: {self.error}")
+        try:
+            found = self._program.eval(data={"device": self._with_domains(make.as_input())})
+            return self._as_flag(found)
+        except DeviceSelectorError as error:
+            raise DeviceSelectorError(f"CEL runtime error: {error}") from None
+
+    def _with_domains(self, device: Values) -> Values:
+        # Upstream: a domain of which the device has nothing is an empty object.
+        for part in ("attributes", "capacity"):
+            absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
+            if absent:
+                device = {**device, part: {**device[part], **absent}}
+        return device
+
+    @staticmethod
+    def _as_flag(found: Any) -> bool:
+        kind = found.type().name().lower()
+        if kind == "bool":
+            return bool(found.value())
+        if kind == "error":
+            raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
+        conversion = f"type conversion error from '{kind}' to 'bool'"
+        raise DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
+
+
+@lru_cache(1 << 12)
+def compiled(text: str) -> Expression:
+    """The expression *text*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` where the package is missing."""
+    environment = _environment()
+    try:
+        program = environment.compile(text)
+    except (RuntimeError, ValueError) as error:
+        told = _STATUS.sub("", str(error), count=1).removesuffix("[INVALID_ARGUMENT]").strip()
+        return Expression(text, f"compilation failed: {told}")
+    kind = program.return_type().name().lower()
+    if kind not in ("bool", "dyn"):
+        return Expression(text, f"must evaluate to bool or the unknown type, not {kind}")
+    return Expression(text, "", program, tuple(dict.fromkeys(one or two for one, two in _SUBSCRIPT.findall(text))))
+
+
+def _in_upstreams_words(text: str) -> str:
+    told = _STATUS.sub("", text, count=1)
+    if (key := _NO_KEY.fullmatch(told)) is not None:
+        return f"no such key: {key[1]}"
+    if told.startswith("No matching overloads found") or told == NO_OVERLOAD:
+        return NO_OVERLOAD
+    return "division by zero" if told == "divide by zero" else told
+
+
+@cache
+def _environment() -> Any:
+    try:
+        names = ("cel", "ext.ext_bindings", "ext.ext_optional", "ext.ext_strings")
+        cel, ext_bindings, ext_optional, ext_strings = (import_module(f"cel_expr_python.{name}") for name in names)
+    except ImportError:
+        raise KubeclassicError(MISSING) from None
+    kinds = {
+        "string": cel.Type.STRING, "bool": cel.Type.BOOL, "int": cel.Type.INT, "double": cel.Type.DOUBLE,
+        "value": cel.Type.Map(cel.Type.STRING, cel.Type.DYN),
+    }  # fmt: skip
+
+    def declared(name: str, overloads: Any, is_method: bool) -> Any:
+        return cel.FunctionDecl(
+            name,
+            [
+                cel.Overload(
+                    f"{name}_{'_'.join(takes)}", return_type=kinds[gives], parameters=[kinds[one] for one in takes],
+                    is_member=is_method, impl=does,
+                )
+                for takes, gives, does in overloads
+            ],
+        )  # fmt: skip
+
+    functions = [declared(name, overloads, False) for name, overloads in FUNCTIONS.items()]
+    functions += [declared(name, overloads, True) for name, overloads in METHODS.items()]
+    extensions = [ext_optional.ExtOptional(), ext_bindings.ExtBindings(), ext_strings.ExtStrings()]
+    return cel.NewEnv(variables={"device": kinds["value"]}, extensions=extensions, functions=functions)
+
 
 MOST_KEPT = 1 << 20
 """Answers that are kept."""

@@ -14,8 +14,7 @@ from ...api.objects import Map, NodeSelector, ResourceSlice
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask
-from ..cluster.listings import Listings
-from ..cluster.resourceclaims import DeviceId
+from ..cluster.listings import DeviceId, Listings
 from ..matching.nodeselectors import node_selector_mask
 from ..rebuilt import rebuilt_from
 from ..release import DeviceCells

@@ -68,7 +68,7 @@ class AnswerCache:
         return found
 
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
-        """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its RuleError."""
+        """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
         found = self.scores_of(priority, cycle.template)
         self.refresh(found, priority, cycle, self.still(cycle))
         if verify.SWITCH.is_on:
@@ -83,7 +83,7 @@ class AnswerCache:
             raise Unanswerable
 
     def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
-        """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its RuleError."""
+        """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its PriorityError."""
         each = [counter.revision for counter in answer.watched]
         if answer.still == still and not answer.scope.is_restless:
             if answer.each_seen != each:
@@ -252,7 +252,7 @@ class AnswerCache:
         return np.fromiter(sorted(found), np.intp, len(found))
 
     def _rows_by(self, key: str, column: NodeColumn[Any]) -> RowsByCode:
-        found: RowsByCode = self.table.once(("rows by", key), lambda: RowsByCode.of(column.codes[: self.table.size]))
+        found: RowsByCode = self.table.node_derived(("rows by", key), lambda: RowsByCode.of(column.codes[: self.table.size]))
         return found
 
     def _changed_since(self, revision: int) -> Rows | None:

@@ -16,23 +16,23 @@ from ..arrays.table import NodeTable
 from ..arrays.trail import NO_ROWS
 from ..arrays.types import Ints, Mask, Rows, Scores
 from ..failures import Failures
-from ..rule import Refusals, Worths
+from ..rule import DomainRejections, ScoresByValue
 
 Told = Sequence[tuple[Any, ...]]
-"""Refusals or Worths."""
+"""DomainRejections or ScoresByValue."""
 LARGE_SHARE = 4
 """Where more than one row in that many changed, all are looked at."""
 
 
 def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
     """The rows of *table* by value of label *key*."""
-    found: RowsByCode = table.once(("rows by", key), lambda: RowsByCode.of(Batch.everywhere(table).label(key).codes))
+    found: RowsByCode = table.node_derived(("rows by", key), lambda: RowsByCode.of(Batch.everywhere(table).label(key).codes))
     return found
 
 
 def codes_in_use(nodes: Batch, key: str) -> Sequence[int]:
     """The values of label *key* that any row has, where *nodes* are all rows, by code."""
-    found: Sequence[int] = nodes.table.once(("codes in use", key), lambda: np.bincount(nodes.label(key).codes).nonzero()[0].tolist())
+    found: Sequence[int] = nodes.table.node_derived(("used", key), lambda: np.bincount(nodes.label(key).codes).nonzero()[0].tolist())
     return found
 
 
@@ -86,7 +86,7 @@ def one_score(nodes: Batch, key: str, values: Sequence[int] | Ints) -> int | Non
     return found.pop() if len(found) == 1 else None
 
 
-def scored(worths: Worths, nodes: Batch) -> Scores:
+def scored(worths: ScoresByValue, nodes: Batch) -> Scores:
     """The raw scores of a batch: int64[n]."""
     found: Scores | None = None
     for key, values in worths:
@@ -95,7 +95,7 @@ def scored(worths: Worths, nodes: Batch) -> Scores:
     return np.zeros(nodes.n, np.int64) if found is None else found
 
 
-def judged(refusals: Refusals, nodes: Batch) -> Failures | None:
+def judged(refusals: DomainRejections, nodes: Batch) -> Failures | None:
     """What is against the nodes of a batch."""
     codes: Any = None
     for number, (key, refused, _) in reversed(list(enumerate(refusals, 1))):

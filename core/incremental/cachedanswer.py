@@ -88,11 +88,11 @@ class Answer(ABC, Generic[Value]):
     watches_terms: bool = True
     """It asked for terms, of which there may be more later."""
     tells: Callable[[], Told] | None = None
-    """What tells the answer by value, once it was asked for."""
+    """Computes the answer by value, once it was asked for."""
     values: Told | None = None
     """What the rule told by value, if that is where the answer is from."""
     tells_row: Callable[[int], Any] | None = None
-    """What tells the answer for one row, once it was asked for; like ``tells`` until all rows are evaluated again."""
+    """Computes the answer for one row, once it was asked for; like ``tells`` until all rows are evaluated again."""
     by_domain: bool = False
     """A pod that comes or goes concerns the rows of its domains alone; no more once these were too many again and again."""
     too_many: int = 0

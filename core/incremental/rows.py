@@ -44,7 +44,7 @@ class RowScores:
     reads: Reads = attrs.field(default=attrs.Factory(lambda self: reads_of(self.predicates, self.priorities), takes_self=True))
 
     def refresh(self, cycle: Cycle) -> None:
-        """Bring fits and totals up to date. Raises Unanswerable, and the RuleError of a priority."""
+        """Bring fits and totals up to date. Raises Unanswerable, and the PriorityError of a priority."""
         log, seen = self.table.changed, self.verified_at
         if seen == log.revision and self.node_revision == log.node_revision:
             return

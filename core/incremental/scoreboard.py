@@ -98,7 +98,7 @@ class Scoreboard:
         """Bring fits and, where more than one row fits, totals up to date; False where this cycle needs the long way.
 
         *order*: the rows of the coming pass; *order_revision* tells which rows they are. With *window* the pass stops before its end.
-        Raises RuleError where a priority cannot be computed.
+        Raises PriorityError where a priority cannot be computed.
         """
         self.order = order
         if window is not self.window:
@@ -141,7 +141,7 @@ class Scoreboard:
         *everything*: node objects or the rows of ``order`` changed, or cycles were missed.
         """
         if everything:
-            self._open = self.answers.table.once(("visited", self._order_revision), self._visited)
+            self._open = self.answers.table.node_derived(("visited", self._order_revision), self._visited)
             for tracked in self.node_predicates:
                 self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle, still)
             self._open = self._passed(self.node_predicates, self._open)
@@ -227,7 +227,7 @@ class Scoreboard:
     # --- totals -----------------------------------------------------------------------------------------------------
 
     def _refresh_priorities(self, cycle: Cycle, still: Still, rows: Rows | None, refitted: bool) -> Rows | None:
-        """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: look at all. Raises RuleError."""
+        """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: all. Raises PriorityError."""
         everything, feasible = rows is None, self._feasible
         if feasible is None or everything:
             everywhere = self.count == len(self.fits)
@@ -297,7 +297,7 @@ class Scoreboard:
         return self.order[found], len(self.order)
 
     def totals_of(self, cycle: Cycle, feasible: Rows) -> Ints:
-        """The totals of the feasible rows of a pass that stopped before its end: int64[k]. Raises RuleError."""
+        """The totals of the feasible rows of a pass that stopped before its end: int64[k]. Raises PriorityError."""
         totals = self.ranked[feasible]
         nodes = Batch(self.answers.table, feasible)
         for tracked in self.priorities:

@@ -133,7 +133,7 @@ class TrackedPriority:
     def refresh(self, cycle: Cycle, feasible: TrackedFeasible, *, everything: bool, window: bool) -> Rows | None:
         """Bring ``reduced`` up to date with the answer and with who fits; gives the rows where it changed, None: look at all.
 
-        *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises RuleError.
+        *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises PriorityError.
         """
         trail, counted = self.answer.trail, self.counts
         rows = None if everything or not counted else trail.since(self.seen)

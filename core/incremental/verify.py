@@ -47,7 +47,7 @@ def verifying(is_on: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def afresh(cycle: Cycle) -> Iterator[Cycle]:
+def uncached(cycle: Cycle) -> Iterator[Cycle]:
     """*cycle* as if nothing had been kept before it."""
     with cycle.table.forgetful():
         yield attrs.evolve(cycle, answers=None, notes=CycleState(cycle.notes))
@@ -66,7 +66,7 @@ def _judged(cycle: Cycle) -> Mask:
 
 def check_failures(kept: Failures | None, predicate: Predicate, cycle: Cycle) -> None:
     """Raise StaleError unless *predicate* has *kept* against the nodes of the table."""
-    with afresh(cycle) as fresh:
+    with uncached(cycle) as fresh:
         found = predicate.check(cycle.template, Batch(cycle.table), fresh)
     rows = np.flatnonzero(_judged(cycle))
     wrong = [row for row in rows.tolist() if _outcome(kept, row) != _outcome(found, row)]
@@ -85,7 +85,7 @@ def _outcome(failures: Failures | None, row: int) -> Reasons | str:
 
 def check_scores(kept: Scores, priority: Priority, cycle: Cycle) -> None:
     """Raise StaleError unless *priority* gives the nodes of the table the raw scores *kept*."""
-    with afresh(cycle) as fresh:
+    with uncached(cycle) as fresh:
         found = priority.score(cycle.template, Batch(cycle.table), fresh)
     wrong = np.flatnonzero(_judged(cycle) & (kept != found)).tolist()
     if wrong:
@@ -114,7 +114,7 @@ class Board(Protocol):
 
 def check_scoreboard(board: Board, cycle: Cycle) -> None:
     """Raise StaleError unless fits, count and, where more than one row fits, totals of *board* are what its rules say."""
-    with afresh(cycle) as fresh:
+    with uncached(cycle) as fresh:
         _check_fits(board, fresh)
         if board.count > 1:
             _check_totals(board, fresh)

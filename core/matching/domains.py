@@ -109,17 +109,17 @@ class KeySums:
 
 
 def sum_at(terms: Iterable[Weighted], table: NodeTable) -> Callable[[int], int]:
-    """What tells, for one row of *table*, what it gets from the *terms* of its domains, again and again while no node object changes."""
+    """Computes for one row of *table* what it gets from the *terms* of its domains, again and again while no node object changes."""
     labels = table.labels
     asked = [(counter, key, labels[key], weight) for counter, key, weight in terms if key and key in labels]
 
-    def tell(row: int) -> int:
+    def compute(row: int) -> int:
         total = 0
         for counter, key, column, weight in asked:
             total += counter.by(key, column).item(column.codes.item(row)) * weight
         return total
 
-    return tell
+    return compute
 
 
 def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> bool:

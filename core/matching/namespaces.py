@@ -14,7 +14,7 @@ import attrs
 from ...api.meaning.labels import selector_matches
 from ...api.objects import NO_STRINGS, LabelSelector, Namespace
 from ..arrays.census import Terms
-from ..cluster.listing import Listing
+from ..cluster.listings import Listing
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..pods.terms import PodsTargeted, Target

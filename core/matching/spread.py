@@ -89,13 +89,13 @@ def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     keys = frozenset(constraint.topology_key for constraint in constraints)
     if nodes.is_described:
         return _with_keys(keys, nodes)
-    found: Mask = nodes.table.once(("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table)))
+    found: Mask = nodes.table.node_derived(("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table)))
     return found if nodes.rows is None else found[nodes.rows]
 
 
 def has_key(key: str, table: NodeTable) -> bool:
     """Whether every row of *table* has the label *key*."""
-    found: bool = table.once(("has key", key), lambda: bool(Batch.everywhere(table).label(key).present.all()))
+    found: bool = table.node_derived(("has key", key), lambda: bool(Batch.everywhere(table).label(key).present.all()))
     return found
 
 
@@ -224,8 +224,8 @@ class DomainCounting:
             found = found + self.index.count(query, self.key, table)
         return found
 
-    def teller(self, table: NodeTable) -> Callable[[], Ints | tuple[int, ...]]:
-        """What tells the same, in a tuple where values are few."""
+    def counter_of(self, table: NodeTable) -> Callable[[], Ints | tuple[int, ...]]:
+        """A function that gives the same, in a tuple where values are few."""
         size, queries = len(self.index.known), [query for query in self.queries if query is not None]
         if not self.index.is_whole or len(queries) != 1 or size > FEW or self.key not in table.labels:
             return lambda: self.few_or_all(table)
@@ -262,10 +262,10 @@ def _indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[
 
     def share() -> list[DomainIndex]:
         asked = ("domain indexes", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
-        found: list[DomainIndex] = table.once(asked, lambda: _make_indexes(pod, constraints, table))
+        found: list[DomainIndex] = table.node_derived(asked, lambda: _make_indexes(pod, constraints, table))
         return found
 
-    found: list[DomainIndex] = table.once((pod, constraints[0].when_unsatisfiable), share) if constraints else []
+    found: list[DomainIndex] = table.node_derived((pod, constraints[0].when_unsatisfiable), share) if constraints else []
     return found
 
 
@@ -281,7 +281,7 @@ def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool
     if nodes.is_described or not constraints:
         return nodes.is_described
     asked = pod, constraints[0].when_unsatisfiable, "lacks keys"
-    found: bool = nodes.table.once(asked, lambda: any(index.lacks_keys for index in _indexes(pod, constraints, nodes.table)))
+    found: bool = nodes.table.node_derived(asked, lambda: any(index.lacks_keys for index in _indexes(pod, constraints, nodes.table)))
     return found
 
 

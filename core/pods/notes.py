@@ -16,7 +16,7 @@ D = TypeVar("D")
 class StateKey(Generic[T]):
     """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only for ``repr``.
 
-    A slot that is pickled together with its owner stays the same key. One that stands in a module does not: what a plugin keeps for a
+    A slot that is pickled together with its owner stays the same key. One of a module does not: what a plugin keeps for a
     waiting pod, which checkpoints hold, needs a slot of the plugin's own or a plain key.
     """
 

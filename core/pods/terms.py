@@ -8,7 +8,7 @@ Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTerm
 from __future__ import annotations
 
 from collections import Counter as Multiset
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import attrs
@@ -16,10 +16,39 @@ import attrs
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import LabelSelector, PodAffinityTerm
 from .notes import StateKey
-from .pairs import Pair, Pairs
 from .template import Group, Template
 
 T = TypeVar("T")
+Pair = tuple[str, str]
+
+
+@attrs.define(eq=False, repr=False)
+class Pairs(Generic[T]):
+    """Lists of items by label pair, each in order of arrival; under None the items that ask for no pair."""
+
+    lists: dict[Pair | None, list[T]] = attrs.field(factory=dict)
+
+    def file(self, item: T, asked: Collection[Pair]) -> None:
+        """Keep *item* for pods that have all pairs of *asked*: under the pair that has the fewest items so far."""
+        rarest = min(asked, key=lambda pair: len(self.lists.get(pair, ())), default=None)
+        self.lists.setdefault(rarest, []).append(item)
+
+    def file_under_each(self, item: T, pairs: Iterable[Pair]) -> None:
+        """Keep *item* under every one of its *pairs*."""
+        for pair in pairs:
+            self.lists.setdefault(pair, []).append(item)
+
+    def concerning(self, labels: Mapping[str, str]) -> Iterator[tuple[Pair | None, list[T]]]:
+        """The lists that can hold items for pods with *labels*, each with its pair."""
+        for pair in (None, *labels.items()):
+            found = self.lists.get(pair)
+            if found:
+                yield pair, found
+
+    def shortest(self, pairs: Iterable[Pair]) -> list[T]:
+        """The shortest of the lists under *pairs*; there must be at least one pair."""
+        return min((self.lists.get(pair, []) for pair in pairs), key=len)
+
 
 REQUIRED_AFFINITY = "required_affinity"
 REQUIRED_ANTI_AFFINITY = "required_anti_affinity"

@@ -13,7 +13,7 @@ from ..pods.template import Template
 from .layout import PotentialVictims
 
 Protection = Callable[[PotentialVictims], Mask]
-"""Which of the potential victims, which stand in the order of their importance, a budget protects: bool[places, k]."""
+"""Which of the potential victims, in the order of their importance, a budget protects: bool[places, k]."""
 
 
 def exhausted(budgets: Iterable[PodDisruptionBudget]) -> Protection:

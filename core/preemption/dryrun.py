@@ -1,12 +1,15 @@
-"""The two backings of the dry run: overlays, which serve every pod, and arrays of sums, which are enough for most.
+"""The dry run of preemption, on all rows in lockstep: all pods of lower priority leave, then they are put back one by one.
 
-Most pods that preempt lack cpu or memory, and no rule about ports, volumes or other pods has a say. Then removing a pod is a
-subtraction, and to put a pod back on thousands of rows is one addition. The answers are the same.
+Who can be put back stays, the others are the victims. Releases differ in the order of this, and in whom a budget protects.
+There are two backings with the same answers: overlays serve every pod; arrays of sums serve the many pods that lack cpu or memory, where
+no rule about ports, volumes or other pods has a say. Then to put a pod back on thousands of rows is one addition.
+Upstream: selectVictimsOnNode in pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultpreemption.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Protocol
 
 import attrs
 import numpy as np
@@ -21,7 +24,9 @@ from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..pods.template import Template
 from ..rule import ROWWISE, WIDE, Predicate, Reads
+from .budgets import Protection
 from .layout import PotentialVictims
+from .victimchoice import Candidates
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
 """What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
@@ -44,7 +49,7 @@ def coming_pods(cycle: Cycle, nominations: Nominations) -> Coming:
 
 
 def is_plain(cycle: Cycle, coming: Coming) -> bool:
-    """Whether sums alone can tell where the pod fits, no matter which pods leave."""
+    """Whether sums alone show where the pod fits, no matter which pods leave."""
     if cycle.answers is None or cycle.template.ports or not cycle.algorithm.has_predicates:
         return False
     templates = dict.fromkeys(template for _, template in coming)
@@ -56,7 +61,7 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
 def _is_untouched(predicate: Predicate, cycle: Cycle, answers: Answers, coming: Collection[Template]) -> bool:
     """Whether a predicate looks at sums at most, or at counts of pods of which there are none, not even among the *coming* ones."""
     if predicate.effect is not None or predicate.reads & ~(SUMS | WIDE):
-        # Those that read services look at pods that no counter tells of.
+        # Those that read services look at pods that no counter covers.
         return False
     if not predicate.reads & WIDE:
         return True
@@ -170,3 +175,52 @@ class OverlayTrial:
         verdict = judge_twice(self.cycle, self.overlay, self.nominations, check_all=False, waiting=self._waiting)
         run_effects(self.cycle, verdict, at)
         return verdict
+
+
+class Trial(Protocol):
+    """k rows as they are without their potential victims, some of whom are put back."""
+
+    potential: PotentialVictims
+
+    def judge(self) -> Verdict:
+        """Where the pod fits now, and what rules out the other rows."""
+        ...
+
+    def some(self, at: Rows, potential: PotentialVictims) -> Trial:
+        """Some of the rows, with their potential victims in the order in which they are to be put back."""
+        ...
+
+    def put_back(self, place: int, here: Mask) -> None:
+        """Put the pods at *place* back on the rows *here*: bool[k]."""
+        ...
+
+    def take_off(self, place: int, here: Mask) -> None:
+        """Take them off again."""
+        ...
+
+    def fits(self, here: Mask) -> Mask:
+        """Where of *here* the pod fits now: bool[k], of no meaning elsewhere."""
+        ...
+
+
+def dry_run(trial: Trial, protection: Protection) -> tuple[Candidates, Verdict]:
+    """The rows on which the pod fits with the fewest pods gone, and the verdict on all rows with all potential victims gone."""
+    verdict = trial.judge()
+    fitting = np.flatnonzero(verdict.fits)
+    potential = trial.potential.some(fitting)
+    potential = potential.protecting(protection(potential))
+    return Candidates.of(potential, reprieve(trial.some(fitting, potential))), verdict
+
+
+def reprieve(trial: Trial) -> Mask:
+    """Put the potential victims back, place by place, and take those off again who do not leave enough room: bool[places, k]."""
+    there = trial.potential.there
+    victims = np.zeros_like(there)
+    for place in np.flatnonzero(there.any(axis=1)).tolist():
+        here = there[place]
+        trial.put_back(place, here)
+        refused = here & ~trial.fits(here)
+        if refused.any():
+            trial.take_off(place, refused)
+            victims[place] = refused
+    return victims

@@ -60,12 +60,12 @@ class PodLayout:
     _seen: int = 0
     """The revision of the table that the rows were laid out at."""
     _laid: Mask = attrs.field(factory=lambda: np.zeros(8, np.bool_))
-    """Rows that are laid out as they stand there."""
+    """Rows that are laid out as they are now."""
     _ranked: tuple[list[str], Ints] | None = None
     """Names that were compared, and their ranks."""
 
     def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
-        """The pods of a lower priority on *rows*, laid out as they stand now."""
+        """The pods of a lower priority on *rows*, laid out as they are now."""
         if min(self.table.priorities, default=priority) >= priority:
             return PotentialVictims.none(self, rows)
         self._follow(rows)
@@ -183,7 +183,7 @@ class PotentialVictims:
         return attrs.evolve(self, there=there, protected=protected, order=np.take_along_axis(self.order, again, axis=0)), victim
 
     def places(self, places: Rows) -> Ints:
-        """Where the pods of some *places* stand in the layout: int64[len(places), k]."""
+        """Where the pods of some *places* are in the layout: int64[len(places), k]."""
         return np.repeat(places[:, None], len(self.rows), axis=1) if self.order is None else self.order[places]
 
     def of_layout(self, array: Ints, places: Rows) -> Ints:

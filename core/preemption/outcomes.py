@@ -1,6 +1,6 @@
 """What dry runs came to, row by row, kept from attempt to attempt: only rows that changed are tried again.
 
-Where sums alone tell where a pod fits, the outcome on a row follows from the row's own pods, the pods nominated to its node, the node
+Where sums alone show where a pod fits, the outcome on a row follows from the row's own pods, the pods nominated to its node, the node
 objects and the budgets. Pods of one template and priority share it, whatever happens on other rows.
 """
 
@@ -20,9 +20,8 @@ from ..incremental import verify
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from .budgets import Protection
-from .dryrun import ArrayTrial, Coming
+from .dryrun import ArrayTrial, Coming, dry_run
 from .layout import PodLayout
-from .lockstep import dry_run
 from .victimchoice import GAP, Candidates
 
 Environment = tuple[int, int, int]
@@ -107,7 +106,7 @@ class DryRuns:
     """Bytes of these."""
 
     def outcomes(self, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> tuple[Outcomes, Verdict | None] | None:
-        """Outcomes for the pod of *cycle* that are up to date on *rows*, where sums tell where it fits beside the *coming* pods.
+        """Outcomes for the pod of *cycle* that are up to date on *rows*, where sums show where it fits beside the *coming* pods.
 
         With them the verdict on *rows* without potential victims, if all of them had to be tried. None if no pod has a lower priority.
         """

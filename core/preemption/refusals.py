@@ -88,7 +88,7 @@ class UnschedulableTemplate:
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str] = attrs.field(factory=Counter)
     """Predicate -> the number of nodes that it rejects."""
-    told: dict[Hashable, tuple[str, frozenset[str]]] = attrs.field(factory=dict)
+    errors: dict[Hashable, tuple[str, frozenset[str]]] = attrs.field(factory=dict)
     """The errors that were made of the counts, each with the names to blame; none after a count has moved."""
 
     def follow(self, cycle: Cycle, rows: Rows) -> bool:
@@ -130,7 +130,7 @@ class UnschedulableTemplate:
 
     def _count(self, objections: Objections, sign: int) -> None:
         tally = self.tally
-        self.told.clear()
+        self.errors.clear()
         for name, reasons in objections:
             self.predicates[name] += sign
             for reason in reasons:
@@ -233,7 +233,7 @@ def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Ite
 
 def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
     """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*, which last where they did."""
-    with verify.afresh(cycle) as fresh:
+    with verify.uncached(cycle) as fresh:
         found = judge(fresh, Batch.everywhere(cycle.table), kept.check_all)
     verdict = Verdict(found, found.fits)
     wanted = verdict.tally(np.flatnonzero(kept.visited)), int(np.count_nonzero(verdict.unresolvable() & kept.visited))

@@ -5,22 +5,22 @@ Upstream: Preempt in pkg/scheduler/core/generic_scheduler.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
+import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ..arrays.types import Rows
+from ..arrays.types import Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..decision.extender import Extender, preempt_with_extenders
 from ..decision.nodesearch import SearchResult
 from ..decision.preemptionplan import Preemption, Victims
-from .budgets import exhausted
-from .dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
+from .budgets import Protection, exhausted
+from .dryrun import ArrayTrial, OverlayTrial, Trial, coming_pods, dry_run, is_plain, reprieve
 from .layout import PotentialVictims
-from .lockstep import dry_run
 from .outcomes import DryRuns
 from .victimchoice import Candidates, pick_one_node
 
@@ -108,3 +108,39 @@ def _plan(cycle: Cycle, nominations: Nominations, name: str, victims: Victims, c
     is_over = keeps and all(pod.is_terminating for pod in victims.pods)
     lower = [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
     return Preemption(name, victims.pods, lower, candidates)
+
+
+def victims_beside(
+    cycle: Cycle,
+    nominations: Nominations,
+    potential: PotentialVictims,
+    protection: Protection,
+    given: Collection[str],
+    incoming: Pod | None = None,
+) -> dict[str, Victims]:
+    """Node -> its victims: the pods with the UIDs *given*, and the fewest others that have to leave as well.
+
+    Only the rows of *potential* where the pod then fits are in the answer. *incoming*: as for an :class:`OverlayTrial`.
+    """
+    trial = _begin(cycle, nominations, potential, incoming)
+    fitting = np.flatnonzero(trial.judge().fits)
+    potential = potential.some(fitting)
+    potential = potential.protecting(protection(potential))
+    leaving = _chosen(potential, frozenset(given))
+    others = attrs.evolve(potential, there=potential.there & ~leaving)
+    return Candidates.of(potential, reprieve(trial.some(fitting, others)) | leaving).spelled_out()
+
+
+def _begin(cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None) -> Trial:
+    coming = coming_pods(cycle, nominations)
+    if is_plain(cycle, coming):
+        return ArrayTrial.of(cycle, coming, potential)
+    return OverlayTrial.of(cycle, nominations, potential, incoming)
+
+
+def _chosen(potential: PotentialVictims, uids: frozenset[str]) -> Mask:
+    """Which of the potential victims have one of *uids*: bool[places, k]."""
+    found = np.zeros_like(potential.there)
+    for place, i in np.argwhere(potential.there).tolist() if uids else ():
+        found[place, i] = potential.entry(place, i).pod.uid in uids
+    return found

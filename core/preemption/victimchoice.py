@@ -45,7 +45,7 @@ class Candidates:
     _entries: NDArray[np.object_]
     """list[Entry] of each node."""
     _places: Ints
-    """int64[places, k], where the victims stand in those lists, in order, with gaps."""
+    """int64[places, k], the places of the victims in those lists, in order, with gaps."""
 
     @classmethod
     def of(cls, potential: PotentialVictims, victim: Mask) -> Candidates:

@@ -120,7 +120,7 @@ class SchedulingQueue(Protocol):
         ...
 
     def next_due(self) -> float | None:
-        """When the next flush comes that could change something; None where none could as things stand."""
+        """When the next flush comes that could change something; None where none could now."""
         ...
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from .configuration import ConfigurationCells
-from .devicecells import DeviceCells
-from .framework import FrameworkCells, words_of
-from .queueing import QueueingCells
+from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, words_of
 from .release import (
     ClientCells,
     ExtenderCells,

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from .configuration import ConfigurationCells
-from .devicecells import DeviceCells
-from .framework import FrameworkCells
-from .queueing import QueueingCells
+from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells
 
 if TYPE_CHECKING:
     from ...api.meaning.labels import SelectorError

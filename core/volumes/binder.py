@@ -15,8 +15,7 @@ from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, P
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision
-from ..cluster.listing import Listing
-from ..cluster.listings import Listings
+from ..cluster.listings import Listing, Listings
 from ..pods.claims import claim_keys
 from ..release import Release
 from .assumecache import AssumeCache, VolumeError
@@ -42,7 +41,7 @@ def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None
 
 @attrs.define(eq=False, repr=False)
 class VolumeBinder:
-    """Answers questions about volumes. :meth:`put` and :meth:`drop` tell it of the API's objects; it also knows its own assumptions."""
+    """Answers questions about volumes. :meth:`put` and :meth:`drop` give it the API's objects; it also knows its own assumptions."""
 
     release: Release
     gates: Mapping[str, bool]

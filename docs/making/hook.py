@@ -43,4 +43,3 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The page with links that fit."""
     return pages().get(page.file.src_uri, markdown)
-

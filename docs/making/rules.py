@@ -12,8 +12,8 @@ from making import examples
 from making.markdown import block, code, first_sentence, prose, table, upstream
 from making.rulewords import CELLS, FORMULAS
 
-from kubeclassic.algorithmprovider.description.cellwords import CELLS as CELL_WORDS
-from kubeclassic.algorithmprovider.description.cellwords import value_in_words
+from kubeclassic.algorithmprovider.description import CELLS as CELL_WORDS
+from kubeclassic.algorithmprovider.description import value_in_words
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.context import Context

@@ -16,7 +16,7 @@ import attrs
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, Failure
 from ...core.cluster.cache import Cache
-from ...core.decision.phases import SUCCESS, Phase, PhaseHook
+from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import CacheError
@@ -103,7 +103,7 @@ class BindingSteps:
 
 
 def _told(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
-    """*status*, after *on_phase* was told that the part ended so."""
+    """*status*, after *on_phase* was called with that end of the part."""
     if on_phase is not None:
         on_phase(part, SUCCESS if status is None else status.code.value)
     return status

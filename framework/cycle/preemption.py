@@ -13,9 +13,8 @@ from ...core.arrays.types import Ints, Mask, Rows
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import Verdict
 from ...core.preemption.budgets import counted_down
-from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, coming_pods, is_plain
+from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, Trial, coming_pods, dry_run, is_plain
 from ...core.preemption.layout import PotentialVictims
-from ...core.preemption.lockstep import Trial, dry_run
 from ...core.preemption.select import chosen
 from ...core.preemption.victimchoice import Candidates
 from ...exceptions import ExtenderError
@@ -45,7 +44,7 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
 
 
 def _is_leaving(pod: Pod, by_condition: bool) -> bool:
-    """Whether *pod* is being deleted, for a preemption where conditions tell."""
+    """Whether *pod* is being deleted, for a preemption where conditions show it."""
     if not pod.is_terminating or not by_condition:
         return pod.is_terminating
     # Upstream: the first condition of the type counts.
@@ -64,7 +63,7 @@ class Evaluator:
     """What stood against nodes in the dry run, and how often."""
     errors: list[str] = attrs.field(factory=list)
     _coming: Coming | None = None
-    """The nominated pods, where sums alone tell where the pod fits."""
+    """The nominated pods, where sums alone show where the pod fits."""
     _keeps: bool = False
     """Outcomes of earlier attempts may be read."""
     _lacks_reasons: bool = False

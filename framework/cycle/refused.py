@@ -23,11 +23,11 @@ def only_preempts(post_filters: tuple[PostFilter, ...], cycle: FrameworkCycle) -
 def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[PostFilter, ...]) -> Decision:
     """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption finds no pod that could leave."""
     never, preempts = cycle.pod.spec.preemption_policy == "Never", bool(post_filters)
-    told = kept.told.get((preempts, never))
+    told = kept.errors.get((preempts, never))
     if told is None:
         texts = [*(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)), _nobody_leaves(kept, never)]
         full_stop = cycle.release.framework.post_filter_full_stop
-        told = kept.told[preempts, never] = _told(kept, ", ".join(filter(None, texts)) if preempts else "", full_stop)
+        told = kept.errors[preempts, never] = _told(kept, ", ".join(filter(None, texts)) if preempts else "", full_stop)
     error, plugins = told
     plan, nominated = (Preemption(drops_own=not never), None if never else "") if preempts else (None, None)
     return Decision(cycle.pod, error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins)

@@ -10,7 +10,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
 from ...core.cycle import EVEN
 from ...core.decision.extender import Extender
-from ...core.decision.phases import SUCCESS, Phase, PhaseHook
+from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
 from ...core.rule import Priority, PriorityError
 from ..plugin import MAX_NODE_SCORE

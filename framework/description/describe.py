@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from ...algorithmprovider.description.cellwords import CELLS, value_in_words
-from ...algorithmprovider.description.describe import behaviour, describe, gate_in_words
+from ...algorithmprovider.description import CELLS, behaviour, describe, gate_in_words, value_in_words
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.record import DocumentRecord, Record, field, says
 from ...core.release import Release
@@ -174,7 +173,7 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
 
 
 def _described(release: Release, all_gates: bool) -> Json:
-    """As :func:`~kubeclassic.algorithmprovider.description.describe.describe`, for both generations."""
+    """As :func:`~kubeclassic.algorithmprovider.description.describe`, for both generations."""
     if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
     gates = dict(_gates(release, all_gates))

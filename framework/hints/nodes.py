@@ -84,9 +84,7 @@ def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], R
     if new.uid == pod.uid:
         return True
     before, after = requests(old), requests(new)
-    return bool(new.spec.node_name) and any(
-        number and before.get(name, 0) > after.get(name, 0) for name, number in requests(pod).items()
-    )
+    return bool(new.spec.node_name) and any(number and before.get(name, 0) > after.get(name, 0) for name, number in requests(pod).items())
 
 
 def was_on_node(pod: Pod, nominated: bool) -> bool:

@@ -87,7 +87,7 @@ DEVIATIONS: Mapping[str, Deviation] = {point.name: point for point in _POINTS}
 
 
 def named(names: Iterable[str]) -> frozenset[str]:
-    """The names of deviations in *names*; ``all`` stands for every one.
+    """The names of deviations in *names*; ``all`` means every one.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown name.
 

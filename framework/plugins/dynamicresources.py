@@ -12,8 +12,7 @@ import numpy as np
 from ...api.objects import AllocationResult, DeviceClass, DeviceRequest, Pod, ResourceClaim, ResourceClaimConsumerReference
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask
-from ...core.cluster.listing import Listing
-from ...core.cluster.resourceclaims import ResourceClaims, claim_name
+from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.devices.accounts import DeviceAccount, accounts
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.nodedevices import ERROR, NONE, Devices

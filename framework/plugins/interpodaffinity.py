@@ -27,7 +27,7 @@ from ...core.pods.terms import (
     unreadable,
 )
 from ...core.release import FrameworkCells
-from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
+from ...core.rule import Counts, DomainRejections, Reads, Reduction, ScoresByValue
 from ...predicates.interpodaffinity import (
     AntiAffinity,
     RequiredAffinity,
@@ -142,7 +142,7 @@ class InterPodAffinity(Plugin):
         return first_of((unmet, violated, refused), [(UNMET,), (VIOLATED,), (REFUSED,)])
 
     def filter_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], Reasons] | None:
-        """What tells the reasons against one row: see :attr:`~kubeclassic.core.rule.Predicate.by_row`."""
+        """Computes the reasons against one row: see :attr:`~kubeclassic.core.rule.Predicate.by_row`."""
         if pod.required_affinity:
             return None
         census, anti = cycle.table.census, _own_terms(pod, cycle)[1]
@@ -151,8 +151,8 @@ class InterPodAffinity(Plugin):
             refusing.append((counter, carrier.topology_key, (REFUSED,)))
         return first_refusing(refusing, cycle.table)
 
-    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Refusals]:
-        """What tells the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`."""
+    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], DomainRejections]:
+        """Computes the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`."""
         table, (affinity, anti) = cycle.table, _own_terms(pod, cycle)
         own = [(table.census.counter(unwanted), key, 1) for key, unwanted in anti.by_key]
         others = [(counter, carrier.topology_key, 1) for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)]
@@ -197,14 +197,14 @@ class InterPodAffinity(Plugin):
         # Upstream: the required affinity of pods that are there is passed over with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
-    def score_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Worths]:
-        """What tells the raw scores by value: see :attr:`~kubeclassic.core.rule.Priority.by_value`."""
+    def score_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], ScoresByValue]:
+        """Computes the raw scores by value: see :attr:`~kubeclassic.core.rule.Priority.by_value`."""
         table = cycle.table
         by_key = KeySums.of_each(self._likings(pod, cycle), table, table.deleted_rows)
         return lambda: [(sums.key, values) for sums in by_key if (values := sums()) is not None]
 
     def score_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], int] | None:
-        """What tells the raw score of one row: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
+        """Computes the raw score of one row: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
         return None if cycle.table.deleted_rows else sum_at(self._likings(pod, cycle), cycle.table)
 
     def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:

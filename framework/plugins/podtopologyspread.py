@@ -21,7 +21,7 @@ from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
-from ...core.rule import Counts, PriorityError, Reads, Reduction, Refusals
+from ...core.rule import Counts, DomainRejections, PriorityError, Reads, Reduction
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
@@ -114,8 +114,8 @@ class PodTopologySpread(Plugin):
             found.append(skews.exceeding(each))
         return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(hard))
 
-    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Refusals] | None:
-        """What tells the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`. None where constraints share counts."""
+    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], DomainRejections] | None:
+        """Computes the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`. None where constraints share counts."""
         table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
         hard = hard_constraints(pod, constraints, table, apart=self.counts_apart) if constraints else ()
         if not hard or any(len(each.sharing) > 1 for each in hard):
@@ -187,7 +187,7 @@ class PodTopologySpread(Plugin):
         return found if soft.judges_all else np.where(soft.judged(nodes), found, 1)
 
     def score_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], int] | None:
-        """What tells the raw score of one row where constraints are on hosts alone: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
+        """Computes the raw score of one row where constraints are on hosts alone: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
         soft = self._counted(pod, cycle) if self.score_by_domain(pod) else None
         if soft is None or not soft.judges_all:
             return None

@@ -20,10 +20,10 @@ from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.failures import Reasons
 from ...core.matching.spread import DomainCounting, DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
-from ...core.rule import Refusal
+from ...core.rule import DomainRejection
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
 
-Judge = Callable[[Reasons, Reasons], list[Refusal]]
+Judge = Callable[[Reasons, Reasons], list[DomainRejection]]
 """What is against the domains of a topology key, with the reasons for nodes that lack it and for domains that are too full."""
 
 # --- hard constraints -----------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable, 
             for at, constraint in enumerate(constraints)
         ]  # fmt: skip
 
-    found: Sequence[HardConstraint] = table.once(("hard constraints", pod, constraints), make)
+    found: Sequence[HardConstraint] = table.node_derived(("hard constraints", pod, constraints), make)
     return found
 
 
@@ -90,7 +90,7 @@ def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTab
         label = nodes.label(constraints[at].topology_key)
         return DomainIndex.of(label.codes, len(label.values), mask)
 
-    found: DomainIndex = table.once(("hard domains", constraints, at, *allows(pod)), make)
+    found: DomainIndex = table.node_derived(("hard domains", constraints, at, *allows(pod)), make)
     return found
 
 
@@ -138,16 +138,16 @@ class Skews:
 
 
 def judged_by_value(hard: HardConstraint, table: NodeTable, zeroes_minimum: bool) -> Judge:
-    """What tells which domains *hard* turns down, where no other constraint shares its counts; *zeroes_minimum*: as in :class:`Skews`."""
+    """Computes which domains *hard* turns down, where no other constraint shares its counts; *zeroes_minimum*: as in :class:`Skews`."""
     key, index = hard.constraint.topology_key, hard.index
-    tell = DomainCounting(index, key, [hard.query]).teller(table)
+    compute = DomainCounting(index, key, [hard.query]).counter_of(table)
     missing = (True, *[False] * (len(index.known) - 1))
     is_zero = zeroes_minimum and len(index.values) < hard.constraint.min_domains
 
-    def judge(lacking: Reasons, uneven: Reasons) -> list[Refusal]:
-        counts = tell()
+    def judge(lacking: Reasons, uneven: Reasons) -> list[DomainRejection]:
+        counts = compute()
         exceeding = counts_above(counts, hard.most) if is_zero else index.exceeding(counts, hard.most)
-        found: list[Refusal] = [] if hard.is_everywhere else [(key, missing, lacking)]
+        found: list[DomainRejection] = [] if hard.is_everywhere else [(key, missing, lacking)]
         return [*found, (key, exceeding, uneven)]
 
     return judge
@@ -243,7 +243,7 @@ def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, *, re
         judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
         return SoftCounts(pod, constraints, requires_all, (), (None,) * len(constraints), judges_all, apart)
 
-    found: SoftCounts = table.once(("soft counts", pod, constraints, requires_all), make)
+    found: SoftCounts = table.node_derived(("soft counts", pod, constraints, requires_all), make)
     counts = _counts(pod, constraints, table, requires_all=requires_all, apart=apart)
     # Hosts are counted node by node: then there is nothing in it that changes with pods.
     return found if counts is None else attrs.evolve(found, counts=counts)
@@ -304,5 +304,5 @@ def _count(pod: Template, constraint: Constraint, required: Constraints, table: 
         label = nodes.label(constraint.topology_key)
         return DomainIndex.of(_values(label), len(label.values), with_all_keys(required, nodes) & constraint.counts_on(pod, nodes))
 
-    index: DomainIndex = table.once(("soft domains", constraint, required, *allows(pod)), make)
+    index: DomainIndex = table.node_derived(("soft domains", constraint, required, *allows(pod)), make)
     return index.count(constraint.peers.counted(pod.namespace), constraint.topology_key, table)

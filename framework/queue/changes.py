@@ -46,12 +46,12 @@ POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
     "tolerations": (Action.UPDATE_POD_TOLERATION, lambda old, new: len(old.spec.tolerations) != len(new.spec.tolerations)),
     "claims": (Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, lambda old, new: _claims(old) != _claims(new)),
 }
-"""The changes of a pod that are told apart, in the order of upstream; requests that become smaller come after labels."""
+"""The changes of a pod that count as different, in the order of upstream; requests that become smaller come after labels."""
 SCALED_DOWN = "smaller requests"
 
 
 def pod_changes(old: Pod, new: Pod, cells: QueueingCells, templates: Templates) -> list[ClusterEvent]:
-    """The events of the update of a pod: those of its changes that are told apart, else that of an update."""
+    """The events of the update of a pod: those of its changes that count as different, else that of an update."""
     label = "AssignedPodUpdate" if new.spec.node_name else "UnschedulablePodUpdate"
     if not cells.pod_changes:
         return [ASSIGNED_POD_UPDATE if new.spec.node_name else _pod_event(Action.UPDATE, label)]

@@ -1,4 +1,4 @@
-"""Events of the cluster that may let a pod fit which did not: what a plugin registers, and what the queue is told.
+"""Events of the cluster that may let a pod fit which did not: what a plugin registers, and what reaches the queue.
 
 Upstream: pkg/scheduler/framework/types.go ClusterEvent.
 """
@@ -64,7 +64,7 @@ class ClusterEvent:
 
     @property
     def is_wildcard(self) -> bool:
-        """Whether it stands for whatever may happen."""
+        """Whether it means any event."""
         return self.resource == ANYTHING and self.action is Action.ALL
 
 
@@ -83,7 +83,7 @@ NODE_CHANGES = (
     ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_ANNOTATION, "NodeAnnotationChange"),
 )
-"""The changes of a node, in the order in which they are told."""
+"""The changes of a node, in the order in which they are reported."""
 _SHORT = {"PersistentVolume": "Pv", "PersistentVolumeClaim": "Pvc"}
 _VERBS = {Action.ADD: "Add", Action.UPDATE: "Update", Action.DELETE: "Delete"}
 

@@ -13,9 +13,9 @@ import attrs
 
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
-from ...core.cluster.listing import Listing
+from ...core.cluster.listings import Listing
 from ...core.pods.template import Templates
-from ...core.queue.backoffheaps import BackoffHeaps
+from ...core.queue.backoff import BackoffHeaps
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
 from ...core.queue.clock import Timer
 from ...core.queue.parked import QueuedPod

@@ -83,7 +83,7 @@ class Registrations:
         return found
 
     def waits_for(self, scheduler_name: str, plugin: str, event: ClusterEvent) -> bool:
-        """Whether *plugin* waits for such an *event*. For one that stands for all only a plugin does that registered such a one."""
+        """Whether *plugin* waits for such an *event*. For one that means all only a plugin does that registered such a one."""
         registered = self._by_profile.get(scheduler_name, {}).get(plugin, ())
         return any(one.is_wildcard or (not event.is_wildcard and one.matches(event)) for one in registered)
 

@@ -13,17 +13,17 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
-from ...core.decision.phases import ERROR, SUCCESS, UNSCHEDULABLE, Phase
+from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
 from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics
-from ..scheduler.onlooker import Onlooker
+from ..scheduler.observer import Observer
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
 
 
 @attrs.define(eq=False)
-class Metering(Onlooker):
+class Metering(Observer):
     """Feeds *metrics*. *clock* measures the parts of a cycle: those that have no waits in them."""
 
     metrics: SchedulerMetrics

@@ -151,11 +151,11 @@ class Process:
         api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(client)), release.version, client.device_api)
         recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
-        onlooker = Metering(self.metrics)
+        observer = Metering(self.metrics)
         state = LiveState(
-            self.engine, api, recorder, times, self.scheduler_name, report=self.warn, onlooker=onlooker, leads=self._leads
+            self.engine, api, recorder, times, self.scheduler_name, report=self.warn, observer=observer, leads=self._leads
         )  # fmt: skip
-        onlooker.watch(state)
+        observer.watch(state)
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read

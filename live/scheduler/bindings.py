@@ -14,7 +14,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import Failure
-from ...core.decision.phases import ERROR, SUCCESS, UNSCHEDULABLE
+from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from .claimwrites import ClaimWork
@@ -86,7 +86,7 @@ class Bindings:
         await self.state.free()
         failure = binding.permitted(pod, host)
         if waited is not None:
-            self.state.onlooker.permitted("Success" if failure is None else "Unschedulable", waited)
+            self.state.observer.permitted("Success" if failure is None else "Unschedulable", waited)
         if failure is not None:
             await self._undone(attempt, failure)
             return
@@ -119,7 +119,7 @@ class Bindings:
 
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
-        self.state.onlooker.point(attempt.pod, point, status, self.state.times.now() - began)
+        self.state.observer.point(attempt.pod, point, status, self.state.times.now() - began)
 
     async def _end_of_wait(self, attempt: Attempt) -> float | None:
         """Wait until Permit plugins allow or reject the pod, or their time is over; answers the seconds, None if it need not wait."""
@@ -151,7 +151,7 @@ class Bindings:
         except NotBound as error:
             text = f"{plugin}binding volumes: {error}" if plugin else str(error)
         await self.state.free()
-        self.state.onlooker.volumes(self.state.times.now() - began, is_failed=bool(text))
+        self.state.observer.volumes(self.state.times.now() - began, is_failed=bool(text))
         if not text:
             return None
         return self.state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
@@ -175,7 +175,7 @@ class Bindings:
         self._tell_end(attempt, "Bind", asked, failure)
         if failure is None:
             now = state.times.now()
-            state.onlooker.bound(attempt.item, now - attempt.began, now - asked)
+            state.observer.bound(attempt.item, now - attempt.began, now - asked)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
             return
         said = "" if self._has_plugins else "Binding rejected: "
@@ -228,7 +228,7 @@ class Bindings:
         state = self.state
         state.touch()
         state.awake.set()
-        state.onlooker.not_bound(attempt.pod, state.times.now() - attempt.began, is_rejected=failure.is_rejection)
+        state.observer.not_bound(attempt.pod, state.times.now() - attempt.began, is_rejected=failure.is_rejection)
         if moves and not failure.is_rejection:
             state.router.pod_given_up(attempt.pod.bound_to(attempt.host), but_itself=False)
         await self.consequences.not_bound(attempt.item, attempt.host, failure, said)

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from ...core.cluster.resourceclaims import ClaimWrite, ResourceClaims
+from ...core.cluster.listings import ClaimWrite, ResourceClaims
 from .state import LiveState
 from .writes.api import ApiError
 

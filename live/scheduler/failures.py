@@ -132,7 +132,7 @@ class FrameworkConsequences:
 
     async def not_placed(self, item: QueuedPod, decision: Decision) -> None:
         text, nominated, plan = decision.error or "", decision.nominated, decision.preemption
-        item.plugins = self.state.engine.blame(item.pod)
+        item.plugins = self.state.engine.take_unschedulable_plugins(item.pod)
         if plan is not None and plan.node is not None and self.state.engine.enabled("SchedulerAsyncPreemption"):
             self.preemption.start(item.pod, plan)
         elif plan is not None and plan.node is not None:

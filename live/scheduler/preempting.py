@@ -55,7 +55,7 @@ class ClassicPreemption:
             plan = await self.state.apart(partial(ask, pod))
         except ExtenderError as error:
             return Preemption(error=str(error))
-        self.state.onlooker.made_plan(plan)
+        self.state.observer.made_plan(plan)
         return plan
 
     async def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> bool:

@@ -143,20 +143,20 @@ class LiveScheduler:
             state.queue.done(pod)
             return
         began = state.times.now()
-        state.onlooker.began(item)
+        state.observer.began(item)
         decision = await self._decide(item)
         self.cycles += 1
         if self.claims is not None:
             self.claims.write_beside()
         took = state.times.now() - began
         self.on_decision(decision)
-        state.onlooker.decided(item, decision, took)
+        state.observer.decided(item, decision, took)
         if decision.host is None:
             await self.consequences.not_placed(item, decision)
             return
         failure = state.binding.reserve(pod, decision.host)
         if failure is not None:
-            state.onlooker.not_bound(pod, state.times.now() - began, is_rejected=failure.is_rejection)
+            state.observer.not_bound(pod, state.times.now() - began, is_rejected=failure.is_rejection)
             await self.consequences.not_assumed(item, decision.host, failure)
             return
         self.bindings.start(item, decision.host, began)

@@ -20,7 +20,7 @@ from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
 from ..eventlog.recorder import Recorder
-from .onlooker import Onlooker
+from .observer import Observer
 from .writes.api import ClusterApi
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class LiveState:
     scheduler_name: str = "default-scheduler"
     report: Callable[[str], None] = lambda text: None
     """Called with what went wrong and does not end the scheduler."""
-    onlooker: Onlooker = attrs.field(factory=Onlooker)
+    observer: Observer = attrs.field(factory=Observer)
     leads: Callable[[], bool] = _always
     """Whether this replica leads for certain."""
     clock: Clock = attrs.field(init=False)

@@ -17,7 +17,7 @@ from ...core.decision.decision import Details
 from ...core.decision.preemptionplan import Victims
 from ...core.decision.score import ScoreError
 from ...core.decision.verdict import Verdict
-from ...core.engine import CycleError, Engine
+from ...core.engine import Engine, FilterError
 from ...core.failures import Reasons
 from ...exceptions import KubeclassicError
 
@@ -42,14 +42,14 @@ class NodeJudgements:
 
 def filter_nodes(engine: Engine, pod: Pod, rows: Rows) -> NodeJudgements:
     """Which of *rows* fit, and why the others do not. Raises :class:`CannotDecide`."""
-    with engine.unmoved(pod):
+    with engine.preserving_state(pod):
         _, details = _begun(engine, pod)
         return _judged(engine, details, rows)
 
 
 def score_nodes(engine: Engine, pod: Pod, rows: Rows) -> Scores:
     """The scheduler's total for each of *rows*, as if they were the nodes that fit: int64[k]. Raises :class:`CannotDecide`."""
-    with engine.unmoved(pod):
+    with engine.preserving_state(pod):
         cycle, _ = _begun(engine, pod)
         try:
             return engine.flow.score(cycle, rows).totals
@@ -76,7 +76,7 @@ def scaled(totals: Scores) -> Ints:
 
 def find_victims(engine: Engine, pod: Pod, rows: Rows, given: Collection[str]) -> Mapping[str, Victims]:
     """Node -> who has to leave it so that the pod fits, among them those with the UIDs *given*. Raises :class:`CannotDecide`."""
-    with engine.unmoved(pod):
+    with engine.preserving_state(pod):
         cycle, details = _begun(engine, pod)
         if details.search is None:
             return {}
@@ -87,13 +87,13 @@ def find_victims(engine: Engine, pod: Pod, rows: Rows, given: Collection[str]) -
 
 def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
     """A cycle for *pod* after its filter step."""
-    refused = engine.flow.refusal(pod)
+    refused = engine.flow.pre_check(pod)
     if refused is not None:
         raise CannotDecide(refused.error or "the pod may not be tried")
     cycle = engine.begin(pod)
     try:
         return cycle, engine.flow.filter(cycle)
-    except CycleError as error:
+    except FilterError as error:
         raise CannotDecide(str(error)) from None
 
 
@@ -117,7 +117,7 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
 
 def _all_refused(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
     """A plugin refused the pod before any node was looked at."""
-    refusal = details.refusal(engine.flow.listed()[0])
+    refusal = details.refusal(engine.flow.node_list()[0])
     is_final = refusal is not None and refusal.code != UNSCHEDULABLE
     text = "" if refusal is None else ", ".join(refusal.reasons)
     return NodeJudgements(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [text] * len(rows))

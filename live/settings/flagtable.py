@@ -73,31 +73,57 @@ _NOTED = (
     *(
         Flag(f"authentication-{name}", kind, "", _CALLERS)
         for name, kind in (
-            ("kubeconfig", TEXT), ("skip-lookup", BOOL), ("token-webhook-cache-ttl", DURATION), ("tolerate-lookup-failure", BOOL),
+            ("kubeconfig", TEXT),
+            ("skip-lookup", BOOL),
+            ("token-webhook-cache-ttl", DURATION),
+            ("tolerate-lookup-failure", BOOL),
         )
     ),
     *(
         Flag(f"authorization-{name}", kind, "", _CALLERS)
         for name, kind in (
-            ("always-allow-paths", TEXT), ("kubeconfig", TEXT),
-            ("webhook-cache-authorized-ttl", DURATION), ("webhook-cache-unauthorized-ttl", DURATION),
+            ("always-allow-paths", TEXT),
+            ("kubeconfig", TEXT),
+            ("webhook-cache-authorized-ttl", DURATION),
+            ("webhook-cache-unauthorized-ttl", DURATION),
         )
     ),
     *(
         Flag(f"requestheader-{name}", TEXT, "", _CALLERS)
         for name in ("allowed-names", "client-ca-file", "extra-headers-prefix", "group-headers", "username-headers")
     ),
-    *(Flag(name, kind, "", _LOGS) for name, kind in (
-        ("v", TEXT), ("vmodule", TEXT), ("logtostderr", BOOL), ("alsologtostderr", BOOL), ("log-dir", TEXT), ("log-file", TEXT),
-        ("log-flush-frequency", DURATION), ("stderrthreshold", TEXT), ("log-backtrace-at", TEXT),
-    )),
-    *(Flag(name, kind, "", _LOGS) for name, kind in (
-        ("logging-format", TEXT), ("log-json-info-buffer-size", TEXT), ("log-json-split-stream", BOOL),
-        ("log-text-info-buffer-size", TEXT), ("log-text-split-stream", BOOL),
-    )),
-    *(Flag(name, TEXT, "", "every metric of the release is shown") for name in (
-        "show-hidden-metrics-for-version", "disabled-metrics", "allow-metric-labels",
-    )),
+    *(
+        Flag(name, kind, "", _LOGS)
+        for name, kind in (
+            ("v", TEXT),
+            ("vmodule", TEXT),
+            ("logtostderr", BOOL),
+            ("alsologtostderr", BOOL),
+            ("log-dir", TEXT),
+            ("log-file", TEXT),
+            ("log-flush-frequency", DURATION),
+            ("stderrthreshold", TEXT),
+            ("log-backtrace-at", TEXT),
+        )
+    ),
+    *(
+        Flag(name, kind, "", _LOGS)
+        for name, kind in (
+            ("logging-format", TEXT),
+            ("log-json-info-buffer-size", TEXT),
+            ("log-json-split-stream", BOOL),
+            ("log-text-info-buffer-size", TEXT),
+            ("log-text-split-stream", BOOL),
+        )
+    ),
+    *(
+        Flag(name, TEXT, "", "every metric of the release is shown")
+        for name in (
+            "show-hidden-metrics-for-version",
+            "disabled-metrics",
+            "allow-metric-labels",
+        )
+    ),
 )
 _REFUSED = (
     Flag("client-ca-file", TEXT, "", "client certificates are not checked: put a proxy before the port", is_refused=True),
@@ -113,26 +139,45 @@ FLAGS: Mapping[str, Flag] = {flag.name: flag for flag in (*_SERVED, *_NOTED, *_R
 # --- in groups, for the table of releases ---------------------------------------------------------------------------
 
 EVERY = (
-    *(flag.name for flag in _SERVED[:14] if flag.name != "scheduler-name"), "kube-api-content-type", "contention-profiling",
+    *(flag.name for flag in _SERVED[:14] if flag.name != "scheduler-name"),
+    "kube-api-content-type",
+    "contention-profiling",
     *(flag.name for flag in _NOTED if flag.word == _LOGS and not any(word in flag.name for word in ("stream", "buffer", "format"))),
 )
 """Flags of every release."""
 CLASSIC = (
-    "scheduler-name", "algorithm-provider", "policy-config-file", "policy-configmap", "policy-configmap-namespace",
-    "use-legacy-policy-config", "hard-pod-affinity-symmetric-weight",
+    "scheduler-name",
+    "algorithm-provider",
+    "policy-config-file",
+    "policy-configmap",
+    "policy-configmap-namespace",
+    "use-legacy-policy-config",
+    "hard-pod-affinity-symmetric-weight",
 )
 """Flags of releases with predicates and priorities. Profiles have their schedulerName in the configuration, and upstream no flag for it."""
 LOCK_OBJECT = ("lock-object-name", "lock-object-namespace")
 INSECURE = ("address", "port")
 SECURE = (
-    "bind-address", "secure-port", "tls-cert-file", "tls-private-key-file",
-    "cert-dir", "http2-max-streams-per-connection", *(flag.name for flag in _NOTED if flag.word == _CALLERS),
+    "bind-address",
+    "secure-port",
+    "tls-cert-file",
+    "tls-private-key-file",
+    "cert-dir",
+    "http2-max-streams-per-connection",
+    *(flag.name for flag in _NOTED if flag.word == _CALLERS),
     *(flag.name for flag in _REFUSED if flag.name != "emulated-version"),
 )
 TEXT_STREAMS = ("log-text-info-buffer-size", "log-text-split-stream")
 EMULATION = ("emulated-version",)
 RESOURCE_NAME = ("leader-elect-resource-name", "leader-elect-resource-namespace")
 FRAMEWORK = (
-    "pod-max-in-unschedulable-pods-duration", "logging-format", "log-json-info-buffer-size", "log-json-split-stream",
-    "permit-port-sharing", "permit-address-sharing", "show-hidden-metrics-for-version", "disabled-metrics", "allow-metric-labels",
+    "pod-max-in-unschedulable-pods-duration",
+    "logging-format",
+    "log-json-info-buffer-size",
+    "log-json-split-stream",
+    "permit-port-sharing",
+    "permit-address-sharing",
+    "show-hidden-metrics-for-version",
+    "disabled-metrics",
+    "allow-metric-labels",
 )

@@ -16,7 +16,7 @@ from ...api.meaning.selectortext import parse_selector
 from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 from ..scenario import Scenario
 from .admission import Gate
 from .counting import AdmitsAll, CapacityCounting
@@ -65,10 +65,10 @@ class CapacityQuestion:
 
 
 def asked(
-    scenario: Scenario, given: Sequence[tuple[str, Loaded]], recipe: Recipe, *, ratio: Sequence[int] | None = None,
+    scenario: Scenario, given: Sequence[tuple[str, Loaded]], spec: SchedulerSpec, *, ratio: Sequence[int] | None = None,
     limit: int | None = None, exclude: Sequence[str] = (), pending_first: bool = False, order: str = "input", defaults: bool = True,
 ) -> CapacityQuestion:  # fmt: skip
-    """The question to the scheduler of *recipe* for the templates that are *given*, each with the words for where it is from.
+    """The question to the scheduler of *spec* for the templates that are *given*, each with the words for where it is from.
 
     *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
@@ -78,8 +78,8 @@ def asked(
     left = without_nodes(scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
     _check_names(made)
-    served = [_served(template, recipe.scheduler_names) for template in made]
-    admitted = [_admitted(template, left.objects, recipe.keeps_priorities) if defaults else (template, None) for template in served]
+    served = [_served(template, spec.scheduler_names) for template in made]
+    admitted = [_admitted(template, left.objects, spec.keeps_priorities) if defaults else (template, None) for template in served]
     return CapacityQuestion(
         scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
         ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,

@@ -55,7 +55,7 @@ class Contestant:
 
     def __attrs_post_init__(self) -> None:
         self.run = self.simulation.begin()
-        self.engine.reads_at_once = True
+        self.engine.transient_details = True
 
     @property
     def engine(self) -> Engine:

@@ -1,4 +1,4 @@
-"""A large set of nodes that can go together: greedy, the least used first, with a proof of the whole set at the end."""
+"""A large set of nodes that can go together: greedy, the least used first, with a verification of the whole set at the end."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from ...api.meaning.labels import Matcher, everything
 from ...api.objects import Node
 from ...core.arrays.types import Floats
-from .bound import Bound, bound_of
-from .proof import OnNode, Proof, nobody_asks, prove, try_node
 from .rules import DrainFlags
-from .settled import Settled
+from .steadystate import SteadyState
 from .trial import DrainTrial
+from .upperbound import Bound, bound_of
+from .verification import OnNode, Verification, ignored, try_node, verify
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 """The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
@@ -49,22 +49,22 @@ def zone_of(node: Node) -> str | None:
 class DrainSearchResult:
     """What a search found, how it is proven, and how much better it could be at most."""
 
-    proof: Proof
+    verification: Verification
     bound: Bound
 
 
-def find(settled: Settled, wish: DrainWish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainSearchResult:
+def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainSearchResult:
     """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
-    names = [node.name for node in settled.nodes if wish.may_go(node)]
-    trial = settled.trial(recreates_bare=flags.recreate_bare)
+    names = [node.name for node in steady.nodes if wish.may_go(node)]
+    trial = steady.trial(recreates_bare=flags.recreate_bare)
     refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
     candidates = [name for name in names if name not in refused]
     bound = bound_of(trial, candidates, flags, max(wish.keep - len(refused), 0))
     most = max(len(names) - max(wish.keep, len(refused)), 0)
-    search = DrainSearch(settled, flags, most, bound.at_most, on_node)
-    proof = search.best([order(trial, candidates) for order in ORDERS])
+    search = DrainSearch(steady, flags, most, bound.at_most, on_node)
+    verification = search.best([order(trial, candidates) for order in ORDERS])
     total = Bound.of(len(names), bound.must_stay + len(refused), bound.resources)
-    return DrainSearchResult(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
+    return DrainSearchResult(attrs.evolve(verification, cannot={**refused, **verification.cannot}), total)
 
 
 @attrs.frozen
@@ -82,33 +82,33 @@ class Try:
 class DrainSearch:
     """Looks for a set of at most *most* nodes; there is none of more than *bound*."""
 
-    settled: Settled
+    steady: SteadyState
     flags: DrainFlags
     most: int
     bound: int
     on_node: OnNode
 
-    def best(self, orders: Sequence[Sequence[str]]) -> Proof:
+    def best(self, orders: Sequence[Sequence[str]]) -> Verification:
         """The largest set that can be proven of those that the *orders* lead to, with others that can be added."""
         tries = sorted((self._try((), names) for names in orders), key=lambda found: -len(found.went))
-        best, proof = tries[0], self._proof(tries[0])
+        best, verification = tries[0], self._verified(tries[0])
         for found in tries[1:]:
-            if len(found.went) > len(proof.can) and len((other := self._proof(found)).can) > len(proof.can):
-                best, proof = found, other
-        while len(proof.can) < min(self.most, self.bound):
-            more = self._proof(self._try(proof.can, best.names))
-            if len(more.can) <= len(proof.can):
+            if len(found.went) > len(verification.can) and len((other := self._verified(found)).can) > len(verification.can):
+                best, verification = found, other
+        while len(verification.can) < min(self.most, self.bound):
+            more = self._verified(self._try(verification.can, best.names))
+            if len(more.can) <= len(verification.can):
                 break
-            proof = more
-        return proof
+            verification = more
+        return verification
 
-    def _proof(self, found: Try) -> Proof:
-        proof = prove(self.settled, found.went, self.flags)
-        return attrs.evolve(proof, cannot={**found.failed, **proof.cannot})
+    def _verified(self, found: Try) -> Verification:
+        verification = verify(self.steady, found.went, self.flags)
+        return attrs.evolve(verification, cannot={**found.failed, **verification.cannot})
 
     def _try(self, before: Sequence[str], names: Sequence[str]) -> Try:
         """Empty all of *names* that can be, one after the other, where those *before* are empty."""
-        trial = prove(self.settled, before, self.flags).trial
+        trial = verify(self.steady, before, self.flags).trial
         went, failed = list(before), dict[str, str]()
         for name in names:
             if name in trial.cordoned:

@@ -12,12 +12,12 @@ from msgspec import structs
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Record, field, says
 from .auto import DrainWish, find
-from .bound import Bound
 from .budgets import BudgetUse
-from .proof import OnNode, Proof, StayingPod, nobody_asks, prove
 from .rules import DrainFlags
-from .settled import Settled
+from .steadystate import SteadyState
 from .trial import EvictedPod
+from .upperbound import Bound
+from .verification import OnNode, StayingPod, Verification, ignored, verify
 
 
 class DrainMove(Record):
@@ -97,30 +97,30 @@ class DrainPlan:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def plan_for(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainPlan:
+def plan_for(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
     """Whether *nodes*, which the cluster has, can go together."""
     asked = tuple(dict.fromkeys(nodes))
-    return _plan(settled, asked, prove(settled, asked, flags, on_node))
+    return _plan(steady, asked, verify(steady, asked, flags, on_node))
 
 
-def search_for(settled: Settled, wish: DrainWish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainPlan:
+def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
     """As many nodes as can be found that can go together."""
-    found = find(settled, wish, flags, on_node)
-    asked = tuple(node.name for node in settled.nodes if wish.may_go(node))
-    return _plan(settled, asked, found.proof, found.bound)
+    found = find(steady, wish, flags, on_node)
+    asked = tuple(node.name for node in steady.nodes if wish.may_go(node))
+    return _plan(steady, asked, found.verification, found.bound)
 
 
-def _plan(settled: Settled, asked: tuple[str, ...], proof: Proof, bound: Bound | None = None) -> DrainPlan:
-    trial, left = proof.trial, tuple(proof.trial.evictions)
+def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, bound: Bound | None = None) -> DrainPlan:
+    trial, left = verification.trial, tuple(verification.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
     summary = DrainSummary(
-        nodes=len(settled.nodes), asked=len(asked), can=len(proof.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
-        placed_before=settled.placed, waiting=len(settled.waiting),
+        nodes=len(steady.nodes), asked=len(asked), can=len(verification.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
+        placed_before=steady.placed, waiting=len(steady.waiting),
     )  # fmt: skip
     answer = DrainDocument(
-        release=trial.engine.release.version, can=proof.can,
-        cannot={name: proof.cannot[name] for name in asked if name in proof.cannot}, moves=moves,
+        release=trial.engine.release.version, can=verification.can,
+        cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
         evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to) for one in left),
-        staying=proof.staying, budgets=trial.budgets.used(), bound=bound, summary=summary,
+        staying=verification.staying, budgets=trial.budgets.used(), bound=bound, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)

@@ -12,9 +12,9 @@ from ...api.objects import Node
 from ...exceptions import UnknownNameError, did_you_mean
 from .auto import DrainWish, zone_of
 from .plan import DrainPlan, plan_for, search_for
-from .proof import OnNode, nobody_asks
 from .rules import DrainFlags
-from .settled import Settled
+from .steadystate import SteadyState
+from .verification import OnNode, ignored
 
 
 @attrs.frozen(kw_only=True)
@@ -73,11 +73,11 @@ class DrainQuestion:
         """Which nodes may go."""
         return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self._name("node_selector"), self.node_selector))
 
-    def answer(self, settled: Settled, flags: DrainFlags, on_node: OnNode = nobody_asks) -> DrainPlan:
+    def answer(self, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
         """The answer to a question that was :meth:`checked`."""
         if self.auto:
-            return search_for(settled, self.wish(), flags, on_node)
-        return plan_for(settled, self.nodes, flags, on_node)
+            return search_for(steady, self.wish(), flags, on_node)
+        return plan_for(steady, self.nodes, flags, on_node)
 
 
 def matcher(name: str, text: str | None) -> Matcher:

@@ -10,7 +10,7 @@ from ...api.objects import Pod
 from ...core.engine import Engine
 from ..capacity.room import FreeRoom
 from .plan import DrainPlan
-from .settled import Settled
+from .steadystate import SteadyState
 from .trial import EvictedPod
 
 
@@ -29,9 +29,9 @@ class NodeOccupancy:
         return cls(FreeRoom.of(engine), pods)
 
 
-def before_and_after(settled: Settled, plan: DrainPlan) -> tuple[NodeOccupancy, NodeOccupancy]:
+def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupancy, NodeOccupancy]:
     """The cluster that *plan* begins with, and what it makes of it."""
-    run = settled.trial().run
+    run = steady.trial().run
     before = NodeOccupancy.of(run.engine)
     for eviction in plan.evictions:
         run.delete(eviction.pod)

@@ -25,7 +25,7 @@ UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule
 """What the node controller puts on cordoned nodes."""
 
 
-class Stuck(Exception):
+class NotDrainable(Exception):
     """Why a node cannot go."""
 
 
@@ -92,7 +92,7 @@ class DrainTrial:
         self.run.put(self.cordoned.pop(name))
 
     def empty(self, node: str, pods: Sequence[Pod], *, asks_budgets: bool) -> None:
-        """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises :class:`Stuck` where that fails."""
+        """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises :class:`NotDrainable` if that fails."""
         left = list(pods)
         while left:
             left = self._round(node, left, asks_budgets)
@@ -109,7 +109,7 @@ class DrainTrial:
                 self._leave(pod)
                 made += self._replaced(EvictedPod(pod, node, self.rounds))
         if len(left) == len(pods):
-            raise Stuck(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
+            raise NotDrainable(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
         self._place(made)
         return left
 
@@ -134,11 +134,11 @@ class DrainTrial:
             return []
         other = foreign_scheduler(pod, self.scheduler_names)
         if other is not None and (pod.metadata.controller is not None or self.replacements.recreates_bare):
-            raise Stuck(f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
+            raise NotDrainable(f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
         made = self.replacements.of(pod)
         if made is None:
             if eviction.by is not None:
-                raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
+                raise NotDrainable(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
             return []
         eviction.replacement = made.key
         self.engine.on_undo(self.replacements.take_back, made)
@@ -170,13 +170,15 @@ class DrainTrial:
             self._placed(decision, decision.host, eviction)
             return []
         if plan is None or plan.node is None or retry:
-            raise Stuck(_why(decision, eviction))
+            raise NotDrainable(_why(decision, eviction))
         return self._preempted(pod, plan)
 
     def _placed(self, decision: Decision, host: str, eviction: EvictedPod) -> None:
         pod = decision.pod
         if host in self.cordoned:
-            raise Stuck(f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned")
+            raise NotDrainable(
+                f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned"
+            )
         eviction.to = host
         self.budgets.give(pod)
         self.engine.on_undo(self.budgets.give, pod, -1)

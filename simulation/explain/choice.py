@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from ...algorithmprovider.tiebreak import in_words
+from ...algorithmprovider.cells import in_words
 from ...api.record import Names, Record, derive, says
 from ...core.engine import Engine
 from .values import NodeReport, NodeScore, Scores

@@ -71,7 +71,7 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
     engine.fresh_table()
     if node is not None:
         _check_node(engine, node)
-    with engine.unmoved(pod):
+    with engine.preserving_state(pod):
         decision = engine.schedule(pod)
     release = engine.release.version
     if not decision.has_details:
@@ -120,7 +120,7 @@ class _Explaining:
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""
         visited = [] if self.details.search is None else self.details.search.visited.tolist()
-        return list(dict.fromkeys([*visited, *self.engine.flow.listed()]))
+        return list(dict.fromkeys([*visited, *self.engine.flow.node_list()]))
 
     def _shown_only(self, rows: Rows) -> Ranking | None:
         """The scores of *rows* for people, where the scheduler did not need them."""

@@ -19,7 +19,7 @@ from ..capacity.answer import CapacityAnswer
 from ..capacity.question import asked, limit_of
 from ..capacity.stop import Stop
 from ..capacity.templates import READ_KINDS
-from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, scenario_of, spec_of, warnings_of
 from .results import Result, Table
 
 GivenTemplates: TypeAlias = "Part | Iterable[Part]"
@@ -107,17 +107,17 @@ def capacity(
     <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
     """
     exclude, limit = checked_exclude(exclude_nodes), limit_of(checked_number("pods", pods), checked_number("max_limit", max_limit))
-    recipe = recipe_of(scheduler, cluster, preemption=preemption)
-    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
+    spec = spec_of(scheduler, cluster, preemption=preemption)
+    scenario = scenario_of(cluster, scheduler_names=spec.scheduler_names, defaults=defaults, priorities=spec.keeps_priorities)
     given = loaded_templates(pod, defaults)
     question = asked(
-        scenario, given, recipe, ratio=checked_ratio(ratio), limit=limit, defaults=defaults,
+        scenario, given, spec, ratio=checked_ratio(ratio), limit=limit, defaults=defaults,
         exclude=exclude, pending_first=pending_first, order=check_order(order),
     )  # fmt: skip
-    engine = recipe.engine(scenario.config_maps)
+    engine = spec.engine(scenario.config_maps)
     counted = question.counting(engine).count()
     return CapacityResult(
-        CapacityAnswer.of(recipe.version, counted, question, pods), warnings_of(scenario, scheduler, engine, pods=question.pods)
+        CapacityAnswer.of(spec.version, counted, question, pods), warnings_of(scenario, scheduler, engine, pods=question.pods)
     )
 
 

@@ -13,7 +13,7 @@ from ...exceptions import wrong_type
 from ..capacity.curve import CapacityCurveDocument, CurveAxis, CurveError, CurvePoint, axes_of, points, sized
 from ..capacity.question import asked, limit_of
 from .capacity import GivenTemplates, checked_exclude, checked_number, loaded_templates
-from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
 from .results import Result, Table
 
 ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
@@ -81,16 +81,16 @@ def capacity_curve(
     if not all(isinstance(text, str) for text in texts):
         raise wrong_type("curve", curve, 'a text such as "cpu=100m..4:20"')
     axes, exclude, limit = axes_of(texts), checked_exclude(exclude_nodes), limit_of(None, checked_number("max_limit", max_limit))
-    recipe = recipe_of(scheduler, cluster, preemption=preemption)
-    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
+    spec = spec_of(scheduler, cluster, preemption=preemption)
+    scenario = scenario_of(cluster, scheduler_names=spec.scheduler_names, defaults=defaults, priorities=spec.keeps_priorities)
     given = loaded_templates(ANY_POD if pod is None else pod, defaults)
     if len(given) != 1:
         raise CurveError(f"curve: got {len(given)} pods, wanted one")
     question = asked(
-        scenario, given, recipe, limit=limit, exclude=exclude, pending_first=pending_first, order=check_order(order),
+        scenario, given, spec, limit=limit, exclude=exclude, pending_first=pending_first, order=check_order(order),
         defaults=defaults,
     )  # fmt: skip
-    found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())
-    warnings = warnings_of(scenario, scheduler, recipe.engine(scenario.config_maps), pods=question.pods)
+    found = points(axes, lambda size: sized(question, size).counting(spec.engine(scenario.config_maps)).count())
+    warnings = warnings_of(scenario, scheduler, spec.engine(scenario.config_maps), pods=question.pods)
     told = tuple(group.record() for group in warnings)
-    return CapacityCurveResult(CapacityCurveDocument(warnings=told, release=recipe.version, axes=axes, points=tuple(found)), warnings)
+    return CapacityCurveResult(CapacityCurveDocument(warnings=told, release=spec.version, axes=axes, points=tuple(found)), warnings)

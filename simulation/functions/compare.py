@@ -22,7 +22,7 @@ from ..compare.document import ComparisonDocument, DifferingCycle
 from ..compare.modes import LOCKED
 from ..compare.newerlabels import with_newer_labels, zones_warning
 from ..releasenotes import with_release_notices
-from .given import GivenCluster, GivenScheduler, check_order, options_given, recipe_of, scenario_of, settled_for
+from .given import GivenCluster, GivenScheduler, check_order, options_given, scenario_of, settled_for, spec_of
 from .results import Result, Row, Table
 
 NAMES = "abcdefgh"
@@ -114,14 +114,14 @@ def compare(
         raise UnknownNameError(f"compare: got {2 + len(more)} configurations, wanted {len(NAMES)} at most")
     asked = dict(zip(NAMES, (a, b, *more), strict=False))
     given = {name: options_given(settled_for(cluster, one), name) for name, one in asked.items()}
-    recipes = {name: recipe_of(options) for name, options in given.items()}
-    first = recipes["a"]
+    specs = {name: spec_of(options) for name, options in given.items()}
+    first = specs["a"]
     names = [first.first_scheduler_name]
     scenario = scenario_of(cluster, pods, scheduler_names=names, defaults=defaults, priorities=first.keeps_priorities)
-    engines = {name: recipe.engine(scenario.config_maps) for name, recipe in recipes.items()}
+    engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     by_nodes = [engines[name].algorithm for name, one in asked.items() if one == AUTO]
     noted = with_release_notices(scenario, [engine.algorithm for engine in engines.values()], by_nodes=by_nodes)
-    missing = None if newer_labels or not any(recipe.profiles for recipe in recipes.values()) else zones_warning(scenario)
+    missing = None if newer_labels or not any(spec.profiles for spec in specs.values()) else zones_warning(scenario)
     hints = () if missing is None else grouped([Notice("", missing)])
     made = compare_all(
         with_newer_labels(scenario) if newer_labels else scenario, engines, mode=mode, order=check_order(order),

@@ -15,8 +15,8 @@ from ...exceptions import check_type
 from ..drain.plan import DrainMove, DrainPlan
 from ..drain.question import DrainQuestion, matcher
 from ..drain.rules import DrainFlags
-from ..drain.settled import engines_like, settle
-from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
+from ..drain.steadystate import engines_like, settle
+from .given import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -112,18 +112,18 @@ def drain(
     check_type("keep", keep, int, "a whole number")
     for name, given in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
         check_type(name, given, (str, NoneType), "a text")
-    recipe = recipe_of(scheduler, cluster)
+    spec = spec_of(scheduler, cluster)
     flags = DrainFlags(
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
     )  # fmt: skip
     question = DrainQuestion(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
-    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
+    scenario = scenario_of(cluster, pods, scheduler_names=spec.scheduler_names, defaults=defaults, priorities=spec.keeps_priorities)
     question = question.checked(scenario.nodes)
-    engine = recipe.engine(scenario.config_maps)
-    make_engine = engines_like(engine, recipe, scenario)
-    settled = settle(scenario, make_engine, recipe.scheduler_names, check_order(order))
-    return DrainResult(question.answer(settled, flags), warnings_of(scenario, scheduler, engine))
+    engine = spec.engine(scenario.config_maps)
+    make_engine = engines_like(engine, spec, scenario)
+    steady = settle(scenario, make_engine, spec.scheduler_names, check_order(order))
+    return DrainResult(question.answer(steady, flags), warnings_of(scenario, scheduler, engine))
 
 
 def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ..explain import Explanation, NodeReport
 from ..explain.ask import ask
 from ..explain.subject import find_subject
 from ..simulate import Simulation
-from .given import GivenCluster, GivenScheduler, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -88,19 +88,19 @@ def explain(
     """
     if not isinstance(pod, str | Pod | Mapping):
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
-    recipe = recipe_of(scheduler, cluster)
+    spec = spec_of(scheduler, cluster)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
         cluster,
         more,
-        scheduler_names=recipe.scheduler_names,
+        scheduler_names=spec.scheduler_names,
         defaults=defaults,
         edits=edits,
-        priorities=recipe.keeps_priorities,
+        priorities=spec.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))
-    simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
-    found = ask(simulation, subject, recipe.scheduler_names, node=node, alone=alone)
+    simulation = Simulation(scenario, spec.engine(scenario.config_maps), check_order(order))
+    found = ask(simulation, subject, spec.scheduler_names, node=node, alone=alone)
     return ExplainResult(found, warnings_of(scenario, scheduler, simulation.engine))
 
 

@@ -20,8 +20,8 @@ from ...core.engine import Engine
 from ...exceptions import ManifestError, UnknownNameError, check_type, wrong_type
 from ...extenders.choice import asked_extenders
 from ...framework.options import Classic, Framework, GivenOptions, options_of
-from ...framework.recipe import Recipe
 from ...framework.releases import AUTO, chosen_release
+from ...framework.schedulerspec import SchedulerSpec
 from ..order import ORDERS
 from ..releasenotes import with_pod_notices, with_release_notices
 from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
@@ -46,13 +46,13 @@ def options_given(scheduler: GivenScheduler, name: str = "scheduler") -> GivenOp
     return scheduler
 
 
-def recipe_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: Any) -> Recipe:
+def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: Any) -> SchedulerSpec:
     """What *scheduler* is made from, with *changes* of its options; ``auto`` is the release of the nodes of *cluster*.
 
     Raises as :class:`~kubeclassic.Scheduler` does.
     """
     options = attrs.evolve(options_given(settled_for(cluster, scheduler)), **changes)
-    return Recipe.of(options, asked_extenders(options.extenders)).read()
+    return SchedulerSpec.of(options, asked_extenders(options.extenders)).read()
 
 
 def settled_for(cluster: GivenCluster, scheduler: GivenScheduler) -> GivenScheduler:

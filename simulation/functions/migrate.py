@@ -15,10 +15,10 @@ from ...algorithmprovider.config import (
     KIND,
     AlgorithmConfiguration,
     read_configuration,
+    read_policy_file,
 )
 from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, read_policy
-from ...algorithmprovider.policyfiles import read_policy_file
 from ...algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ...api.notebooks import Share
 from ...api.reading.notices import Notice, grouped

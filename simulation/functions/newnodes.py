@@ -18,10 +18,10 @@ from ...api.record import plain
 from ...exceptions import ManifestError, wrong_type
 from ..capacity.question import asked
 from ..newnodes.answer import NewNodesAnswer, number_of
-from ..newnodes.asking import fewest_nodes
+from ..newnodes.fewest import fewest_nodes
 from ..newnodes.kinds import LIKE, NewNodeError, read_cost
 from .capacity import GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
-from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, Part, check_order, parts_of, scenario_of, spec_of, warnings_of
 from .results import Result, Table
 
 
@@ -114,21 +114,19 @@ def add_nodes(
     >>> found.with_one_fewer
     '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
     """
-    recipe = recipe_of(scheduler, cluster, preemption=preemption)
-    scenario = scenario_of(
-        cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits, priorities=recipe.keeps_priorities
-    )
+    spec = spec_of(scheduler, cluster, preemption=preemption)
+    scenario = scenario_of(cluster, scheduler_names=spec.scheduler_names, defaults=defaults, edits=edits, priorities=spec.keeps_priorities)
     if pod is None and (pods is not None or ratio is not None or pending_first):
         raise NewNodeError("pods needs pod: else new nodes are for the pods that wait")
     question = asked(
-        scenario, loaded_templates(pod, defaults) if pod is not None else [], recipe, ratio=checked_ratio(ratio),
+        scenario, loaded_templates(pod, defaults) if pod is not None else [], spec, ratio=checked_ratio(ratio),
         limit=checked_number("pods", pods), exclude=checked_exclude(exclude_nodes), pending_first=pending_first,
         order=check_order(order), defaults=defaults,
     )  # fmt: skip
     prices = {name: read_cost(name, value) for name, value in (costs or {}).items()}
     given = list(_given(nodes, defaults))
-    answer = fewest_nodes(question, scenario, recipe, given, prices, most_nodes=most_nodes, most_trials=most_trials)
-    engine = recipe.engine(scenario.config_maps)
+    answer = fewest_nodes(question, scenario, spec, given, prices, most_nodes=most_nodes, most_trials=most_trials)
+    engine = spec.engine(scenario.config_maps)
     return NewNodesResult(answer, warnings_of(scenario, scheduler, engine, pods=question.pods))
 
 

@@ -21,7 +21,7 @@ from ..replay.recording import summary
 from ..replay.replay import Replay
 from ..replay.series import Series, columns
 from ..replay.settings import Delays
-from .given import GivenCluster, GivenScheduler, objects_of, options_given, paths_among, recipe_of
+from .given import GivenCluster, GivenScheduler, objects_of, options_given, paths_among, spec_of
 from .results import Result, Row, Table
 
 Duration = float | str
@@ -99,19 +99,19 @@ def replay(
 
     Times are seconds or texts such as ``"90s"``. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    recipe = recipe_of(scheduler)
-    names = recipe.scheduler_names
+    spec = spec_of(scheduler)
+    names = spec.scheduler_names
     reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
     if not compress_time > 0:
         raise wrong_type("compress_time", compress_time, "a number above 0")
     choice = InputOptions(
-        reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names, priorities=recipe.keeps_priorities,
-        keeps_manifests=recipe.may_call_extenders, cron_jobs=cron_jobs,
+        reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names, priorities=spec.keeps_priorities,
+        keeps_manifests=spec.may_call_extenders, cron_jobs=cron_jobs,
     )  # fmt: skip
     read = read_inputs(paths_among("inputs", inputs), choice, objects=objects_of("inputs", inputs, defaults=defaults))
-    engine = recipe.engine(read.config_maps)
+    engine = spec.engine(read.config_maps)
     read = attrs.evolve(read, warnings=input_notices(read, engine.algorithm, options_given(scheduler).release))
-    made = Replay(read, engine, _delays(delays or {}), recipe.seed, next(iter(names)), recreate, _seconds("until", until))
+    made = Replay(read, engine, _delays(delays or {}), spec.seed, next(iter(names)), recreate, _seconds("until", until))
     events, rows = list[EventData](), list[Row]()
     made.cluster.journal.sink = events.append if on_event is None else on_event
     every = _seconds("series_every", series_every)
@@ -121,7 +121,7 @@ def replay(
     with settled():
         for _ in made.run():
             pass
-    return ReplayResult(recipe.version, summary(made), tuple(events), tuple(rows), grouped(read.warnings))
+    return ReplayResult(spec.version, summary(made), tuple(events), tuple(rows), grouped(read.warnings))
 
 
 def _seconds(name: str, given: object) -> float | None:

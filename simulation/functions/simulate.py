@@ -16,7 +16,7 @@ from ..records import SimulationDocument, WholeSimulation
 from ..replacements import Replacements
 from ..simulate import Outcome, Simulation
 from ..summary import Summary
-from .given import GivenCluster, GivenScheduler, check_order, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
 from .results import Result, Row, Table
 
 
@@ -110,19 +110,19 @@ def simulate(
     >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
-    recipe = recipe_of(scheduler, cluster)
+    spec = spec_of(scheduler, cluster)
     scenario = scenario_of(
         cluster,
         pods,
-        scheduler_names=recipe.scheduler_names,
+        scheduler_names=spec.scheduler_names,
         defaults=defaults,
         edits=edits,
-        priorities=recipe.keeps_priorities,
+        priorities=spec.keeps_priorities,
     )
-    engine = recipe.engine(scenario.config_maps)
+    engine = spec.engine(scenario.config_maps)
     simulation = Simulation(scenario, engine, check_order(order), details)
     if reschedule_evicted:
-        simulation.replacements = Replacements.of_scenario(scenario, recipe.scheduler_names)
+        simulation.replacements = Replacements.of_scenario(scenario, spec.scheduler_names)
     whole = WholeSimulation(simulation)
     simulation.on_begin = whole.begin
     decisions = tuple(simulation.decisions())

@@ -16,7 +16,7 @@ from ..whatif.change import Suggestion
 from ..whatif.whatif import ScheduledPod, WhatIf
 from ..whatif.whatif import what_if as found_out
 from .explain import name_of
-from .given import GivenCluster, GivenScheduler, check_order, parts_of, recipe_of, scenario_of, warnings_of
+from .given import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
 from .results import Result, Table
 
 
@@ -97,17 +97,17 @@ def what_if(
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
     if not isinstance(want, str | None):
         raise wrong_type("want", want, "the name of a node")
-    recipe = recipe_of(scheduler, cluster)
+    spec = spec_of(scheduler, cluster)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(
         cluster,
         more,
-        scheduler_names=recipe.scheduler_names,
+        scheduler_names=spec.scheduler_names,
         defaults=defaults,
         edits=edits,
-        priorities=recipe.keeps_priorities,
+        priorities=spec.keeps_priorities,
     )
     subject = find_subject(scenario, name_of(pod))
-    asked = ScheduledPod(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
-    warnings = warnings_of(scenario, scheduler, recipe.engine(scenario.config_maps))
+    asked = ScheduledPod(scenario, spec, subject.question(spec.scheduler_names), check_order(order), alone, want, every, defaults)
+    warnings = warnings_of(scenario, scheduler, spec.engine(scenario.config_maps))
     return WhatIfResult(found_out(asked, subject.pod), warnings)

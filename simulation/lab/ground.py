@@ -19,7 +19,7 @@ from ...core.cluster.cache import Cache
 from ...core.engine import Engine
 from ...core.rule import Algorithm
 from ...core.run import Run
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 from ..releasenotes import with_release_notices
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -85,16 +85,16 @@ class WarmEngines:
         return attrs.evolve(self, scenario=scenario, plot=None, engines=self._engines)
 
     @contextmanager
-    def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[WarmSimulation]:
+    def simulation(self, spec: SchedulerSpec, order: str, *, details: bool = False) -> Iterator[WarmSimulation]:
         """A new simulation for the block; afterwards all that it did is undone or forgotten.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
         """
-        engine = _engine(recipe, self.scenario, None)
+        engine = _engine(spec, self.scenario, None)
         key = engine.release.version, frozenset(name for name, on in engine.gates.items() if on)
         before, runs = self._engines.pop(key, (None, 0))
         if before is not None:
-            engine = _engine(recipe, self.scenario, before)
+            engine = _engine(spec, self.scenario, before)
         made = WarmSimulation(self.scenario, engine, order, details, knows=before is not None)
         yield made
         if runs < MOST_RUNS and self._is_undone(made):
@@ -117,10 +117,10 @@ class WarmEngines:
         return all(_keeps_ports(cache, pod) for pod in placed if engine.template_of(pod).ports)
 
 
-def _engine(recipe: Recipe, scenario: Scenario, before: Engine | None) -> Engine:
+def _engine(spec: SchedulerSpec, scenario: Scenario, before: Engine | None) -> Engine:
     """A new scheduler, which takes over what *before* knows."""
-    wanted = recipe.profiles if recipe.profiles is not None else recipe.algorithm(scenario.config_maps)
-    return recipe.engine_of(wanted, like=before)
+    wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
+    return spec.engine_of(wanted, reuse_snapshot_of=before)
 
 
 def _keeps_ports(cache: Cache, pod: Pod) -> bool:

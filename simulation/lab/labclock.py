@@ -11,7 +11,7 @@ from ...api.objects import Pod
 from ...api.record import plain
 from ...core.pods.requests import PODS, of_node
 from ...exceptions import UnknownNameError
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 from ..explain.explain import explain
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.journal import EventData
@@ -34,7 +34,7 @@ class Film:
 
     state: LabState
     inputs: Inputs
-    recipe: Recipe
+    spec: SchedulerSpec
     events: tuple[tuple[Any, ...], ...]
     pods: dict[str, tuple[int, ...]]
     """What pods that the plot does not have request."""
@@ -94,9 +94,9 @@ def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read.
     """
-    recipe, plot = state.configuration.recipe(), bench.answer(state).plot
-    inputs = _inputs(plot.scenario, recipe, paths, bench.material.with_nodes(state.changes))
-    taking = _Taking(_replay(inputs, recipe), plot)
+    spec, plot = state.configuration.spec(), bench.answer(state).plot
+    inputs = _inputs(plot.scenario, spec, paths, bench.material.with_nodes(state.changes))
+    taking = _Taking(_replay(inputs, spec), plot)
     taking.replay.cluster.journal.sink = taking.take
     is_cut = False
     for _ in taking.replay.run():
@@ -104,7 +104,7 @@ def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
         if is_cut := len(taking.events) > MOST_EVENTS:
             break
     told = plain(summary(taking.replay))
-    return Film(state, inputs, recipe, tuple(taking.events), taking.pods, taking.nodes, told, is_cut)
+    return Film(state, inputs, spec, tuple(taking.events), taking.pods, taking.nodes, told, is_cut)
 
 
 def why_then(film: Film, at: int, node: str | None = None) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def why_then(film: Film, at: int, node: str | None = None) -> dict[str, Any]:
     if not 0 <= at < len(film.events) or film.events[at][1] not in TRIED:
         raise LabError(f"at: got {at}, wanted an event of {' or '.join(TRIED)}", "clock")
     time, _, key, _, _, attempts = film.events[at]
-    replay = _replay(film.inputs, film.recipe)
+    replay = _replay(film.inputs, film.spec)
     while (pod := replay.next_pod()) is not None:
         if pod.key == key and replay.pods.all[key].attempts == attempts - 1:
             return _explained(replay, pod, node, time)
@@ -128,15 +128,15 @@ def _explained(replay: Replay, pod: Pod, node: str | None, time: float) -> dict[
     return {"moment": f"at {time:g} seconds", **explained(found, replay.engine, node)}
 
 
-def _replay(inputs: Inputs, recipe: Recipe) -> Replay:
-    return Replay(inputs, recipe.engine(inputs.config_maps), seed=recipe.seed, scheduler_name=next(iter(recipe.scheduler_names)))
+def _replay(inputs: Inputs, spec: SchedulerSpec) -> Replay:
+    return Replay(inputs, spec.engine(inputs.config_maps), seed=spec.seed, scheduler_name=next(iter(spec.scheduler_names)))
 
 
-def _inputs(scenario: Scenario, recipe: Recipe, paths: Sequence[str], files: Files) -> Inputs:
+def _inputs(scenario: Scenario, spec: SchedulerSpec, paths: Sequence[str], files: Files) -> Inputs:
     """What a replay of *scenario* starts from: its objects in the order of the *files*, then those that workloads make."""
     places = {(item.kind, item.key): at for at, item in enumerate(files.loaded.objects)}
     objects = [*scenario.objects, *scenario.pending]
     objects.sort(key=lambda item: places.get((item.kind, item.key), len(places)))
-    priorities = recipe.profiles is not None or recipe.config.gates.get(PRIORITY_GATE, True)
-    choice = InputOptions(defaults=files.defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
+    priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
+    choice = InputOptions(defaults=files.defaults, scheduler_names=spec.scheduler_names, priorities=priorities, digest=False)
     return read_inputs(paths, choice, objects=objects)

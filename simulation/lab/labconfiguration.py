@@ -13,8 +13,8 @@ from ...algorithmprovider.policy import read_policy
 from ...api.objects import Map
 from ...core.release import Release
 from ...framework.config.loading import given_configuration
-from ...framework.recipe import Recipe
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
+from ...framework.schedulerspec import SchedulerSpec
 from .movedrules import changed_policy, changed_profile
 from .source import PROVIDER, Json, Source, default_source, policy_of
 
@@ -23,7 +23,7 @@ from .source import PROVIDER, Json, Source, default_source, policy_of
 class LabConfiguration:
     """One configuration. *start* is what the lab was started with, and has all that is not moved here."""
 
-    start: Recipe = attrs.field(eq=False)
+    start: SchedulerSpec = attrs.field(eq=False)
     release: str
     source: Source
     switches: Map[bool] = attrs.field(factory=Map)
@@ -40,7 +40,7 @@ class LabConfiguration:
     order: str = "input"
 
     @classmethod
-    def of(cls, start: Recipe, source: Source | None = None, order: str = "input") -> LabConfiguration:
+    def of(cls, start: SchedulerSpec, source: Source | None = None, order: str = "input") -> LabConfiguration:
         """What the lab begins with."""
         tie_break = start.tie_break if isinstance(start.tie_break, str) else "release"
         return cls(
@@ -99,7 +99,7 @@ class LabConfiguration:
 
     # --- the scheduler ----------------------------------------------------------------------------------------------
 
-    def recipe(self) -> Recipe:
+    def spec(self) -> SchedulerSpec:
         """What its scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
         shared: dict[str, Any] = {
             "version": self.release, "preemption": self.preemption, "tie_break": self.tie_break, "seed": self.seed, "file": "",
@@ -121,9 +121,9 @@ class LabConfiguration:
 _NO_CONFIG = AlgorithmConfiguration(folder=Path())
 
 
-def _preempts(start: Recipe) -> bool:
+def _preempts(start: SchedulerSpec) -> bool:
     return start.preemption and not start.config.disable_preemption
 
 
-def _given_percentage(start: Recipe) -> int | None:
+def _given_percentage(start: SchedulerSpec) -> int | None:
     return start.config.percentage or None if start.profiles is None else None

@@ -12,8 +12,8 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.registry import Registry
 from ...api.objects import Map
 from ...core.rule import Algorithm
-from ...framework.recipe import Recipe
 from ...framework.releases import ALL_RELEASES
+from ...framework.schedulerspec import SchedulerSpec
 from .labconfiguration import LabConfiguration
 from .source import Source
 
@@ -92,7 +92,7 @@ class _Asked:
         return cls(attrs.evolve(configuration, switches=Map(), weights=Map(), hard_weight=None, percentage=None))
 
     @property
-    def key(self) -> tuple[Recipe, str, Source]:
+    def key(self) -> tuple[SchedulerSpec, str, Source]:
         return self.plain.start, self.plain.release, self.plain.source
 
     def __hash__(self) -> int:
@@ -106,7 +106,7 @@ class _Asked:
 def _known(asked: _Asked) -> _Known:
     plain = asked.plain
     if plain.runs_profiles:
-        return _of_algorithm(plain.recipe().engine().algorithm)
+        return _of_algorithm(plain.spec().engine().algorithm)
     release = ALL_RELEASES[plain.release]
     registry = Registry.of(release, resolved_gates(release, plain.gates), plain.start.catalogue)
     policy = plain.base_policy()

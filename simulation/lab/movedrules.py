@@ -38,9 +38,7 @@ def _weighed(entries: list[Json], weights: Mapping[str, int]) -> list[Json]:
 # --- profiles -------------------------------------------------------------------------------------------------------
 
 
-def changed_profile(
-    document: Mapping[str, Any], switches: Mapping[str, bool], weights: Mapping[str, int], hard_weight: int | None
-) -> Json:
+def changed_profile(document: Mapping[str, Any], switches: Mapping[str, bool], weights: Mapping[str, int], hard_weight: int | None) -> Json:
     """*document* with the changes in each of its profiles. What a point says itself counts before multiPoint."""
     found: Json = copy.deepcopy(dict(document))
     if not (switches or weights or hard_weight is not None):

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.tiebreak import TIE_BREAKS
+from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.objects import Map
 from ...exceptions import did_you_mean
 from ...framework.releases import ALL_RELEASES

@@ -26,15 +26,15 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
     A pod that waits is asked about when the pods before it have been tried; one with a node as if it had none. Raises
     :class:`~.source.LabError` for names that nothing has.
     """
-    recipe, order = state.configuration.recipe(), state.configuration.order
-    ground = bench.ground(state, recipe)
+    spec, order = state.configuration.spec(), state.configuration.order
+    ground = bench.ground(state, spec)
     pod = _found(ground.scenario, key)
     try:
         if pod.spec.node_name:
-            engine = recipe.engine(ground.scenario.config_maps)
+            engine = spec.engine(ground.scenario.config_maps)
             explanation = explain_placed(Simulation(ground.scenario, engine, order), pod, node=node)
             return {"moment": f"as if it were not on {pod.spec.node_name} yet", **explained(explanation, engine, node)}
-        with ground.simulation(recipe, order) as simulation:
+        with ground.simulation(spec, order) as simulation:
             explanation = explain_in(simulation, pod, node=node)
             before = [one.key for one in simulation.pods()].index(pod.key)
             moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import attrs
 
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 from ..scenario import Scenario
 from .ground import WarmEngines
 from .labconfiguration import LabConfiguration
@@ -52,9 +52,9 @@ class Workbench:
         return found
 
     def _computed(self, state: LabState) -> LabRun:
-        recipe = state.configuration.recipe()
-        ground = self.ground(state, recipe)
-        with ground.simulation(recipe, state.configuration.order) as simulation:
+        spec = state.configuration.spec()
+        ground = self.ground(state, spec)
+        with ground.simulation(spec, state.configuration.order) as simulation:
             for _ in simulation.decisions():
                 pass
             if ground.plot is None:
@@ -62,10 +62,10 @@ class Workbench:
                 ground.plot = Plot.of(self._made, ground.scenario, simulation.engine)
             return attrs.evolve(LabRun.of(simulation, ground.plot, self.texts), notices=ground.notices(simulation.engine.algorithm))
 
-    def ground(self, state: LabState, recipe: Recipe) -> WarmEngines:
+    def ground(self, state: LabState, spec: SchedulerSpec) -> WarmEngines:
         """What runs on the scenario of *state* begin with."""
-        priorities = recipe.profiles is not None or recipe.config.gates.get(PRIORITY_GATE, True)
-        key = state.changes, recipe.scheduler_names, priorities
+        priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
+        key = state.changes, spec.scheduler_names, priorities
         found = self._grounds.get(key)
         if found is None:
             scenario = self.material.scenario(*key)
@@ -78,4 +78,4 @@ class Workbench:
 
     def scenario(self, state: LabState) -> Scenario:
         """The scenario of *state*."""
-        return self.ground(state, state.configuration.recipe()).scenario
+        return self.ground(state, state.configuration.spec()).scenario

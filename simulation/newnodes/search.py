@@ -12,8 +12,8 @@ from math import ceil
 
 import attrs
 
-from .covers import Covers, Key
-from .needs import Demand, never
+from .demand import Demand, never_placed
+from .setcover import Key, SetCover
 from .shapes import PodShape
 from .trials import Mix, MixTrial, MixTrials
 
@@ -57,11 +57,11 @@ class MixSearch:
 
     trials: MixTrials
     shapes: Sequence[PodShape]
-    needs: Demand
+    demand: Demand
     prices: Sequence[int]
     most_nodes: int
     most_trials: int
-    _covers: Covers = attrs.field(init=False)
+    _covers: SetCover = attrs.field(init=False)
     _rest: Iterator[Mix] = attrs.field(init=False)
     _next: Mix | None = None
     """The cheapest mix that was not looked at."""
@@ -70,14 +70,14 @@ class MixSearch:
 
     def __attrs_post_init__(self) -> None:
         self._left = self.most_trials
-        self._covers = Covers(self.needs.rows(), self.prices, self.most_nodes)
+        self._covers = SetCover(self.demand.rows(), self.prices, self.most_nodes)
         self._rest = self._covers.cheapest_first()
         self._next = next(self._rest, None)
 
     def run(self) -> MixesFound:
         """Search."""
         nothing = (0,) * len(self.prices)
-        if hopeless := never(self.shapes, self.needs):
+        if hopeless := never_placed(self.shapes, self.demand):
             return MixesFound(best=self.trials.of(nothing), never=tuple(hopeless), simulated=len(self.trials.known))
         best = self._any()
         if best is None:
@@ -127,8 +127,8 @@ class MixSearch:
 
     def _more(self, trial: MixTrial, step: int) -> Mix:
         """What to add where *trial* leaves pods: what they need by requests, and *step* nodes at least."""
-        rows = self.needs.beside([missing.pod.key for missing in trial.missing])
-        more = next(Covers(rows, self.prices, self.most_nodes).cheapest_first(), None)
+        rows = self.demand.beside([missing.pod.key for missing in trial.missing])
+        more = next(SetCover(rows, self.prices, self.most_nodes).cheapest_first(), None)
         if more is None or not any(more):
             more = tuple(1 for _ in self.prices)
         return tuple(count * ceil(step / sum(more)) for count in more)

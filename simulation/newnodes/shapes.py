@@ -14,7 +14,7 @@ from ...core.pods.requests import CPU, PODS
 from ...core.run import Run
 from ..capacity.room import FreeRoom, short_of
 from .kinds import NodeKind
-from .lasting import APART, lasts
+from .permanentreasons import APART, lasts
 from .trials import MixTrials
 
 

@@ -19,9 +19,9 @@ import attrs
 
 from ...exceptions import KubeclassicError
 from .outputs import replacing
-from .state.giving import given_back
+from .state.dump import dumped
 from .state.kinds import StateError
-from .state.taking import taken_apart
+from .state.restore import restored
 
 MAGIC = "kubeclassic checkpoint"
 FORMAT = 8
@@ -62,7 +62,7 @@ def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> No
     *named*: objects that are written as a name only; :meth:`Checkpoint.state` takes them again.
     """
     try:
-        body = _as_json(taken_apart(state, named))
+        body = _as_json(dumped(state, named))
     except StateError as error:
         raise CheckpointError(f"{path}: cannot be written: {error}") from None
     first = {"what": MAGIC, "format": FORMAT, "madeBy": _made_by(), "size": len(body), **header.record()}
@@ -117,7 +117,7 @@ class Checkpoint:
     def state(self, named: Mapping[str, Any]) -> Any:
         """The state; *named* gives the objects that were written as a name only."""
         try:
-            return given_back(json.loads(self._body), named)
+            return restored(json.loads(self._body), named)
         except (ValueError, RecursionError):
             raise CheckpointError(f"{self.path}: damaged: its second line is not JSON") from None
         except StateError as error:

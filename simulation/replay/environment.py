@@ -135,4 +135,4 @@ class SchedulingEnvironment:
 
     def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[Mask, Ints]:
         """Where the pod fits, and with what score: bool[N], int64[N]."""
-        return self.replay.engine.outlook(pod, names)
+        return self.replay.engine.evaluate_nodes(pod, names)

@@ -10,14 +10,14 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
-from .cluster.churnprogram import ChurnProgram
+from .cluster.churnworkload import ChurnWorkload
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
-from .cluster.podlives import PodLifecycles
+from .cluster.podlifecycles import PodLifecycles
 from .cluster.volumecontroller import VolumeController
+from .externalevents import ExternalEvents
 from .inputs.inputs import Inputs
 from .journal import PodPreempts
-from .outsideevents import OutsideEvents
 from .settings import Delays
 from .simulatedcluster import SimulatedCluster
 
@@ -51,8 +51,8 @@ class Replay:
     volumes: VolumeController = attrs.field(init=False)
     pods: PodLifecycles = attrs.field(init=False)
     failures: NodeFailures = attrs.field(init=False)
-    outside: OutsideEvents = attrs.field(init=False)
-    program: ChurnProgram = attrs.field(init=False)
+    outside: ExternalEvents = attrs.field(init=False)
+    workload: ChurnWorkload = attrs.field(init=False)
     _free_at: float = 0.0
     """When the scheduler can begin its next cycle."""
     is_over: bool = False
@@ -63,9 +63,9 @@ class Replay:
         self.volumes = VolumeController(self.cluster)
         self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
         self.failures = NodeFailures(self.cluster, self.pods)
-        self.outside = OutsideEvents(self.cluster, self.pods, self.volumes, self.failures)
-        self.program = ChurnProgram(inputs.operations, self.cluster, self.pods, self.volumes, self.failures)
-        self.program.start()
+        self.outside = ExternalEvents(self.cluster, self.pods, self.volumes, self.failures)
+        self.workload = ChurnWorkload(inputs.operations, self.cluster, self.pods, self.volumes, self.failures)
+        self.workload.start()
 
     @property
     def now(self) -> float:
@@ -104,8 +104,8 @@ class Replay:
         if self.is_over:
             return False
         self.steps += 1
-        if self.program.deadline is not None:
-            self.program.look()
+        if self.workload.deadline is not None:
+            self.workload.look()
         if self._happen():
             return True
         if self._free_at <= self.cluster.clock.now and (pod := self._pop()) is not None:
@@ -158,8 +158,8 @@ class Replay:
             coming.append(events[self.position].time)
         if cluster.queue.can_pop:
             coming.append(self._free_at)
-        if self.program.deadline is not None:
-            coming.append(self.program.deadline)
+        if self.workload.deadline is not None:
+            coming.append(self.workload.deadline)
         if (coming or self._has_untried_pod()) and (due := cluster.queue.next_due()) is not None:
             coming.append(max(due, cluster.clock.now))
         return min(coming, default=None)
@@ -190,7 +190,7 @@ class Replay:
     @property
     def _is_at_its_end(self) -> bool:
         """Whether nothing comes from outside any more."""
-        return self.position == len(self.inputs.events) and self.program.deadline is None
+        return self.position == len(self.inputs.events) and self.workload.deadline is None
 
     def decide(self, pod: Pod) -> Decision:
         """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision is repeated."""

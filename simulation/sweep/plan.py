@@ -16,9 +16,9 @@ from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ...exceptions import KubeclassicError, UnknownNameError
 from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin
-from ...framework.recipe import Recipe
 from ...framework.releases import FRAMEWORK_RELEASES
-from ..functions.given import edits_of, recipe_of
+from ...framework.schedulerspec import SchedulerSpec
+from ..functions.given import edits_of, spec_of
 from .asked.axes import EDITS, FILES, INPUT, NODES, OPTIONS, ORDER, PODS, SEED, SHUFFLED, WEIGHT
 from .asked.inputspec import file_bytes
 from .asked.spec import NAME, Spec
@@ -97,21 +97,21 @@ class Planner:
             return RefusedRun(str(error))
 
     def _task(self, settings: Settings) -> Task:
-        recipe = self._recipe(settings)
+        spec = self._scheduler_spec(settings)
         is_trace, order = self.spec.inputs[settings[INPUT]].is_trace, settings.get(ORDER, "input")
         if is_trace and order != "input":
             raise UnknownNameError(f"{ORDER}: got {order} for a trace, whose pods come in their own order")
         edits = edits_of(settings.get(EDITS) or ())
-        place = Place(settings[INPUT], recipe.scheduler_names, recipe.keeps_priorities, edits)
+        place = Place(settings[INPUT], spec.scheduler_names, spec.keeps_priorities, edits)
         weights = {key.removeprefix(WEIGHT): value for key, value in settings.items() if key.startswith(WEIGHT)}
         return Task(
-            key=self.key(settings), recipe=recipe, place=place, weights=weights, order="input" if order == SHUFFLED else order,
+            key=self.key(settings), scheduler_spec=spec, place=place, weights=weights, order="input" if order == SHUFFLED else order,
             shuffle=settings.get(SEED, 0) if order == SHUFFLED else None, nodes=settings.get(NODES, 1), pods=settings.get(PODS, 1),
         )  # fmt: skip
 
-    def _recipe(self, settings: Settings) -> Recipe:
+    def _scheduler_spec(self, settings: Settings) -> SchedulerSpec:
         options = {OPTIONS[key]: self._value(key, settings) for key in settings if key in OPTIONS and settings[key] is not None}
-        return recipe_of(options_of({**options, **self.rules.options(version_of(options) in FRAMEWORK_RELEASES)}))
+        return spec_of(options_of({**options, **self.rules.options(version_of(options) in FRAMEWORK_RELEASES)}))
 
     def _value(self, key: str, settings: Settings) -> Any:
         return str(self.spec.folder / settings[key]) if key in FILES else settings[key]

@@ -52,7 +52,7 @@ class Sweep:
             raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {refused[0].error}")
         tasks = {task.key: task for task in planned if isinstance(task, Task)}
         for task in tasks.values():
-            self._planned.setdefault((task.place, task.recipe.version, task.recipe.switches), task)
+            self._planned.setdefault((task.place, task.scheduler_spec.version, task.scheduler_spec.switches), task)
         found = self._done(tasks)
         return [self._row(point, task, found) for point, task in zip(points, planned, strict=True)]
 

@@ -11,8 +11,8 @@ import attrs
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError
-from ...framework.copying import Frozen, freeze_recipe, thaw_recipe
-from ...framework.recipe import ConfigMaps, Recipe
+from ...framework.copying import Frozen, freeze_spec, thaw_spec
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..releasenotes import input_notices, with_release_notices
 from ..replay.inputs.inputs import Inputs
 from ..replay.replay import Replay
@@ -41,7 +41,7 @@ class Task:
     """One run. *key*: a hash of all that its result depends on."""
 
     key: str
-    recipe: Recipe
+    scheduler_spec: SchedulerSpec
     place: Place
     weights: Weights = attrs.field(factory=dict)
     order: str = "input"
@@ -53,20 +53,20 @@ class Task:
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {field.name: getattr(self, field.name) for field in attrs.fields(Task)}
-        return _thawed, (freeze_recipe(values.pop("recipe")), values)
+        return _thawed, (freeze_spec(values.pop("scheduler_spec")), values)
 
     def engine(self, config_maps: ConfigMaps) -> Engine:
         """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
-        recipe = self.recipe
+        spec = self.scheduler_spec
         if not self.weights:
-            return recipe.engine(config_maps)
-        if recipe.profiles is not None:
-            return recipe.engine_of(weighed_profiles(recipe.profiles, self.weights, recipe.plugins, recipe.version))
-        return recipe.engine_of(weighed_algorithm(recipe.algorithm(config_maps), self.weights, recipe.catalogue))
+            return spec.engine(config_maps)
+        if spec.profiles is not None:
+            return spec.engine_of(weighed_profiles(spec.profiles, self.weights, spec.plugins, spec.version))
+        return spec.engine_of(weighed_algorithm(spec.algorithm(config_maps), self.weights, spec.catalogue))
 
 
-def _thawed(recipe: Frozen, values: dict[str, Any]) -> Task:
-    return Task(recipe=thaw_recipe(recipe), **values)
+def _thawed(scheduler_spec: Frozen, values: dict[str, Any]) -> Task:
+    return Task(scheduler_spec=thaw_spec(scheduler_spec), **values)
 
 
 @attrs.frozen
@@ -121,7 +121,7 @@ class Shared:
             return given.warnings
         if isinstance(given, Scenario):
             return with_release_notices(given, [algorithm]).warnings
-        return input_notices(given, algorithm, task.recipe.version)
+        return input_notices(given, algorithm, task.scheduler_spec.version)
 
     def run(self, task: Task) -> Done:
         """Run *task*; whatever goes wrong is told in what it answers."""
@@ -138,7 +138,7 @@ class Shared:
     def _replayed(self, task: Task, inputs: Inputs) -> Measures:
         spec = self.specs[task.place.input]
         assert isinstance(spec, TraceInput)
-        name, seed = next(iter(task.recipe.scheduler_names)), task.recipe.seed
+        name, seed = next(iter(task.scheduler_spec.scheduler_names)), task.scheduler_spec.seed
         replay = Replay(inputs, task.engine(inputs.config_maps), spec.delays, seed, name, spec.recreate, spec.until)
         over_time = OverTime(replay)
         for _ in replay.run():

@@ -9,7 +9,7 @@ import attrs
 
 from ...api.objects import KubeObject, Node, Pod
 from ...api.record import Names, Record, says
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 
 ChangeKind = Literal[
     "schedulingGates", "request", "toleration", "preference", "nodeSelector", "nodeAffinity", "spread", "podAffinity", "podAntiAffinity",
@@ -79,8 +79,8 @@ class Helpful:
 
     suggestion: Suggestion
     change: WhatIfChange
-    recipe: Recipe | None = None
-    """The scheduler's recipe, if that is what changes."""
+    spec: SchedulerSpec | None = None
+    """The scheduler's spec, if that is what changes."""
 
     @classmethod
     def of(cls, change: WhatIfChange, host: str, victims: tuple[str, ...] = ()) -> Helpful:

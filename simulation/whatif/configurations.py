@@ -12,10 +12,10 @@ from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
-from ...framework.recipe import ConfigMaps, Recipe
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.values import NodeReport
 from .change import Helpful, WhatIfChange
-from .stage import Stage
+from .context import WhatIfContext
 
 GATES = (
     "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
@@ -28,46 +28,46 @@ NEEDED = {DynamicResources.name}
 """Rules without which a pod gets a node and cannot start there."""
 GENERAL = "GeneralPredicates"
 PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
-Variant = tuple[WhatIfChange, Recipe]
-StageOf = Callable[[Recipe], Stage]
+Variant = tuple[WhatIfChange, SchedulerSpec]
+ContextOf = Callable[[SchedulerSpec], WhatIfContext]
 
 
 @attrs.frozen
 class Configurations:
     """The scheduler's configuration, and what it takes to try another one."""
 
-    recipe: Recipe
-    stage_of: StageOf
-    """The moment when it is the pod's turn, as a scheduler of another recipe comes to it."""
+    spec: SchedulerSpec
+    context_of: ContextOf
+    """The moment when it is the pod's turn, as a scheduler of another spec comes to it."""
     config_maps: ConfigMaps | None = None
 
-    def suggestions(self, stage: Stage) -> Iterator[Helpful]:
+    def suggestions(self, context: WhatIfContext) -> Iterator[Helpful]:
         """All changes of the configuration that help."""
-        for change, recipe in (*self._weights(stage), *self._preemption(), *self._gates(stage), *self._rules(stage)):
-            found = self._tried(change, recipe, stage)
+        for change, spec in (*self._weights(context), *self._preemption(), *self._gates(context), *self._rules(context)):
+            found = self._tried(change, spec, context)
             if found is not None:
                 yield found
 
-    def _tried(self, change: WhatIfChange, recipe: Recipe, stage: Stage) -> Helpful | None:
+    def _tried(self, change: WhatIfChange, spec: SchedulerSpec, context: WhatIfContext) -> Helpful | None:
         try:
-            other = self.stage_of(recipe)
+            other = self.context_of(spec)
         except KubeclassicError:
             return None
-        other.want, other.reports = stage.want, stage.reports
+        other.want, other.reports = context.want, context.reports
         found = other.helpful(change)
-        stage.tried += other.tried
-        return None if found is None else attrs.evolve(found, recipe=recipe)
+        context.tried += other.tried
+        return None if found is None else attrs.evolve(found, spec=spec)
 
     # --- variants ---------------------------------------------------------------------------------------------------
 
     def _preemption(self) -> Iterator[Variant]:
-        if not self.recipe.preemption or self.recipe.config.disable_preemption:
-            config = attrs.evolve(self.recipe.config, disable_preemption=False)
+        if not self.spec.preemption or self.spec.config.disable_preemption:
+            config = attrs.evolve(self.spec.config, disable_preemption=False)
             change = WhatIfChange(kind="preemption", words="switch preemption on", patch=("preemption: on",), evicts=True)
-            yield change, attrs.evolve(self.recipe, preemption=True, config=config)
+            yield change, attrs.evolve(self.spec, preemption=True, config=config)
 
-    def _gates(self, stage: Stage) -> Iterator[Variant]:
-        algorithm = stage.engine.algorithm
+    def _gates(self, context: WhatIfContext) -> Iterator[Variant]:
+        algorithm = context.engine.algorithm
         for name in GATES:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
@@ -78,26 +78,26 @@ class Configurations:
                     self._with_gate(name, value),
                 )
 
-    def _with_gate(self, name: str, value: bool) -> Recipe:
-        profiles = self.recipe.profiles
+    def _with_gate(self, name: str, value: bool) -> SchedulerSpec:
+        profiles = self.spec.profiles
         if profiles is None:
-            config = self.recipe.config
-            return attrs.evolve(self.recipe, config=attrs.evolve(config, gates={**config.gates, name: value}))
-        return attrs.evolve(self.recipe, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
+            config = self.spec.config
+            return attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
+        return attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
 
-    def _rules(self, stage: Stage) -> Iterator[Variant]:
+    def _rules(self, context: WhatIfContext) -> Iterator[Variant]:
         """Without one of the rules that are against nodes."""
-        against = dict.fromkeys(one.rule for report, _ in stage.targets() for one in report.objections)
+        against = dict.fromkeys(one.rule for report, _ in context.targets() for one in report.objections)
         for rule in (rule for rule in against if rule not in NEEDED):
-            if self.recipe.profiles is not None:
+            if self.spec.profiles is not None:
                 told = f"disable plugin {rule} at preFilter and filter"
                 change = WhatIfChange(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
-                yield change, self._profile(stage, _without(rule))
+                yield change, self._profile(context, _without(rule))
             else:
-                yield from self._fewer_predicates(stage, rule)
+                yield from self._fewer_predicates(context, rule)
 
-    def _fewer_predicates(self, stage: Stage, rule: str) -> Iterator[Variant]:
-        policy = self._policy(stage)
+    def _fewer_predicates(self, context: WhatIfContext, rule: str) -> Iterator[Variant]:
+        policy = self._policy(context)
         others = [entry for entry in policy.predicates or () if entry.name != rule]
         if rule == GENERAL:
             for part in PARTS_OF_GENERAL:
@@ -111,10 +111,10 @@ class Configurations:
         change = WhatIfChange(kind="rule", words=f"leave out predicate {rule}", patch=(f"policy: without predicate {rule}",))
         yield change, self._with_policy(attrs.evolve(policy, predicates=tuple(others)))
 
-    def _weights(self, stage: Stage) -> Iterator[Variant]:
+    def _weights(self, context: WhatIfContext) -> Iterator[Variant]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
-        ours = next((report for report in stage.reports if report.name == stage.want and report.total is not None), None)
-        others = [report for report in stage.reports if report.total is not None and report is not ours]
+        ours = next((report for report in context.reports if report.name == context.want and report.total is not None), None)
+        others = [report for report in context.reports if report.total is not None and report is not ours]
         if ours is None or not others:
             return
         for rule, score in ours.scores.items():
@@ -123,21 +123,21 @@ class Configurations:
                 if weight > 0:
                     told = f"give {rule} weight {weight} in place of {score.weight}"
                     change = WhatIfChange(kind="weight", words=told, patch=(f"weight: {rule}={weight}",), size=abs(step) + size)
-                    yield change, self._with_weight(stage, rule, weight)
+                    yield change, self._with_weight(context, rule, weight)
 
-    def _with_weight(self, stage: Stage, rule: str, weight: int) -> Recipe:
-        if self.recipe.profiles is not None:
-            return self._profile(stage, _weighing(rule, weight))
-        policy = self._policy(stage)
+    def _with_weight(self, context: WhatIfContext, rule: str, weight: int) -> SchedulerSpec:
+        if self.spec.profiles is not None:
+            return self._profile(context, _weighing(rule, weight))
+        policy = self._policy(context)
         changed = (attrs.evolve(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
         return self._with_policy(attrs.evolve(policy, priorities=tuple(changed)))
 
     # --- policies and profiles --------------------------------------------------------------------------------------
 
-    def _policy(self, stage: Stage) -> Policy:
+    def _policy(self, context: WhatIfContext) -> Policy:
         """The Policy that says what runs now, with both lists written out."""
-        recipe, algorithm = self.recipe, stage.engine.algorithm
-        found = recipe.policy or recipe.config.policy(self.config_maps) or Policy()
+        spec, algorithm = self.spec, context.engine.algorithm
+        found = spec.policy or spec.config.policy(self.config_maps) or Policy()
         predicates, priorities = found.predicates, found.priorities
         if predicates is None:
             predicates = tuple(PredicateEntry(predicate.name) for predicate in algorithm.predicates)
@@ -145,18 +145,18 @@ class Configurations:
             priorities = tuple(PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities)
         return attrs.evolve(found, predicates=predicates, priorities=priorities)
 
-    def _with_policy(self, policy: Policy) -> Recipe:
-        return attrs.evolve(self.recipe, policy=policy)
+    def _with_policy(self, policy: Policy) -> SchedulerSpec:
+        return attrs.evolve(self.spec, policy=policy)
 
-    def _profile(self, stage: Stage, change: Callable[[Plugins], Plugins]) -> Recipe:
-        """The recipe whose profile for the pod is changed."""
-        config, name = self.recipe.profiles, stage.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+    def _profile(self, context: WhatIfContext, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
+        """The spec whose profile for the pod is changed."""
+        config, name = self.spec.profiles, context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         assert config is not None
 
         def changed(profile: ProfileConfig) -> ProfileConfig:
             return attrs.evolve(profile, plugins=change(profile.plugins)) if profile.scheduler_name == name else profile
 
-        return attrs.evolve(self.recipe, profiles=attrs.evolve(config, profiles=tuple(map(changed, config.profiles))))
+        return attrs.evolve(self.spec, profiles=attrs.evolve(config, profiles=tuple(map(changed, config.profiles))))
 
 
 def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:

@@ -8,15 +8,15 @@ from ...api.controlplane.deviceslices import slice_of_more
 from ...api.objects import Device, ResourceSlice
 from ...core.devices.accounts import DeviceAccount
 from .change import WhatIfChange
-from .stage import Stage
+from .context import WhatIfContext
 
 
-def more_devices(stage: Stage) -> Iterator[WhatIfChange]:
+def more_devices(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node with exactly as many more devices as are missing there for one request."""
-    slices = list(stage.engine.listings.slices)
-    for report, node in stage.targets():
+    slices = list(context.engine.listings.slices)
+    for report, node in context.targets():
         for account in report.devices or ():
-            like = _like(account, slices, stage)
+            like = _like(account, slices, context)
             if like is None:
                 continue
             driver, device, told = like
@@ -28,9 +28,11 @@ def more_devices(stage: Stage) -> Iterator[WhatIfChange]:
             )  # fmt: skip
 
 
-def _like(account: DeviceAccount, slices: list[ResourceSlice], stage: Stage) -> tuple[str, Device, str] | None:
+def _like(account: DeviceAccount, slices: list[ResourceSlice], context: WhatIfContext) -> tuple[str, Device, str] | None:
     """A device that matches the request, free or not: its driver, itself, and its name in full; None if there is none on any node."""
-    same = (one for report in stage.reports for one in report.devices or () if (one.claim, one.request) == (account.claim, account.request))
+    same = (
+        one for report in context.reports for one in report.devices or () if (one.claim, one.request) == (account.claim, account.request)
+    )
     found = next((name for one in (account, *same) for name in one.matching), None)
     if found is None:
         return None

@@ -9,20 +9,20 @@ import attrs
 from ...api.controlplane.deviceslices import slices_like
 from ...api.objects import Node, Pod
 from .change import WhatIfChange
-from .stage import HOSTNAME, Stage
+from .context import HOSTNAME, WhatIfContext
 
 
-def one_more(stage: Stage) -> Iterator[WhatIfChange]:
+def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A copy of a node of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
     kinds: dict[Hashable, Node] = {}
-    for node in stage.nodes():
+    for node in context.nodes():
         kinds.setdefault(_kind(node), node)
-    names = {node.name for node in stage.nodes()}
+    names = {node.name for node in context.nodes()}
     for number, like in enumerate(sorted(kinds.values(), key=_size)):
         new = _copy(like, names)
-        pods = tuple(_daemon_pods(stage, like, new.name))
+        pods = tuple(_daemon_pods(context, like, new.name))
         told = f"add a node like {like.name}"
-        slices = slices_like(stage.engine.listings.slices, like.name, new.name)
+        slices = slices_like(context.engine.listings.slices, like.name, new.name)
         patch = (f"adds: node like {like.name}",)
         yield WhatIfChange(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
 
@@ -46,9 +46,9 @@ def _copy(like: Node, names: set[str]) -> Node:
     return attrs.evolve(like, metadata=metadata, manifest=None)
 
 
-def _daemon_pods(stage: Stage, like: Node, name: str) -> Iterator[Pod]:
+def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]:
     """What DaemonSets run on *like*, as they would run it on the node called *name*."""
-    for entry in stage.on(like.name):
+    for entry in context.on(like.name):
         owner = entry.pod.metadata.controller
         if owner is not None and owner.kind == "DaemonSet":
             called = f"{owner.name}-{name}"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from ...api.meaning.labels import compile_node_term, match_expressions_selector
 from ...api.objects import Node, NodeSelectorTerm, Pod, Requirement
 from .change import ChangeKind, WhatIfChange
-from .editor import amount, taint_text
+from .context import HOSTNAME, WhatIfContext
+from .patcher import amount, taint_text
 from .podresources import is_short_only
 from .podrules import UNSCHEDULABLE, untolerated
-from .stage import HOSTNAME, Stage
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
 """Labels that say what a node is: they are not changed to make a pod fit."""
@@ -20,34 +20,36 @@ MOST_VALUES = 10
 Labels = dict[str, str | None]
 
 
-def edit_of_node(stage: Stage, node: Node, kind: ChangeKind, words: str, *edits: str, size: float = 0.0) -> Iterator[WhatIfChange]:
+def edit_of_node(
+    context: WhatIfContext, node: Node, kind: ChangeKind, words: str, *edits: str, size: float = 0.0
+) -> Iterator[WhatIfChange]:
     """The change that *edits* make to *node*, if they are possible."""
-    made = stage.editor.node(node, *edits)
+    made = context.patcher.node(node, *edits)
     if made is not None:
         yield WhatIfChange(kind=kind, words=words, patch=(made[0],), nodes=(made[1],), size=size)
 
 
-def uncordoned(stage: Stage) -> Iterator[WhatIfChange]:
+def uncordoned(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node that takes pods again."""
-    for _, node in stage.targets():
+    for _, node in context.targets():
         if node.spec.unschedulable:
             taint = [f"taints-={UNSCHEDULABLE.key}"] if UNSCHEDULABLE in node.spec.taints else []
-            yield from edit_of_node(stage, node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
+            yield from edit_of_node(context, node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
 
 
-def untainted(stage: Stage) -> Iterator[WhatIfChange]:
+def untainted(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node without the taints that the pod does not tolerate."""
-    for _, node in stage.targets():
-        taints = [taint for taint in untolerated(stage.pod, node) if taint in node.spec.taints]
+    for _, node in context.targets():
+        taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
         if taints and not (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
             texts = [taint_text(taint) for taint in taints]
             told = f"remove the taint {' and '.join(texts)} of node {node.name}"
-            yield from edit_of_node(stage, node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
+            yield from edit_of_node(context, node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
 
 
-def raised(stage: Stage) -> Iterator[WhatIfChange]:
+def raised(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node with exactly as much more as is missing there."""
-    for report, node in stage.targets():
+    for report, node in context.targets():
         if not is_short_only(report):
             continue
         edits, told, shares = [], [], []
@@ -57,24 +59,24 @@ def raised(stage: Stage) -> Iterator[WhatIfChange]:
             edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
             told.append(f"{amount(short.resource, short.missing)} more {short.resource}")
             shares.append(short.missing / max(before, 1))
-        yield from edit_of_node(stage, node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares))
+        yield from edit_of_node(context, node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares))
 
 
 # --- labels ---------------------------------------------------------------------------------------------------------
 
 
-def labelled(stage: Stage) -> Iterator[WhatIfChange]:
+def labelled(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
-    for _, node in stage.targets():
-        wanted = [labels for labels in wanted_labels(stage.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
-        for labels in [*wanted, *_domains(stage, node)]:
-            yield from _with_labels(stage, node, labels)
+    for _, node in context.targets():
+        wanted = [labels for labels in wanted_labels(context.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
+        for labels in [*wanted, *_domains(context, node)]:
+            yield from _with_labels(context, node, labels)
 
 
-def _with_labels(stage: Stage, node: Node, labels: Labels) -> Iterator[WhatIfChange]:
+def _with_labels(context: WhatIfContext, node: Node, labels: Labels) -> Iterator[WhatIfChange]:
     edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
     told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
-    yield from edit_of_node(stage, node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
+    yield from edit_of_node(context, node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
 
 
 def _may_change(node: Node, key: str) -> bool:
@@ -121,13 +123,13 @@ def _for_expression(expression: Requirement) -> Labels | None:
     return {expression.key: str(number)} if number >= 0 else None
 
 
-def _domains(stage: Stage, node: Node) -> Iterator[Labels]:
+def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
     """Labels that the pod's spread or affinity goes by and that *node* does not have, with each value that other nodes have."""
-    affinity, spec = stage.pod.spec.affinity, stage.pod.spec
+    affinity, spec = context.pod.spec.affinity, context.pod.spec
     terms = affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
     keys = dict.fromkeys([term.topology_key for term in terms] + [one.topology_key for one in spec.topology_spread_constraints])
     for key in keys:
         if key and key != HOSTNAME and key not in node.labels:
-            values = sorted({other.labels[key] for other in stage.nodes() if key in other.labels})
+            values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
             for value in values[:MOST_VALUES]:
                 yield {key: value}

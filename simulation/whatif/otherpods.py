@@ -11,9 +11,9 @@ from ...core.pods.template import Entry
 from ..explain.explain import freed
 from ..explain.values import NodeReport
 from .change import Helpful, WhatIfChange
+from .context import WhatIfContext
 from .podresources import is_short_only
 from .podrules import REQUIRED, edit_of_pod
-from .stage import Stage
 
 MIRROR = "kubernetes.io/config.mirror"
 
@@ -33,21 +33,21 @@ class Leaving:
         return self.entry.pod
 
 
-def leaving(stage: Stage) -> list[Leaving]:
+def leaving(context: WhatIfContext) -> list[Leaving]:
     """Pods that could go, one of several equal ones on a node; first those of lower priority, then the smaller ones.
 
     Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that cannot make enough room.
     """
-    reports = [report for report, _ in stage.targets() if not report.fits]
+    reports = [report for report, _ in context.targets() if not report.fits]
     hopeful = [report for report in reports if all(objection.evictable for objection in report.objections)]
     is_local = all(map(is_short_only, hopeful))
-    names = [report.name for report in hopeful] if is_local else [node.name for node in stage.nodes()] if hopeful else []
+    names = [report.name for report in hopeful] if is_local else [node.name for node in context.nodes()] if hopeful else []
     by_name = {report.name: report for report in hopeful}
     found: dict[Hashable, Leaving] = {}
     for name in names:
-        for entry in stage.on(name):
+        for entry in context.on(name):
             if not _comes_back(entry.pod) and _frees_enough(entry, by_name.get(name)):
-                found.setdefault((name, entry.template, entry.priority), Leaving(entry, name, _share(stage, entry, name)))
+                found.setdefault((name, entry.template, entry.priority), Leaving(entry, name, _share(context, entry, name)))
     return sorted(found.values(), key=lambda one: (one.pod.priority, one.share, one.pod.key))
 
 
@@ -63,8 +63,8 @@ def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
     return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
 
 
-def _share(stage: Stage, entry: Entry, name: str) -> float:
-    table = stage.engine.table
+def _share(context: WhatIfContext, entry: Entry, name: str) -> float:
+    table = context.engine.table
     row, footprint = table.row_of[name], entry.template.footprint
     return max(
         (used / max(int(table.allocatable[table.resources[key], row]), 1) for key, used in footprint.items() if key in table.resources),
@@ -72,15 +72,15 @@ def _share(stage: Stage, entry: Entry, name: str) -> float:
     )
 
 
-def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Helpful | None:
+def moved_or_deleted(context: WhatIfContext, one: Leaving, place: int) -> Helpful | None:
     """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
     pod, node = one.pod, one.node
     words, patch = f"delete pod {pod.key} on {node}", (f"deletes: pod {pod.key}",)
     change = WhatIfChange(kind="delete", words=words, patch=patch, gone=(pod,), size=place)
-    found = stage.helpful(change)
+    found = context.helpful(change)
     if found is None or len(found.suggestion.patch) > 1:
         return found
-    target = _new_home(stage, change, found.suggestion.host)
+    target = _new_home(context, change, found.suggestion.host)
     if target is None or target == node:
         return found
     words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)
@@ -88,31 +88,31 @@ def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Helpful | None:
     return Helpful.of(moved, found.suggestion.host)
 
 
-def _new_home(stage: Stage, change: WhatIfChange, host: str) -> str | None:
+def _new_home(context: WhatIfContext, change: WhatIfChange, host: str) -> str | None:
     """Where the pod that leaves would go when the asked pod is on *host*."""
     (pod,) = change.gone
-    placed = WhatIfChange(kind="move", words="", patch=(), pods=(stage.pod.bound_to(host),))
-    with stage.changed(change), stage.changed(placed):
-        return stage.ask(freed(pod)).host
+    placed = WhatIfChange(kind="move", words="", patch=(), pods=(context.pod.bound_to(host),))
+    with context.changed(change), context.changed(placed):
+        return context.ask(freed(pod)).host
 
 
-def without_anti_affinity(stage: Stage) -> Iterator[WhatIfChange]:
+def without_anti_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One required term of anti-affinity of another pod removed."""
-    for node in stage.nodes():
-        for entry in stage.on(node.name):
+    for node in context.nodes():
+        for entry in context.on(node.name):
             for at, term in enumerate(entry.template.required_anti_affinity):
-                made = stage.editor.pod(entry.pod, f"affinity.podAntiAffinity.{REQUIRED}[{at}]-")
+                made = context.patcher.pod(entry.pod, f"affinity.podAntiAffinity.{REQUIRED}[{at}]-")
                 if made is not None:
                     told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
                     yield WhatIfChange(kind="otherAntiAffinity", words=told, patch=(made[0],), pods=(made[1],))
 
 
-def higher_priority(stage: Stage) -> Iterator[WhatIfChange]:
+def higher_priority(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """The priority that is just high enough to evict others, from low to high; or eviction where the pod does without."""
-    if stage.pod.spec.preemption_policy == "Never":
+    if context.pod.spec.preemption_policy == "Never":
         told = "let the pod evict others (preemptionPolicy)"
-        yield from edit_of_pod(stage, "priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
-    there = {entry.priority for node in stage.nodes() for entry in stage.on(node.name)}
-    for priority in sorted(value + 1 for value in there if value >= stage.pod.priority):
-        told = f"raise the priority from {stage.pod.priority} to {priority}"
-        yield from edit_of_pod(stage, "priority", told, f"priority={priority}", size=priority, evicts=True)
+        yield from edit_of_pod(context, "priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
+    there = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
+    for priority in sorted(value + 1 for value in there if value >= context.pod.priority):
+        told = f"raise the priority from {context.pod.priority} to {priority}"
+        yield from edit_of_pod(context, "priority", told, f"priority={priority}", size=priority, evicts=True)

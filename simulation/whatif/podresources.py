@@ -11,30 +11,30 @@ from ...api.objects.quantity import Quantity
 from ...core.pods.requests import CPU
 from ..explain.values import NodeReport, NodeShortage, shortage_of
 from .change import WhatIfChange
-from .editor import amount
-from .stage import Stage
+from .context import WhatIfContext
+from .patcher import amount
 
 _PROBE = Container(requests=Map({CPU: Quantity.of(1)}))
 MOST = 200
 """How many nodes are looked at, the nearest to fitting first."""
 
 
-def lowered_requests(stage: Stage) -> Iterator[WhatIfChange]:
+def lowered_requests(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the way.
 
     Of two nodes where the same or more has to go, only the better one counts.
     """
     found: list[dict[str, int]] = []
     seen = 0
-    for report, _ in stage.targets():
+    for report, _ in context.targets():
         if not is_short_only(report) or seen >= MOST:
             continue
         seen += 1
         missing = {short.resource: short.missing for short in report.shortages}
         if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
             continue
-        change = _lowered(stage, report)
-        if change is not None and stage.helpful(change) is not None:
+        change = _lowered(context, report)
+        if change is not None and context.helpful(change) is not None:
             found.append(missing)
             yield change
 
@@ -45,14 +45,14 @@ def is_short_only(report: NodeReport) -> bool:
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
 
 
-def _lowered(stage: Stage, report: NodeReport) -> WhatIfChange | None:
+def _lowered(context: WhatIfContext, report: NodeReport) -> WhatIfChange | None:
     edits: list[str] = []
     for short in report.shortages:
-        more = _edits(stage, short)
+        more = _edits(context, short)
         if more is None:
             return None
         edits += more
-    made = stage.editor.pod(stage.pod, *edits)
+    made = context.patcher.pod(context.pod, *edits)
     if made is None:
         return None
     text, pod = made
@@ -66,12 +66,12 @@ def _in_words(short: NodeShortage) -> str:
     return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
 
 
-def _edits(stage: Stage, short: NodeShortage) -> list[str] | None:
+def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
-    name, spec = short.resource, stage.pod.spec
-    if name in spec.requests and _counted(stage, name, PodSpec(requests=spec.requests)):
+    name, spec = short.resource, context.pod.spec
+    if name in spec.requests and _counted(context, name, PodSpec(requests=spec.requests)):
         return _edits_of_whole(spec, short)
-    first, running = _before(stage, name, spec.init_containers)
+    first, running = _before(context, name, spec.init_containers)
     asked = [_units(name, container.requests) for container in spec.containers]
     around = short.asked - max([running + sum(asked), *(before + _units(name, container.requests) for container, before in first)])
     # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
@@ -102,10 +102,10 @@ def _edits_of_whole(spec: PodSpec, short: NodeShortage) -> list[str] | None:
     return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
 
 
-def _before(stage: Stage, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
+def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
     """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
     pair = PodSpec(init_containers=(attrs.evolve(_PROBE, restart_policy="Always"), _PROBE))
-    knows_sidecars = _counted(stage, CPU, pair) > _counted(stage, CPU, PodSpec(init_containers=(_PROBE,)))
+    knows_sidecars = _counted(context, CPU, pair) > _counted(context, CPU, PodSpec(init_containers=(_PROBE,)))
     first: list[tuple[Container, int]] = []
     running = 0
     for container in init_containers:
@@ -116,9 +116,9 @@ def _before(stage: Stage, name: str, init_containers: Sequence[Container]) -> tu
     return first, running
 
 
-def _counted(stage: Stage, name: str, spec: PodSpec) -> int:
+def _counted(context: WhatIfContext, name: str, spec: PodSpec) -> int:
     """How much of a resource a pod with *spec* asks for, as the release counts it."""
-    templates = stage.engine.templates
+    templates = context.engine.templates
     return templates.release.incoming(Pod(spec=spec), templates.gates).get(name, 0)
 
 

@@ -7,38 +7,40 @@ from collections.abc import Iterator
 from ...api.meaning.tolerations import tolerates
 from ...api.objects import Node, Pod, Taint
 from .change import ChangeKind, WhatIfChange
-from .editor import taint_text
-from .stage import Stage
+from .context import WhatIfContext
+from .patcher import taint_text
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-def edit_of_pod(stage: Stage, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False) -> Iterator[WhatIfChange]:
+def edit_of_pod(
+    context: WhatIfContext, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False
+) -> Iterator[WhatIfChange]:
     """The change that *edits* make to the pod, if they are possible."""
-    made = stage.editor.pod(stage.pod, *edits)
+    made = context.patcher.pod(context.pod, *edits)
     if made is not None:
         yield WhatIfChange(kind=kind, words=words, patch=(made[0],), pod=made[1], size=size, evicts=evicts)
 
 
-def dropped_gates(stage: Stage) -> Iterator[WhatIfChange]:
+def dropped_gates(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """All scheduling gates removed."""
-    gates = stage.pod.spec.scheduling_gates
+    gates = context.pod.spec.scheduling_gates
     if gates:
-        yield from edit_of_pod(stage, "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
+        yield from edit_of_pod(context, "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
 
 
-def tolerations(stage: Stage) -> Iterator[WhatIfChange]:
+def tolerations(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """Tolerations for exactly the taints of a node that the pod does not tolerate."""
     seen = set()
-    for _, node in stage.targets():
-        taints = untolerated(stage.pod, node)
+    for _, node in context.targets():
+        taints = untolerated(context.pod, node)
         if taints and taints not in seen:
             seen.add(taints)
             texts = [taint_text(taint) for taint in taints]
             edits = [f"tolerations+={text}" for text in texts]
-            yield from edit_of_pod(stage, "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints))
+            yield from edit_of_pod(context, "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints))
 
 
 def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
@@ -48,68 +50,68 @@ def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
     return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
 
 
-def dropped_node_selectors(stage: Stage) -> Iterator[WhatIfChange]:
+def dropped_node_selectors(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One key of the nodeSelector removed."""
-    for key, value in (stage.pod.spec.node_selector or {}).items():
-        yield from edit_of_pod(stage, "nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
+    for key, value in (context.pod.spec.node_selector or {}).items():
+        yield from edit_of_pod(context, "nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
 
 
-def dropped_node_affinity(stage: Stage) -> Iterator[WhatIfChange]:
+def dropped_node_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One expression of the required node affinity removed."""
-    affinity = stage.pod.spec.affinity
+    affinity = context.pod.spec.affinity
     required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
     for at, term in enumerate(required.node_selector_terms if required is not None else ()):
         for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", term.match_fields)):
             for number, expression in enumerate(expressions):
                 path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
                 told = " ".join([expression.key, expression.operator, *expression.values])
-                yield from edit_of_pod(stage, "nodeAffinity", f"remove the required node affinity {told}", path)
+                yield from edit_of_pod(context, "nodeAffinity", f"remove the required node affinity {told}", path)
 
 
-def dropped_pod_affinity(stage: Stage) -> Iterator[WhatIfChange]:
+def dropped_pod_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One required term of the pod's affinity or anti-affinity to other pods removed."""
-    affinity = stage.pod.spec.affinity
+    affinity = context.pod.spec.affinity
     if affinity is None:
         return
     kinds: tuple[ChangeKind, ...] = ("podAffinity", "podAntiAffinity")
     for kind, word, part in zip(kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True):
         for at, term in enumerate(part.required if part is not None else ()):
             told = f"remove the required {word} to pods by {term.topology_key}"
-            yield from edit_of_pod(stage, kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
+            yield from edit_of_pod(context, kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
 
 
-def dropped_ports(stage: Stage) -> Iterator[WhatIfChange]:
+def dropped_ports(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One host port removed."""
-    spec = stage.pod.spec
+    spec = context.pod.spec
     sidecars = [container for container in spec.init_containers if container.is_sidecar]
     for place, container in [*(("containers", one) for one in spec.containers), *(("initContainers", one) for one in sidecars)]:
         for at, port in enumerate(container.ports):
             if port.host_port:
                 told = f"remove the host port {port.host_port} of container {container.name}"
-                yield from edit_of_pod(stage, "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
+                yield from edit_of_pod(context, "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
 
 
-def looser_spread(stage: Stage) -> Iterator[WhatIfChange]:
+def looser_spread(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
-    for at, constraint in enumerate(stage.pod.spec.topology_spread_constraints):
+    for at, constraint in enumerate(context.pod.spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
             continue
         place, key = f"topologySpreadConstraints[{at}]", constraint.topology_key
-        skew = _smallest_skew(stage, place, constraint.max_skew)
+        skew = _smallest_skew(context, place, constraint.max_skew)
         if skew is not None:
             told = f"raise the maxSkew over {key} from {constraint.max_skew} to {skew}"
-            yield from edit_of_pod(stage, "spread", told, f"{place}.maxSkew={skew}", size=skew)
+            yield from edit_of_pod(context, "spread", told, f"{place}.maxSkew={skew}", size=skew)
         told = f"make the spread over {key} a wish (ScheduleAnyway)"
-        yield from edit_of_pod(stage, "spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
+        yield from edit_of_pod(context, "spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
 
 
-def _smallest_skew(stage: Stage, place: str, now: int) -> int | None:
+def _smallest_skew(context: WhatIfContext, place: str, now: int) -> int | None:
     """The smallest maxSkew with which the pod fits; None if none is high enough."""
 
     def helps(skew: int) -> bool:
-        return any(stage.helpful(change) for change in edit_of_pod(stage, "spread", "", f"{place}.maxSkew={skew}"))
+        return any(context.helpful(change) for change in edit_of_pod(context, "spread", "", f"{place}.maxSkew={skew}"))
 
-    low, high = now, now + sum(len(stage.on(node.name)) for node in stage.nodes()) + 1
+    low, high = now, now + sum(len(context.on(node.name)) for node in context.nodes()) + 1
     if not helps(high):
         return None
     while high - low > 1:

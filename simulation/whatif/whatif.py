@@ -13,25 +13,25 @@ from ...api.objects import Pod
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
-from ...framework.recipe import ConfigMaps, Recipe
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.choice import Lead
 from ..explain.closeup import CloseUp, RequestedResource
 from ..explain.explain import explain, freed, run_up_to, run_without
 from ..explain.explanation import Explanation, PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
 from ..scenario import Scenario
 from ..simulate import Simulation
-from . import devices, newnode, nodechanges, otherpods, podresources, podrules, wanted
+from . import devices, newnode, nodechanges, otherpods, podresources, podrules, targetnode
 from .change import Helpful, Suggestion, WhatIfChange
 from .configurations import Configurations
-from .editor import Editor
-from .later import changed_scenario, outcome_after
-from .stage import Stage
+from .context import WhatIfContext
+from .deferred import changed_scenario, outcome_after
+from .patcher import SpecPatcher
 
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
-Family = Callable[[Stage], Iterator[WhatIfChange]]
+Family = Callable[[WhatIfContext], Iterator[WhatIfChange]]
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
     ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
@@ -42,8 +42,8 @@ FAMILIES: tuple[tuple[str, Family], ...] = (
 )  # fmt: skip
 """The families of changes that are tried on the cluster as it is, in words."""
 WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("hostname", wanted.selecting), ("preferences", wanted.preferring), ("own preferences", wanted.dropped_preferences),
-    ("taints that put off", wanted.avoided),
+    ("hostname", targetnode.selecting), ("preferences", targetnode.preferring), ("own preferences", targetnode.dropped_preferences),
+    ("taints that put off", targetnode.avoided),
 )  # fmt: skip
 """Those that make one node win among the nodes that fit."""
 
@@ -53,7 +53,7 @@ class ScheduledPod:
     """A pod in a scenario, and how it is scheduled."""
 
     scenario: Scenario
-    recipe: Recipe
+    spec: SchedulerSpec
     question: PodQuestion
     order: str = "input"
     alone: bool = False
@@ -63,18 +63,18 @@ class ScheduledPod:
     """Nothing is left out: each change is tried, and all that help are told."""
     defaults: bool = True
 
-    def stage(self, simulation: Simulation, pod: Pod) -> Stage:
+    def context(self, simulation: Simulation, pod: Pod) -> WhatIfContext:
         """The moment when it is the turn of *pod* in a new *simulation*."""
         if self.question.placed_on is not None:
             run, pod = run_without(simulation, pod), freed(pod)
         else:
             run = simulation.begin() if self.alone else run_up_to(simulation, pod)
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
-        return Stage(run, pod, Editor(self.defaults, classes, keeps_priorities(run.engine.gates)))
+        return WhatIfContext(run, pod, SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates)))
 
-    def simulation(self, recipe: Recipe) -> Simulation:
-        """A new simulation of the scenario by a scheduler of *recipe*."""
-        return Simulation(self.scenario, recipe.engine(self.config_maps), self.order)
+    def simulation(self, spec: SchedulerSpec) -> Simulation:
+        """A new simulation of the scenario by a scheduler of *spec*."""
+        return Simulation(self.scenario, spec.engine(self.config_maps), self.order)
 
     @property
     def config_maps(self) -> ConfigMaps:
@@ -163,21 +163,21 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
-    begun = simulation or asked.simulation(asked.recipe)
+    begun = simulation or asked.simulation(asked.spec)
     if asked.question.passed_over is not None:
         release = begun.engine.release.version
         return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
-    stage = asked.stage(begun, pod)
-    explanation = attrs.evolve(explain(stage.engine, stage.pod, node=asked.want), question=asked.question)
-    stage.want, stage.reports = asked.want, explanation.nodes
+    context = asked.context(begun, pod)
+    explanation = attrs.evolve(explain(context.engine, context.pod, node=asked.want), question=asked.question)
+    context.want, context.reports = asked.want, explanation.nodes
     before = WhatIf(explanation, asked.want, (), 0)
     if before.fits:
         return before
-    found = list(_suggestions(asked, stage, pod, explanation.decision.is_gated, tell))
+    found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
     tell("what comes later")
     seen = [_seen_later(asked, pod, one) for one in found]
     ranked = tuple(one.suggestion for one in sorted(seen, key=lambda one: one.rank))
-    return attrs.evolve(before, suggestions=ranked, tried=stage.tried)
+    return attrs.evolve(before, suggestions=ranked, tried=context.tried)
 
 
 def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful) -> Helpful:
@@ -186,38 +186,38 @@ def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful) -> Helpful:
     if asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
         return one
     scenario = changed_scenario(asked.scenario, pod, one.change)
-    recipe = asked.recipe if one.recipe is None else one.recipe
-    after = outcome_after(Simulation(scenario, recipe.engine(asked.config_maps), asked.order), pod)
+    spec = asked.spec if one.spec is None else one.spec
+    after = outcome_after(Simulation(scenario, spec.engine(asked.config_maps), asked.order), pod)
     if after.eviction is None:
         return one
     return attrs.evolve(one, suggestion=replace(one.suggestion, evicted_by=after.eviction.by))
 
 
-def _suggestions(asked: ScheduledPod, stage: Stage, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
+def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
     if is_gated:
-        yield from _helpful(asked, stage, podrules.dropped_gates)
+        yield from _helpful(asked, context, podrules.dropped_gates)
         return
     for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
         tell(word)
-        yield from _helpful(asked, stage, family)
+        yield from _helpful(asked, context, family)
     tell("other pods")
-    yield from islice(_leaving(asked, stage), None if asked.every else SHOWN)
-    yield from islice(_helpful(asked, stage, otherpods.higher_priority), 1)
+    yield from islice(_leaving(asked, context), None if asked.every else SHOWN)
+    yield from islice(_helpful(asked, context, otherpods.higher_priority), 1)
     tell("the scheduler")
-    others = Configurations(asked.recipe, lambda recipe: asked.stage(asked.simulation(recipe), pod), asked.config_maps)
-    yield from others.suggestions(stage)
+    others = Configurations(asked.spec, lambda spec: asked.context(asked.simulation(spec), pod), asked.config_maps)
+    yield from others.suggestions(context)
 
 
-def _helpful(asked: ScheduledPod, stage: Stage, family: Family) -> Iterator[Helpful]:
+def _helpful(asked: ScheduledPod, context: WhatIfContext, family: Family) -> Iterator[Helpful]:
     """The suggestions of a family, the smallest changes first."""
-    changes = sorted(islice(family(stage), None if asked.every else TRIALS), key=lambda change: (change.disturbs, change.size))
-    found = (one for change in changes if (one := stage.helpful(change)) is not None)
+    changes = sorted(islice(family(context), None if asked.every else TRIALS), key=lambda change: (change.disturbs, change.size))
+    found = (one for change in changes if (one := context.helpful(change)) is not None)
     return islice(found, None if asked.every else SHOWN)
 
 
-def _leaving(asked: ScheduledPod, stage: Stage) -> Iterator[Helpful]:
-    candidates = otherpods.leaving(stage)
+def _leaving(asked: ScheduledPod, context: WhatIfContext) -> Iterator[Helpful]:
+    candidates = otherpods.leaving(context)
     for place, one in enumerate(candidates if asked.every else candidates[:TRIALS]):
-        found = otherpods.moved_or_deleted(stage, one, place)
+        found = otherpods.moved_or_deleted(context, one, place)
         if found is not None:
             yield found

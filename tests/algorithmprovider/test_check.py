@@ -6,7 +6,7 @@ import pytest
 
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.check import check
-from kubeclassic.algorithmprovider.description.describe import describe
+from kubeclassic.algorithmprovider.description import describe
 from kubeclassic.api.record import plain
 from kubeclassic.exceptions import PolicyError, UnknownNameError
 

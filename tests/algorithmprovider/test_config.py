@@ -63,7 +63,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("document", "message"),
         [
-            ({"kind": "Policy"}, "conf: kind: got \"Policy\", wanted KubeSchedulerConfiguration"),
+            ({"kind": "Policy"}, 'conf: kind: got "Policy", wanted KubeSchedulerConfiguration'),
             ({"apiVersion": "v1"}, 'conf: apiVersion: got "v1", wanted kubescheduler.config.k8s.io/v1alpha1 or componentconfig/v1alpha1'),
             ({"algorithmSource": {"provider": 1}}, "conf: algorithmSource.provider: got 1, wanted a string"),
             ({"featureGates": {"A": "on"}}, 'conf: featureGates: got "on", wanted true or false'),

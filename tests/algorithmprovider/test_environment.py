@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.algorithmprovider.environment import MAX_PD_VOLS, ignored_limit, max_pd_vols
+from kubeclassic.algorithmprovider.config import MAX_PD_VOLS, ignored_limit, max_pd_vols
 
 MOST = 2**63 - 1
 

@@ -46,9 +46,7 @@ class Store:
         new = with_defaults(resource.kind, {**item, "metadata": metadata}, self.flavour, storage)
         storage.put(resource, stored_form(resource, new, self.flavour))
 
-    def handle(
-        self, method: str, path: str, query: str = "", body: bytes = b"", headers: Mapping[str, str] | None = None
-    ) -> Answer:
+    def handle(self, method: str, path: str, query: str = "", body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
         """The answer to a request. *query* is encoded; the names of *headers* are in lower case."""
         try:
             return self._handle(method, path, query, body, headers or {})

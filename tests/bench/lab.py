@@ -25,7 +25,7 @@ from kubeclassic.api.load import load_documents
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.cli.running.lab.app import LabApp
 from kubeclassic.framework.options import options_of
-from kubeclassic.framework.recipe import Recipe
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.server.worker import Worker
 from kubeclassic.simulation.bench.bench import calibration
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
@@ -66,7 +66,7 @@ def pod(name: str, draw: random.Random, on: str = "") -> Json:
 
 def lab(files: Files, release: str) -> LabApp:
     """A lab on *files*."""
-    session = Session.begin(Material(files), LabConfiguration.of(Recipe.of(options_of({"release": release})).read()))
+    session = Session.begin(Material(files), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
     return LabApp(session=session, given=Given(("cluster/",)), token="token", worker=Worker())
 
 

@@ -15,7 +15,7 @@ from kubeclassic.simulation.engines import ALL_RELEASES
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
 
-RULES = '''
+RULES = """
 from kubeclassic.algorithmprovider import CATALOGUE as UPSTREAM
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.rule import Reads
@@ -28,7 +28,7 @@ def not_in_the_east(pod, nodes, cycle):
     return Failures.where(NOT_THERE, nodes.label("zone").where(lambda zone: zone == "east"))
 
 MINE = UPSTREAM.with_(not_in_the_east)
-'''
+"""
 
 
 @pytest.fixture

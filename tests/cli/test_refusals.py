@@ -12,7 +12,7 @@ import pytest
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES
 from kubeclassic.cli import run
-from kubeclassic.framework import recipe
+from kubeclassic.framework import schedulerspec
 
 Json = dict[str, Any]
 HEAVY = 922337203685477580
@@ -270,7 +270,7 @@ class TestPolicies:
     ) -> None:
         """A registered name without a function, which no Policy can bring about, is refused, from 1.14 on with a small first letter."""
         rules: dict[str, Any] = {kind: {name: rule for name, rule in getattr(CATALOGUE, kind).items() if name != missing}}
-        monkeypatch.setattr(recipe, "CATALOGUE", attrs.evolve(CATALOGUE, **rules))
+        monkeypatch.setattr(schedulerspec, "CATALOGUE", attrs.evolve(CATALOGUE, **rules))
         write("policy.json", {})
         first = "I" if release in OLD else "i"
         lines = told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release)

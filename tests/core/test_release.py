@@ -43,9 +43,10 @@ HOLDERS: dict[type, set[str]] = {
 }
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = (
-    *("core/release/release.py", "core/release/framework.py", "core/release/devicecells.py", "core/release/configuration.py"),
-    "core/release/queueing.py",
-    *("algorithmprovider/description/describe.py", *TABLES),
+    "core/release/release.py",
+    "core/release/framework.py",
+    "algorithmprovider/description.py",
+    *TABLES,
 )
 """Where cells are declared, filled in and shown."""
 

@@ -124,7 +124,7 @@ class TestSavepoint:
         pods = [waiting(name, status={"nominatedNodeName": "a"}) for name in "pqr"]
         for one in pods:
             engine.nominations.add(one)
-        with engine.unmoved(pods[0]):
+        with engine.preserving_state(pods[0]):
             assert [one.name for one in engine.nominations.on("a")] == ["q", "r"]
             assert engine.nominations.node_of(pods[0]) == ""
         assert [one.name for one in engine.nominations.on("a")] == ["p", "q", "r"]

@@ -70,11 +70,7 @@ def found(kind: str, name: str) -> dict[str, Any]:
 
 def allowed(kind: str, name: str) -> set[Call]:
     """What a role allows."""
-    return {
-        call
-        for rule in found(kind, name)["rules"]
-        for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])
-    }
+    return {call for rule in found(kind, name)["rules"] for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])}
 
 
 def calls(release: str) -> Iterator[Call]:
@@ -218,7 +214,7 @@ class TestImage:
         text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
         prepare, build = (shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   "))
         steps = [shlex.split(line) for line in text.splitlines() if line and not line.startswith("#")]
-        (_, source, target), = [step for step in steps if step[0] == "COPY"]
+        ((_, source, target),) = [step for step in steps if step[0] == "COPY"]
         (install,) = [step for step in steps if step[0] == "RUN"]
         assert prepare[prepare.index("--wheel-dir") + 1] == source
         assert install[install.index("--find-links") + 1] == target

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubeclassic.algorithmprovider.description.cellwords import CELLS as CELL_WORDS
+from kubeclassic.algorithmprovider.description import CELLS as CELL_WORDS
 from kubeclassic.framework.description.describe import describe_any
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.conftest import ROOT

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.algorithmprovider.description.cellwords import CELLS, VALUES, value_in_words
-from kubeclassic.algorithmprovider.description.describe import behaviour
+from kubeclassic.algorithmprovider.description import CELLS, VALUES, behaviour, value_in_words
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.description.contrasts import MESSAGES

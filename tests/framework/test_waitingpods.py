@@ -98,7 +98,7 @@ class TestHandle:
         """What is said to pods while somebody only asks is forgotten."""
         pods, one = WaitingPods(), waiting(A=10, B=20)
         pods.add(one)
-        with pods.unmoved():
+        with pods.preserving_state():
             (other,) = pods
             assert (other.pending_plugins, other.timeout) == (("A", "B"), 10)
             other.reject("A", "no")

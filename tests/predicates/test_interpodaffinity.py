@@ -252,7 +252,7 @@ class TestWithoutMetadata:
 
     def test_a_wanted_pod_on_a_lost_node_is_an_error(self) -> None:
         """The lookup of its node fails, on every node that is judged."""
-        text = "Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node \"gone\" not found"
+        text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
         assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {name: text.format(name) for name in "ac"}
 
     def test_a_pod_found_before_the_lost_one_ends_the_search(self) -> None:

@@ -42,9 +42,7 @@ def _assignments(
                 yield from _assignments(claims, claim, request + 1, found, free, alike)
 
 
-def _devices(
-    ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: Together
-) -> Iterator[Chosen]:
+def _devices(ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: Together) -> Iterator[Chosen]:
     """Every way to choose the devices for *ask*."""
     left = len(ask.matches) if ask.count is None else ask.count
     if ask.count is None and not left:
@@ -56,15 +54,10 @@ def _devices(
     yield from ways
 
 
-def _may(
-    ask: Ask, claim: int, chosen: Chosen, device: int, free: Sequence[bool], alike: Together
-) -> bool:
+def _may(ask: Ask, claim: int, chosen: Chosen, device: int, free: Sequence[bool], alike: Together) -> bool:
     held = [owner for owner, one in chosen if one == device]
     if held and (not ask.admin or claim in held):
         return False
     if not ask.admin and not free[device]:
         return False
     return alike([one for owner, one in chosen if owner == claim] + [device])
-
-
-

@@ -120,8 +120,12 @@ def scores(
 
 
 def _crowd(
-    pod: Pod, soft: Sequence[tuple[str, TopologySpreadConstraint]], sizes: Sequence[int], counts: Mapping[tuple[str, str], int],
-    node: Node, pods: Sequence[Pod],
+    pod: Pod,
+    soft: Sequence[tuple[str, TopologySpreadConstraint]],
+    sizes: Sequence[int],
+    counts: Mapping[tuple[str, str], int],
+    node: Node,
+    pods: Sequence[Pod],
 ) -> int:
     total = 0.0
     for (key, c), size in zip(soft, sizes, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
+from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import plain
 from kubeclassic.cli.report.simulation import summary_text

@@ -51,6 +51,7 @@ ITEMS = [
     pod("agent-1", meta=owned("DaemonSet", "agent"), nodeName="b"),
 ]  # fmt: skip
 
+
 def at_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     """Let the terminal be *width* characters wide."""
     monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: width)

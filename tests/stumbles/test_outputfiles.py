@@ -238,7 +238,7 @@ class TestValues:
             (["policy", "check", "a\0b"], "got 'a\\x00b', wanted the name of a file"),
             (["simulate", "a\0b"], "got 'a\\x00b', wanted the name of a file"),
             (["simulate", "cluster.yaml", "--config", ""], "Invalid value for '--config': got '', wanted the name of a file"),
-            (["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"], '--a: got config without a value, wanted config=FILE'),
+            (["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"], "--a: got config without a value, wanted config=FILE"),
             (["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""], "wanted a number from 0 to 100"),
             (["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""], 'got "+5", wanted a number from 0 to 100'),
             (["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"], "wanted a whole number"),

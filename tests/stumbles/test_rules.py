@@ -15,8 +15,7 @@ import pytest
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.cli import run
 from kubeclassic.core.guard import RuleGuard
-from kubeclassic.core.rule import Predicate, Priority, Reduction
-from kubeclassic.core.rule import PriorityError as CycleError
+from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reduction
 from kubeclassic.exceptions import PolicyError, RuleError
 from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.framework.plugin import Handle
@@ -203,7 +202,7 @@ class TestWhatIsRaised:
 
     def test_a_rule_may_end_the_cycle(self) -> None:
         """The error by which a priority ends the cycle is the cycle's, as before."""
-        rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(CycleError("no rack", once=True))))
+        rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(PriorityError("no rack", once=True))))
         assert Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p").error == "no rack"
 
     def test_what_is_given_stays_as_it_is(self) -> None:

@@ -21,9 +21,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("spec", "wanted"), [('{"nodeNam": "n"}', UNKNOWN), ('{"priority": 1, "priority": 2}', TWICE)])
-def test_strict_refuses_what_nobody_reads(
-    form: str, spec: str, wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_strict_refuses_what_nobody_reads(form: str, spec: str, wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown field or a key given twice is a warning in manifests, recordings and scenarios, and an error with --strict."""
     (tmp_path / "n.yaml").write_text("{kind: Node, metadata: {name: n}, status: {allocatable: {cpu: 4, pods: 9}}}")
     (tmp_path / "p.json").write_text(FORMS[form] % spec)

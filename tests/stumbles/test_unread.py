@@ -13,7 +13,7 @@ import kubeclassic
 from kubeclassic.api.objects import Pod
 from kubeclassic.cli import run
 from kubeclassic.framework.options import options_of
-from kubeclassic.framework.recipe import Recipe
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.releasenotes import fields_of, release_notices
 from tests.support.build import obj, pod
 from tests.support.newerdump import dump
@@ -137,7 +137,7 @@ class TestPython:
 
 def told(item: Pod, release: str, **gates: bool) -> list[str]:
     """What *release* says of a pod."""
-    algorithm = Recipe.of(options_of({"release": release, "gates": gates})).read().engine().algorithm
+    algorithm = SchedulerSpec.of(options_of({"release": release, "gates": gates})).read().engine().algorithm
     return [notice.sentence(1) for notice in release_notices(algorithm, [], [item])]  # type: ignore[attr-defined]  # all are Unread
 
 
@@ -166,7 +166,7 @@ class TestGates:
 
     def test_unmodelled_features_of_devices(self) -> None:
         """Features of devices that no release here reads are told of once for all slices."""
-        algorithm = Recipe.of(options_of({"release": "1.34"})).read().engine().algorithm
+        algorithm = SchedulerSpec.of(options_of({"release": "1.34"})).read().engine().algorithm
         device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
         tainted = obj({
             "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},

@@ -27,6 +27,7 @@ def dask_cluster(folder: Path, workers: int = 2) -> Iterator[tuple[str, list[sub
     """The scheduler's address, and the processes of the workers; *folder* gets their files and logs."""
     file = folder / "scheduler.json"
     with ExitStack() as stack:
+
         def start(name: str, *arguments: str) -> subprocess.Popen[bytes]:
             log = stack.enter_context((folder / f"{name}.log").open("w"))
             process = subprocess.Popen(_program(*arguments), stdout=log, stderr=log)

@@ -115,7 +115,7 @@ def _checkpoint(content: bytes) -> None:
 def _a(content: bytes) -> None:
     wanted = NamedSetup.parse("a", content.decode("utf-8", "surrogateescape"))
     assert (wanted.setup.get("percentage_of_nodes_to_score") or 0) >= 0
-    wanted.setup.recipe.first_scheduler_name  # noqa: B018  # it reads the files
+    wanted.setup.spec.first_scheduler_name  # noqa: B018  # it reads the files
 
 
 HEADER = Header(inputs="digest", options={"--seed": "1"})

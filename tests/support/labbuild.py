@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.load import Loaded
 from kubeclassic.framework.options import options_of
-from kubeclassic.framework.recipe import Recipe
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.functions.simulate import simulate
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.labrules import filters_of, scorers_of
@@ -34,7 +34,7 @@ Fates = dict[str, tuple[str | None, str]]
 
 def session(path: Path = EXAMPLE, release: str = "1.15") -> Session:
     """A session on the manifests at *path*."""
-    return Session.begin(Material(Files.read([path])), LabConfiguration.of(Recipe.of(options_of({"release": release})).read()))
+    return Session.begin(Material(Files.read([path])), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
 
 
 def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Session:
@@ -43,7 +43,7 @@ def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Session:
     there = [person(variant, f"there-{number}", on=f"n{number % len(nodes)}") for number, variant in enumerate(placed)]
     pods = [person(variant, f"new-{number}") for number, variant in enumerate(waiting)]
     files = Files(Loaded((*machines, *there, *pods)))
-    return Session.begin(Material(files), LabConfiguration.of(Recipe.of(options_of({"release": "1.15"})).read()))
+    return Session.begin(Material(files), LabConfiguration.of(SchedulerSpec.of(options_of({"release": "1.15"})).read()))
 
 
 # --- moves ----------------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def fates(found: Session) -> Fates:
 def simulated(found: Session) -> Fates:
     """What a new scheduler, told of everything from the beginning, says of them."""
     configuration = found.state.configuration
-    simulation = Simulation(scenario(found), configuration.recipe().engine(scenario(found).config_maps), configuration.order)
+    simulation = Simulation(scenario(found), configuration.spec().engine(scenario(found).config_maps), configuration.order)
     for _ in simulation.decisions():
         pass
     return {key: (outcome.host, outcome.error or "") for key, outcome in simulation.outcomes.items()}

@@ -10,8 +10,8 @@ from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.config.defaults import GROUP
 from kubeclassic.framework.options import options_of
-from kubeclassic.framework.recipe import Recipe
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import obj, pod
 
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ def answer(
     profile = {"apiVersion": f"{GROUP}/v1", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 100}
     given = {**options, "profile": {**profile, **options.get("profile", {})}}
     try:
-        run = Run(Recipe.of(options_of({"release": release, **given})).read().engine())
+        run = Run(SchedulerSpec.of(options_of({"release": release, **given})).read().engine())
     except KubeclassicError as error:
         return {"refused": str(error)}
     for item in objects:

@@ -141,7 +141,7 @@ def _summed_once(whole: Method, sums: KeySums) -> Any:
         found = whole(sums)
         return (0,) * len(sums.column.values) if found is None else tuple(found)
 
-    return sums.table.once(("summed", sums.key, *map(id, sums.terms)), first)
+    return sums.table.node_derived(("summed", sums.key, *map(id, sums.terms)), first)
 
 
 def _uncounted(whole: Method, tally: ScoreHistogram, row: int, now: int) -> None:

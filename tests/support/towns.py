@@ -175,9 +175,9 @@ class Town:
         newcomer = self.newcomer()
         if newcomer is not None:
             engines.append(newcomer)
-        found = [[array.tolist() for array in engine.outlook(one, names)] for engine in engines]
+        found = [[array.tolist() for array in engine.evaluate_nodes(one, names)] for engine in engines]
         assert all(other == found[0] for other in found), found
-        assert all(engine.outlook(one, names[at : at + 1])[0].item() == found[0][0][at] for engine in engines), names[at]
+        assert all(engine.evaluate_nodes(one, names[at : at + 1])[0].item() == found[0][0][at] for engine in engines), names[at]
         for other in (one, IMPORTANT):
             plans = [self._plans(engine, other) for engine in engines]
             assert all(plan == plans[0] for plan in plans), plans
@@ -191,7 +191,7 @@ class Town:
     @staticmethod
     def _plans(engine: Engine, one: Pod) -> Json | None:
         """Who could leave which node for a pod that fits nowhere."""
-        with engine.unmoved(one):
+        with engine.preserving_state(one):
             plan = engine.schedule(one, details=False).preemption
         found: Json | None = None if plan is None else plain(plan.record())["candidates"]
         return found

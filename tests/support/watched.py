@@ -63,7 +63,7 @@ _WRITTEN = {
 TABLE = _needing(
     free="size resources places zone_key",
     node="row_of names nodes limits allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid "
-    "attachable images recounted deleted_rows has_nodeless has_huge once",
+    "attachable images recounted deleted_rows has_nodeless has_huge node_derived",
     requests="sums",
     ports="ports",
     pods="pods volumes",
@@ -137,7 +137,7 @@ def watched_table(cycle: Cycle, watch: Watch) -> Watched:
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
 
-    return Watched(cycle.table, watch, TABLE, {"census": census, "once": _always(lambda key, make: make())})
+    return Watched(cycle.table, watch, TABLE, {"census": census, "node_derived": _always(lambda key, make: make())})
 
 
 def watched_batch(table: Watched, rows: Iterable[int] | None) -> Batch:

@@ -234,7 +234,7 @@ def remembered(rule: Predicate | Priority, cycle: Cycle, at: Sequence[int]) -> A
 
 
 @contextmanager
-def afresh(cycle: Cycle) -> Iterator[Cycle]:
+def uncached(cycle: Cycle) -> Iterator[Cycle]:
     """The cycle as if nothing had been worked out before: no notes on any template."""
     templates = list(cycle.templates._known.values())
     notes = [dict(template.notes) for template in templates]

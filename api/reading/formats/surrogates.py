@@ -1,4 +1,4 @@
-"""Half characters: ``\\ud800`` stands for nothing by itself, and no encoding has it. Upstream reads U+FFFD instead."""
+"""Half characters: ``\\ud800`` means nothing by itself, and no encoding has it. Upstream reads U+FFFD instead."""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ from .asked import LabOptions
 def session_of(setup: Setup, asked: LabOptions) -> tuple[Session, Given]:
     """The session, and what the command to repeat it needs. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input."""
     if not is_auto(setup.release):
-        setup.recipe  # noqa: B018  # mistakes are told before any file is read
+        setup.spec  # noqa: B018  # mistakes are told before any file is read
     cluster = asked.cluster
     files = attrs.evolve(cluster, edits=()).files(asked.paths, keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
-    start = LabConfiguration.of(settled.recipe, source_of(settled, files.loaded), cluster.order)
+    start = LabConfiguration.of(settled.spec, source_of(settled, files.loaded), cluster.order)
     if settled.runs_profiles:
         start = attrs.evolve(start, percentage=settled.get("percentage_of_nodes_to_score"))
     paths = tuple(map(str, asked.paths[1:] if asked.live else asked.paths))
@@ -42,7 +42,7 @@ def session_of(setup: Setup, asked: LabOptions) -> tuple[Session, Given]:
 
 def source_of(setup: Setup, loaded: Loaded) -> Source:
     """Where the rules come from that the command line asks for."""
-    configuration = setup.recipe.config
+    configuration = setup.spec.config
     if setup.runs_profiles:
         return _profile(setup)
     policy = configuration.source.policy
@@ -67,7 +67,7 @@ def _of_config_map(policy: PolicySource, loaded: Loaded) -> Source:
 def _profile(setup: Setup) -> Source:
     path = setup.get("profile") or setup.get("config")
     if path is None:
-        return Source(PROFILE, "the default profile", default_profile(tuple(plugin.name for plugin in setup.recipe.plugins)))
+        return Source(PROFILE, "the default profile", default_profile(tuple(plugin.name for plugin in setup.spec.plugins)))
     (document,) = read_documents(path)
     return Source(PROFILE, path.name, document.data, str(path))
 
@@ -78,7 +78,7 @@ def _kept(setup: Setup) -> list[str]:
     words += ["--extenders", setup.get("extenders")] if setup.get("extenders") is not None else []
     words += ["--max-pd-vols", str(setup.get("max_pd_vols"))] if setup.get("max_pd_vols") is not None else []
     words += ["--equivalence-cache"] if setup.get("equivalence_cache") else []
-    name = setup.recipe.config.scheduler_name
+    name = setup.spec.config.scheduler_name
     return words + (["--scheduler-name", name] if not setup.runs_profiles and name != "default-scheduler" else [])
 
 

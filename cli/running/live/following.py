@@ -54,9 +54,9 @@ class FollowedCluster:
 
 def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> FollowedCluster:
     """The cluster and the scheduler that the options name."""
-    engine = setup.recipe.engine()
+    engine = setup.spec.engine()
     access = in_cluster() if kubeconfig is None else read_kubeconfig(kubeconfig, context)
-    return FollowedCluster(access, engine, min(setup.recipe.scheduler_names))
+    return FollowedCluster(access, engine, min(setup.spec.scheduler_names))
 
 
 async def follow(

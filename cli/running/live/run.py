@@ -81,11 +81,11 @@ async def scheduled(asked: RunOptions, link: Transport, end: asyncio.Event) -> i
         from ....live.process.process import LeaderLostError, Process
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"run needs {error.name}: pip install 'kubeclassic[live]'") from None
-    recipe = asked.setup.recipe
-    engine = recipe.engine(await config_maps_of(recipe, link))
+    spec = asked.setup.spec
+    engine = spec.engine(await config_maps_of(spec, link))
     process = Process(
         settings=asked.settings, engine=engine, link=link, host=urlsplit(asked.access.server).netloc,
-        scheduler_name=min(recipe.scheduler_names), details=asked.explains, is_dry=asked.is_dry, say=note, warn=warn,
+        scheduler_name=min(spec.scheduler_names), details=asked.explains, is_dry=asked.is_dry, say=note, warn=warn,
     )  # fmt: skip
     if asked.tell is not None:
         process.on_decision = asked.tell

@@ -9,7 +9,7 @@ import attrs
 import yaml
 
 from ....exceptions import PolicyError
-from ....framework.recipe import ConfigMaps, Recipe
+from ....framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ....live.client.access import Access, KubeconfigError
 from ....live.client.api import Api
 from ....live.client.kubeconfig import in_cluster, read_kubeconfig
@@ -30,7 +30,7 @@ def settings_of(setup: Setup, flags: Mapping[str, str], kubeconfig: Path | None,
 
     A dry run elects no leader, and listens only where a flag says so: it may run beside another scheduler on the same machine.
     """
-    setup.recipe  # noqa: B018  # Its errors say more.
+    setup.spec  # noqa: B018  # Its errors say more.
     given = {**flags, **_shared(setup)}
     if kubeconfig is not None:
         given["kubeconfig"] = str(kubeconfig)
@@ -88,9 +88,9 @@ def access_of(settings: RunSettings, context: str | None) -> Access:
         raise KubeconfigError(f"{error}; beside --config: clientConnection.kubeconfig in {settings.config}") from None
 
 
-async def config_maps_of(recipe: Recipe, link: Transport) -> ConfigMaps:
+async def config_maps_of(spec: SchedulerSpec, link: Transport) -> ConfigMaps:
     """The ConfigMap that holds the Policy, read from the API server; none if the Policy is not in one."""
-    source = recipe.config.source.policy
+    source = spec.config.source.policy
     if source is None or source.config_map is None:
         return {}
     place = source.config_map.namespace, source.config_map.name

@@ -102,7 +102,7 @@ def _followed(setup: Setup, asked: ServeOptions) -> ServedCluster:
     """A cluster without objects yet."""
     if is_auto(setup.release):
         raise ServeOptionError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
-    return ServedCluster(setup.recipe.engine, asked.defaults)
+    return ServedCluster(setup.spec.engine, asked.defaults)
 
 
 def _of_files(setup: Setup, asked: ServeOptions) -> ServedCluster:
@@ -110,7 +110,7 @@ def _of_files(setup: Setup, asked: ServeOptions) -> ServedCluster:
     found = opened(asked.paths, ClusterChoice(no_defaults=not asked.defaults), setup)
     scenario = found.scenario
     tell_notices(scenario.warnings, asked.verbose)
-    cluster = ServedCluster(partial(found.setup.recipe.engine, scenario.config_maps), asked.defaults)
+    cluster = ServedCluster(partial(found.setup.spec.engine, scenario.config_maps), asked.defaults)
     for item in (*scenario.objects, *scenario.pending):
         cluster.put(item)
     cluster.engine.warm()

@@ -12,10 +12,9 @@ from typing import IO, Any
 import attrs
 import click
 
-from ....algorithmprovider.config import AlgorithmConfiguration
+from ....algorithmprovider.config import AlgorithmConfiguration, PolicyFile, read_policy_file, release_of_policies
 from ....algorithmprovider.gates import parse_gates
 from ....algorithmprovider.policy import Policy
-from ....algorithmprovider.policyfiles import PolicyFile, read_policy_file, release_of_policies
 from ....algorithmprovider.releases import DEFAULT_RELEASE
 from ....api.reading.notices import input_warnings
 from ....api.record import plain

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from ....algorithmprovider.check import PolicyCheck, check
+from ....algorithmprovider.config import read_policy_file, release_of_policies
 from ....algorithmprovider.extenders import ExtenderConfig, in_calling_order
 from ....algorithmprovider.gates import parse_gates
-from ....algorithmprovider.policyfiles import read_policy_file, release_of_policies
 from ....framework.userrules import catalogue_of
 from ...console.output import note, one_line
 from ...report.prose import wrapped

@@ -110,7 +110,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: C
     given = opened(paths, cluster, setup.with_(preemption=wanted.preempts))
     templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
-        given.scenario, templates, given.setup.recipe, ratio=wanted.ratio, limit=wanted.limit,
+        given.scenario, templates, given.setup.spec, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
     )  # fmt: skip
     noted = with_pod_notices(given.scenario, [given.engine.algorithm], question.pods)

@@ -74,7 +74,7 @@ def _engines(given: Opened) -> Iterator[Engine]:
     """New schedulers without end; the first is there already."""
     yield given.engine
     while True:
-        yield given.setup.recipe.engine(given.scenario.config_maps)
+        yield given.setup.spec.engine(given.scenario.config_maps)
 
 
 def _write(answer: CapacityCurveDocument, forms: Forms, stream: IO[str], page: Callable[[], str]) -> None:

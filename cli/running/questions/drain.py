@@ -17,8 +17,8 @@ from ....simulation.drain.auto import ORDERS
 from ....simulation.drain.plan import DrainPlan
 from ....simulation.drain.question import DrainQuestion, matcher
 from ....simulation.drain.rules import DrainFlags
-from ....simulation.drain.settled import engines_like, settle
 from ....simulation.drain.standing import before_and_after
+from ....simulation.drain.steadystate import engines_like, settle
 from ....simulation.gcpause import settled as without_collection
 from ...console.output import STANDARD, note, writing
 from ...console.progress import counting, telling
@@ -61,7 +61,7 @@ def run(
     question = asked.checked(found.scenario.nodes)
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
-        make_engine = engines_like(found.engine, found.setup.recipe, found.scenario)
+        make_engine = engines_like(found.engine, found.setup.spec, found.scenario)
         with telling("scheduling"):
             settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
         with _progress(question, found.scenario.node_count) as on_node:

@@ -14,7 +14,7 @@ from ....api.record import plain
 from ....exceptions import ManifestError
 from ....simulation.capacity.question import CapacityQuestion
 from ....simulation.newnodes.answer import NewNodesAnswer
-from ....simulation.newnodes.asking import fewest_nodes
+from ....simulation.newnodes.fewest import fewest_nodes
 from ....simulation.newnodes.kinds import LIKE, read_costs
 from ...console.output import writing
 from ...console.progress import counting
@@ -51,7 +51,7 @@ def add_nodes(paths: Sequence[Path], opened: Opened, question: CapacityQuestion,
     scenario, given = opened.scenario, list(_given(wanted.given, cluster, opened.setup))
     with counting(None, "looking for the fewest nodes", "simulations") as progress:
         answer = fewest_nodes(
-            question, scenario, opened.setup.recipe, given, read_costs(wanted.costs), most_nodes=wanted.most_nodes,
+            question, scenario, opened.setup.spec, given, read_costs(wanted.costs), most_nodes=wanted.most_nodes,
             most_trials=wanted.most_trials, on_progress=lambda done: progress(done, ""),
         )  # fmt: skip
 

@@ -58,7 +58,7 @@ def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice
     subject = find_subject(scenario, name, wanted.namespace)
     tell(scenario, given.engine, wanted.verbose)
     asked = ScheduledPod(
-        scenario, given.setup.recipe, subject.question(given.scheduler_names), cluster.order, wanted.alone,
+        scenario, given.setup.spec, subject.question(given.scheduler_names), cluster.order, wanted.alone,
         wanted.want, wanted.every, not cluster.no_defaults,
     )  # fmt: skip
     with telling("trying changes") as telling_next:

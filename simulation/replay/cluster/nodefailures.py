@@ -14,7 +14,7 @@ from ....api.objects import Condition, Node, Pod, Taint
 from ..journal import NodeEvent
 from ..simulatedcluster import SimulatedCluster
 from .podlifecycle import PodLifecycle
-from .podlives import PodLifecycles
+from .podlifecycles import PodLifecycles
 
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 UNREACHABLE = (

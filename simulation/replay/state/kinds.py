@@ -14,17 +14,17 @@ from typing import Any
 
 import attrs
 
-from ....algorithmprovider import cells, tiebreak
+from ....algorithmprovider import cells
 from ....api.objects import Map
 from ....core.arrays.batch import Batch
 from ....core.arrays.census import no_group
 from ....core.arrays.rowchanges import Derived
-from ....core.cluster.listing import Listing
+from ....core.cluster.listings import Listing
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.quick import no_plugins
 from ....core.incremental.scoreboards import Scoreboards
-from ....core.outlines.outlines import Outlines
+from ....core.outlines import Outlines
 from ....core.pods.notes import CycleState
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout
@@ -41,7 +41,7 @@ from ....framework.queue.registrations import Registrations
 
 PACKAGE = __name__.partition(".simulation.")[0]
 ROOMS = (
-    "algorithmprovider.tiebreak", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
+    "algorithmprovider.cells", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
     "core.decision.decision", "core.decision.preemptionplan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures",
     "core.feed",
     "core.incremental", "core.matching", "core.outlines", "core.pods",
@@ -49,7 +49,7 @@ ROOMS = (
     "framework.flow", "framework.plugins", "framework.queue", "framework.status",
     "framework.waitingpods", "predicates", "priorities", "simulation.replay.agenda",
     "simulation.replay.cluster", "simulation.replay.inputs.churn", "simulation.replay.inputs.traces", "simulation.replay.journal",
-    "simulation.replay.ledger", "simulation.replay.outsideevents", "simulation.replay.replay", "simulation.replay.series",
+    "simulation.replay.ledger", "simulation.replay.externalevents", "simulation.replay.replay", "simulation.replay.series",
     "simulation.replay.settings",
     "simulation.replay.simulatedcluster", "simulation.replay.tally",
 )  # fmt: skip
@@ -85,19 +85,19 @@ FUNCTIONS: Mapping[str, Any] = {
 }
 """Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
 METHODS = frozenset({
-    "core.classic.ClassicFlow._refused_again",
+    "core.classic.ClassicFlow._cached_failure",
     "core.engine.Engine.asks_extenders",
     "core.incremental.quick.QuickPath.row",
     "core.queue.priority.PriorityQueue._ends_before",
     "framework.flow.FrameworkFlow._latest_cycle",
     "framework.flow.FrameworkFlow._profile",
-    "framework.flow.FrameworkFlow._refused_again",
+    "framework.flow.FrameworkFlow._cached_failure",
     "framework.queue.queue.FrameworkQueue._ends_before",
     "framework.queue.queue.FrameworkQueue._waits_before",
-    *(f"simulation.replay.cluster.churnprogram.ChurnProgram.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
+    *(f"simulation.replay.cluster.churnworkload.ChurnWorkload.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
     *(f"simulation.replay.cluster.nodefailures.NodeFailures.{name}" for name in ("_evict_if_deleted", "_evict_if_failed")),
     *(
-        f"simulation.replay.cluster.podlives.PodLifecycles.{name}"
+        f"simulation.replay.cluster.podlifecycles.PodLifecycles.{name}"
         for name in ("_bind", "_bind_when_ready", "_finish", "_gone", "_run", "_scheduled", "_time_is_up", "_unbind")
     ),
     *(f"simulation.replay.cluster.permitwaits.PermitWaits.{name}" for name in ("_conclude", "_ended", "_time_out")),
@@ -140,7 +140,7 @@ def class_called(name: str) -> type | None:
 
 def is_record(kind: type) -> bool:
     """Whether objects of *kind* are written attribute by attribute."""
-    return attrs.has(kind) or kind is tiebreak.Lottery
+    return attrs.has(kind) or kind is cells.Lottery
 
 
 def is_named_tuple(kind: type) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from ....algorithmprovider.tiebreak import TIE_BREAKS
+from ....algorithmprovider.cells import TIE_BREAKS
 from ...order import ORDERS
 
 SHUFFLED = "shuffled"

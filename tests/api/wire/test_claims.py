@@ -9,7 +9,7 @@ import attrs
 from kubeclassic.api.objects import ResourceClaim
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.wire.claimjson import with_finalizers, with_status
-from kubeclassic.core.cluster.resourceclaims import ResourceClaims
+from kubeclassic.core.cluster.listings import ResourceClaims
 from tests.framework.plugins.test_dynamicresources import NODES, SLICES, scheduler
 from tests.support.devicebuild import DRIVER, claiming, device_class, exactly
 

@@ -171,7 +171,6 @@ class TestQuiet:
             _ = 1 // 0
 
 
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

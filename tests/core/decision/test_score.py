@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kubeclassic.core.cycle import EVEN, evenly
+from kubeclassic.core.cycle import EVEN, constant_array
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
@@ -35,6 +35,6 @@ class TestEvenScores:
 
     def test_are_told_from_scores_that_happen_to_agree(self) -> None:
         """An array of equal numbers is not taken for one number."""
-        assert evenly(10, 3).strides == EVEN
+        assert constant_array(10, 3).strides == EVEN
         assert np.full(3, 10).strides != EVEN
-        assert evenly(10, 3).tolist() == [10, 10, 10]
+        assert constant_array(10, 3).tolist() == [10, 10, 10]

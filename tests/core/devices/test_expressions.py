@@ -8,9 +8,9 @@ import pytest
 
 from kubeclassic.api.objects import Device
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.core.devices import expressions
+from kubeclassic.core.devices import claimjudging
 from kubeclassic.core.devices.celfunctions import DeviceSelectorError
-from kubeclassic.core.devices.expressions import compiled
+from kubeclassic.core.devices.claimjudging import compiled
 from kubeclassic.core.devices.makes import Make, Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
@@ -100,8 +100,8 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(name: str) -> Any:
         raise ImportError(name)
 
-    expressions._environment.cache_clear()
+    claimjudging._environment.cache_clear()
     compiled.cache_clear()
-    monkeypatch.setattr(expressions, "import_module", lacking)
+    monkeypatch.setattr(claimjudging, "import_module", lacking)
     with pytest.raises(KubeclassicError, match=r"wanted it installed: pip install 'kubeclassic\[devices\]'$"):
         compiled("true")

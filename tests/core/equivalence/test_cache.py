@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.equivalence.cache import class_of
+from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.explain import explain

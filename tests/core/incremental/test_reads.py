@@ -24,7 +24,6 @@ from tests.support.worlds import (
     GATES,
     RULES,
     World,
-    afresh,
     algorithm,
     answer,
     beginning,
@@ -32,6 +31,7 @@ from tests.support.worlds import (
     judged,
     remembered,
     subject_of,
+    uncached,
     verbs_of,
 )
 
@@ -58,7 +58,7 @@ def undeclared(rule: Rule, cycle: Cycle, declared: Reads) -> Iterator[str]:
     table = watched_table(cycle, watch)
     for nodes in (watched_batch(table, None), watched_batch(table, rows[::2]), watched_overlay(table, rows[::2], cycle)):
         watch.undeclared.clear()
-        with afresh(cycle) as anew:
+        with uncached(cycle) as anew:
             given: Any = watched_cycle(anew, watch, table)
             found = answer(rule, given, nodes, range(nodes.n) if nodes.rows is not None else rows)
         if any(isinstance(item, str) for item in found):

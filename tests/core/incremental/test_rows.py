@@ -41,7 +41,7 @@ def place(made: Engine, incoming: Pod) -> str:
     return host
 
 
-def afresh(made: Engine, kept: RowScores, incoming: Pod) -> RowScores:
+def uncached(made: Engine, kept: RowScores, incoming: Pod) -> RowScores:
     """*kept*, worked out from nothing."""
     other = RowScores(kept.table, kept.predicates, kept.priorities)
     other.refresh(made.begin(incoming, details=False))
@@ -95,7 +95,7 @@ class TestTheLookahead:
             cycle = made.begin(small("next", size), details=False)
             kept = made.flow.quick_path.scoreboards.of(cycle).row_scores
             kept.refresh(cycle)
-            fresh = afresh(made, kept, small("next", size))
+            fresh = uncached(made, kept, small("next", size))
             assert np.array_equal(kept.fits, fresh.fits)
             assert np.array_equal(kept.totals, fresh.totals)
 
@@ -107,7 +107,7 @@ class TestOnce:
         made.snapshot.refresh()
 
         def ask() -> object:
-            return made.table.once("question", lambda: asked.append(len(asked)) or "answer")
+            return made.table.node_derived("question", lambda: asked.append(len(asked)) or "answer")
 
         assert ask() == ask() == "answer"
         place(made, small("a"))

@@ -13,8 +13,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.core.outlines.outlines import Outline, Outlines
-from kubeclassic.core.outlines.sheets import RowSheet
+from kubeclassic.core.outlines import Outline, Outlines, RowSheet
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import node, obj, pod
 
@@ -33,7 +32,7 @@ def cluster(release: str, *, at_once: bool = True, nodes: int = 12) -> Engine:
     feed = EventFeed(made)
     for number in range(nodes):
         feed.put(node(f"n{number:02}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}"}))
-    made.reads_at_once = at_once
+    made.transient_details = at_once
     return made
 
 

@@ -14,9 +14,8 @@ from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.budgets import counted_down, exhausted
-from kubeclassic.core.preemption.dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
+from kubeclassic.core.preemption.dryrun import ArrayTrial, OverlayTrial, coming_pods, dry_run, is_plain
 from kubeclassic.core.preemption.layout import PodLayout, PotentialVictims
-from kubeclassic.core.preemption.lockstep import dry_run
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from tests.reference.preemption import Attempt, general, resources, selector, taints
 from tests.support.build import engine, node, pod

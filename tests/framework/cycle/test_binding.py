@@ -206,7 +206,7 @@ class TestDeletion:
         events.put(pod("other"))
         item = queue.pop()
         assert decided(engine, item.pod).host is None
-        item.plugins = engine.flow.blame(item.pod)
+        item.plugins = engine.flow.take_unschedulable_plugins(item.pod)
         queue.add_unschedulable(item, queue.cycle)
         assert tuple(queue.pending) == (0, 0, 1)
         events.delete(new)

@@ -31,7 +31,7 @@ def cluster(release: str, at_once: bool = False, nodes: int = 6) -> Engine:
     feed = EventFeed(made)
     for number in range(nodes):
         feed.put(node(f"n{number}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}", "kubernetes.io/hostname": f"n{number}"}))
-    made.reads_at_once = at_once
+    made.transient_details = at_once
     return made
 
 

@@ -96,7 +96,7 @@ class Bench:
         decision = self.engine.schedule(pending)
         if decision.host is not None:
             return False
-        item.plugins = self.engine.flow.blame(pending)
+        item.plugins = self.engine.flow.take_unschedulable_plugins(pending)
         self.queue.add_unschedulable(item, self.queue.cycle)
         return self.is_parked(pending)
 

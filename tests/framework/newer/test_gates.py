@@ -141,7 +141,8 @@ def test_it_changes_an_answer(gate: str) -> None:
 IN_THE_QUEUE = {
     "SchedulerPopFromBackoffQ": ("1.33", [*there(A), at(0, pod("p", requests={"cpu": "6"})), at(0.2, node("c", cpu="8"))]),
     "SchedulerQueueingHints": (
-        "1.32", [*there(A), at(0, pod("x"), runs=5), at(0, pod("y", containers=PORT)), at(0, pod("p", containers=PORT))],
+        "1.32",
+        [*there(A), at(0, pod("x"), runs=5), at(0, pod("y", containers=PORT)), at(0, pod("p", containers=PORT))],
     ),
 }
 """Gates that change when a pod is tried, and events that show it."""

@@ -169,6 +169,7 @@ SHAPE = [(0, 10), (30, 4), (70, 9), (100, 0)]
 @st.composite
 def clusters(draw: st.DrawFn) -> tuple[dict[str, int], list[dict[str, int]], list[dict[str, int]]]:
     """What the pod asks for, what nodes have, and what the one pod on each has: cpu in millicores."""
+
     def some(least: int) -> dict[str, int]:
         return {name: draw(st.integers(least, 12)) for name in WEIGHTS}
 

@@ -14,7 +14,7 @@ from kubeclassic.core.run import Run
 from kubeclassic.core.volumes.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.plugins.volumelimits import NodeVolumeLimits
-from kubeclassic.framework.recipe import Recipe
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.reference import csilimits as naive
 from tests.support.asking import found_by, handle
 from tests.support.build import node, obj, pod
@@ -77,7 +77,7 @@ class TestLimits:
 
     def test_a_removed_attachment_makes_room(self) -> None:
         """What is attached to a node is read anew when an attachment goes."""
-        run = Run(Recipe.of(Framework(release="1.34")).engine())
+        run = Run(SchedulerSpec.of(Framework(release="1.34")).engine())
         for item in (node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("x", "v1")):
             run.feed.put(item)
         assert run.cycle(using("p", "c0")).host is None

@@ -39,7 +39,7 @@ class Bench:
         assert popped is not None
         decision = self.engine.schedule(popped.pod)
         if decision.host is None:
-            popped.plugins = self.engine.flow.blame(popped.pod)
+            popped.plugins = self.engine.flow.take_unschedulable_plugins(popped.pod)
             self.queue.add_unschedulable(popped, self.queue.cycle)
         return decision.host
 

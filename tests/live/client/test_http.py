@@ -167,7 +167,7 @@ class TestPlugins:
             ("import sys; sys.exit(3)", "ended with status 3"),
             ("print('hello')", "got no JSON"),
             ("print('{}')", "without a status"),
-            ("print('{\"kind\": \"ExecCredential\", \"apiVersion\": \"x\", \"status\": {}}')", "apiVersion: got x"),
+            ('print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')', "apiVersion: got x"),
         ],
     )
     def test_a_plugin_that_fails(self, tmp_path: Path, code: str, words: str) -> None:

@@ -64,7 +64,7 @@ class Site(World):
         setup, settings = settings_of(setup, {key.replace("_", "-"): value for key, value in given.items()}, None, is_dry=is_dry)
         transport = StoreTransport(self.store, faults, records=True)
         process = Process(
-            settings=settings, engine=setup.recipe.engine(), link=transport, host="there", is_dry=is_dry,
+            settings=settings, engine=setup.spec.engine(), link=transport, host="there", is_dry=is_dry,
             wall=lambda: EPOCH + loop.time(), identity=name,
         )  # fmt: skip
         end = asyncio.Event()

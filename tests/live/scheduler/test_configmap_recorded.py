@@ -40,7 +40,7 @@ def test_it_is_read_once(shared: Path) -> None:
 
     async def make(link: Transport) -> Engine:
         setup = Setup({"release": "1.15", "policy_configmap": "scheduler-policy"})
-        used.append(setup.recipe.engine(await config_maps_of(setup.recipe, link)))
+        used.append(setup.spec.engine(await config_maps_of(setup.spec, link)))
         return used[-1]
 
     played = play(file, make)

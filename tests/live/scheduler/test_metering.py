@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.phases import SUCCESS, UNSCHEDULABLE, Phase
+from kubeclassic.core.decision.flow import SUCCESS, UNSCHEDULABLE, Phase
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.process.metering import Metering
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics

@@ -42,7 +42,7 @@ def compared(case: Json) -> tuple[int, list[str]]:
     found: list[str] = []
     for pod in pods[:PODS]:
         current = attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=nominated(served, pod)))
-        with served.engine.unmoved(current):
+        with served.engine.preserving_state(current):
             decision = served.engine.schedule(current)
         status = {**forms[pod.key].get("status", {}), "nominatedNodeName": current.status.nominated_node_name}
         found += [f"{pod.key}: {line}" for line in mismatches(service, {**forms[pod.key], "status": status}, names, decision)]

@@ -14,13 +14,13 @@ from kubeclassic import Cluster, drain
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 from kubeclassic.results import DrainResult
-from kubeclassic.simulation.drain.bound import Bound
 from kubeclassic.simulation.drain.plan import DrainMove
-from kubeclassic.simulation.drain.proof import prove
 from kubeclassic.simulation.drain.rules import DrainFlags
-from kubeclassic.simulation.drain.settled import Settled, settle
-from kubeclassic.simulation.drain.trial import DrainTrial, Stuck
-from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from kubeclassic.simulation.drain.steadystate import SteadyState, settle
+from kubeclassic.simulation.drain.trial import DrainTrial, NotDrainable
+from kubeclassic.simulation.drain.upperbound import Bound
+from kubeclassic.simulation.drain.verification import verify
+from kubeclassic.simulation.functions.given import scenario_of, spec_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
 from tests.support.examples import examples
@@ -156,7 +156,7 @@ class TestTheWayBack:
         trial, other = ours.trial(), ours.trial()
         before = state_of(trial)
         trial.cordon(f"n{number}")
-        with suppress(Stuck), trial.savepoint():
+        with suppress(NotDrainable), trial.savepoint():
             trial.empty(f"n{number}", ALL.sort(trial.pods_on(f"n{number}")).leaving, asks_budgets=True)
         trial.uncordon(f"n{number}")
         assert state_of(trial) == before
@@ -164,11 +164,11 @@ class TestTheWayBack:
         assert trial.run.ask(probe).record() == other.run.ask(probe).record()
 
 
-def settled_of(objects: list[KubeObject], release: str) -> Settled:
+def settled_of(objects: list[KubeObject], release: str) -> SteadyState:
     """The cluster before a drain."""
-    recipe = recipe_of(release)
-    scenario = scenario_of(Cluster(objects, defaults=False), scheduler_names=recipe.scheduler_names)
-    return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
+    spec = spec_of(release)
+    scenario = scenario_of(Cluster(objects, defaults=False), scheduler_names=spec.scheduler_names)
+    return settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
 
 
 def state_of(trial: DrainTrial) -> Any:
@@ -188,14 +188,14 @@ class TestProof:
     def test_it_ends_with_a_pass_without_failures(self) -> None:
         """Nodes that cannot go together are tried without the one that failed, which stays in service."""
         objects = list(three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3"), cpu="4"))
-        proof = prove(settled_of(objects, "1.16"), ["a", "b"], ALL)
-        assert proof.can == ("a",)
-        assert proof.cannot["b"].startswith("default/web-1, made in place of default/q, finds no other node: 0/3 nodes are available: ")
+        found = verify(settled_of(objects, "1.16"), ["a", "b"], ALL)
+        assert found.can == ("a",)
+        assert found.cannot["b"].startswith("default/web-1, made in place of default/q, finds no other node: 0/3 nodes are available: ")
 
     def test_the_trial_is_of_the_whole_set(self) -> None:
         """At its end the nodes that can go are cordoned, and the others are not."""
-        proof = prove(settled_of(list(three()), "1.16"), ["a", "b"], ALL)
-        assert list(proof.trial.cordoned) == ["a", "b"]
+        found = verify(settled_of(list(three()), "1.16"), ["a", "b"], ALL)
+        assert list(found.trial.cordoned) == ["a", "b"]
 
 
 class TestQuestions:

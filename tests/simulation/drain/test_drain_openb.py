@@ -11,23 +11,23 @@ from kubeclassic.api.record import plain
 from kubeclassic.simulation.drain.auto import DrainWish
 from kubeclassic.simulation.drain.plan import search_for
 from kubeclassic.simulation.drain.rules import DrainFlags
-from kubeclassic.simulation.drain.settled import Settled, settle
-from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from kubeclassic.simulation.drain.steadystate import SteadyState, settle
+from kubeclassic.simulation.functions.given import scenario_of, spec_of
 from kubeclassic.traces import import_openb
 from tests.support.drainbuild import replayed
 
 
 @pytest.fixture(scope="module")
-def trace(shared: Path) -> Settled:
+def trace(shared: Path) -> SteadyState:
     """The whole trace, with its pods placed."""
     data = shared / "data" / "openb"
     cluster = import_openb(data / "openb_node_list_all_node.csv", data / "openb_pod_list_default.csv").cluster()
-    recipe = recipe_of("1.16")
-    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names)
-    return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
+    spec = spec_of("1.16")
+    scenario = scenario_of(cluster, scheduler_names=spec.scheduler_names)
+    return settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
 
 
-def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:
+def test_so_many_nodes_can_go(trace: SteadyState, root: Path) -> None:
     """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
     plan = search_for(trace, DrainWish(), DrainFlags(recreate_bare=True))
     answer = plan.answer
@@ -41,7 +41,7 @@ def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:
     assert sum(bool(pod.spec.node_name) for pod in after.pods) == sum(isinstance(item, Pod) for item in trace.objects)
 
 
-def test_bare_pods_keep_their_nodes(trace: Settled) -> None:
+def test_bare_pods_keep_their_nodes(trace: SteadyState) -> None:
     """Without a flag for bare pods only nodes without pods can go, at once."""
     plan = search_for(trace, DrainWish(), DrainFlags())
     used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}

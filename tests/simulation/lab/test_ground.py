@@ -52,11 +52,11 @@ class TestMoves:
     def test_a_second_run_begins_with_what_is_known(self, release: str) -> None:
         """The scheduler of the second run has the table of the first."""
         found = session(release=release)
-        recipe = found.state.configuration.recipe()
-        ground = found.bench.ground(found.state, recipe)
+        spec = found.state.configuration.spec()
+        ground = found.bench.ground(found.state, spec)
         tables = []
         for _ in range(2):
-            with ground.simulation(recipe, "input") as simulation:
+            with ground.simulation(spec, "input") as simulation:
                 assert len(list(simulation.decisions())) == 22
                 tables.append(simulation.engine.table)
         assert tables[0] is tables[1]
@@ -64,11 +64,11 @@ class TestMoves:
     def test_pods_that_wait_are_edited_quickly(self) -> None:
         """An edit of a pod that waits lets the scheduler be used on, and the answer is that of a new one."""
         found = session()
-        recipe = found.state.configuration.recipe()
-        before = found.bench.ground(found.state, recipe)
+        spec = found.state.configuration.spec()
+        before = found.bench.ground(found.state, spec)
         for text in ("pod shop/orders-1 requests.cpu=1", "pod shop/cache* requests.memory=3Gi", "pod analytics/yearly* requests.cpu=1"):
             found.do({"do": "edit", "text": text})
-            assert found.bench.ground(found.state, recipe).knows(before.scenario)
+            assert found.bench.ground(found.state, spec).knows(before.scenario)
             assert fates(found) == simulated(found)
 
     def test_evictions_are_not_taken_back(self) -> None:

@@ -10,8 +10,8 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.simulation.newnodes.covers import CoverRow
 from kubeclassic.simulation.newnodes.search import MixSearch
+from kubeclassic.simulation.newnodes.setcover import CoverRow
 from kubeclassic.simulation.newnodes.trials import Missing, Mix, MixTrial
 from tests.support.build import pod
 from tests.support.examples import examples

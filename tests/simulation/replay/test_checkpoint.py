@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
+from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.plugin import Plugin

@@ -132,7 +132,6 @@ class TestWords:
         assert messages(steps_to(made, 8), "one") == [(7, "not bound")]
         assert doorman(made.engine).reserved == set()
 
-
     def test_the_scheduler_goes_on_meanwhile(self) -> None:
         """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its steps come in order."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="100")), at(2, asking("two")))
@@ -173,5 +172,3 @@ class TestPreemption:
         assert [pod for _, pod in told(records, "Scheduled")] == ["default/high"]
         assert "default/low" in made.pods.all
         assert made.cluster.tally.evicted == 0
-
-

@@ -137,9 +137,7 @@ class TestPreemption:
             pass
         victim = made.cluster.pod("default/low")
         assert victim is not None
-        assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
-            ("DisruptionTarget", "True", "PreemptionByScheduler")
-        ]
+        assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [("DisruptionTarget", "True", "PreemptionByScheduler")]
 
     def test_a_nomination_that_helps_no_more(self) -> None:
         """Where nothing can be done for a nominated pod any more, its nomination ends, in its status too."""

@@ -94,7 +94,7 @@ class TestOperations:
     def test_everything_at_once(self, tmp_path: Path) -> None:
         """A busy scenario comes to its end, with evictions, preemptions, failures and volumes on the way."""
         made, records = run(tmp_path, BUSY, until=None)
-        assert made.program.is_over
+        assert made.workload.is_over
         events = {record["event"] for record in records}
         assert events >= {
             "Preempted",

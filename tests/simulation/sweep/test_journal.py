@@ -81,7 +81,7 @@ class TestResuming:
         engine = Task.engine
 
         def failing(task: Task, config_maps: Any) -> Any:
-            if task.recipe.config.percentage:
+            if task.scheduler_spec.config.percentage:
                 raise ZeroDivisionError("by chance")
             return engine(task, config_maps)
 

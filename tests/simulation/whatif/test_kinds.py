@@ -11,12 +11,12 @@ import pytest
 import kubeclassic
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import Classic, Framework, options_of
-from kubeclassic.framework.recipe import Recipe
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.functions.given import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.whatif.change import DISTURBS, Suggestion, WhatIfChange
-from kubeclassic.simulation.whatif.editor import Editor
-from kubeclassic.simulation.whatif.stage import Stage
+from kubeclassic.simulation.whatif.context import WhatIfContext
+from kubeclassic.simulation.whatif.patcher import SpecPatcher
 from kubeclassic.simulation.whatif.whatif import FAMILIES
 from tests.conftest import ROOT
 from tests.support.examplerules import example_modules
@@ -327,24 +327,24 @@ class TestTheMoment:
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
     def test_all_is_as_before(self, release: str) -> None:
         """After every trial of every family the decision, its details and the sums of the nodes are those from before."""
-        recipe = Recipe.of(options_of({"release": release})).read()
-        scenario = scenario_of(EXAMPLE, scheduler_names=recipe.scheduler_names)
-        simulation = Simulation(scenario, recipe.engine())
+        spec = SchedulerSpec.of(options_of({"release": release})).read()
+        scenario = scenario_of(EXAMPLE, scheduler_names=spec.scheduler_names)
+        simulation = Simulation(scenario, spec.engine())
         run, asked = simulation.begin(), scenario.pending[0]
         for other in scenario.pending[1:]:
             run.cycle(other)
-        stage = Stage(run, asked, Editor())
-        stage.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
-        before = stage.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, stage.nodes()))
+        context = WhatIfContext(run, asked, SpecPatcher())
+        context.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
+        before = context.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, context.nodes()))
         for _, family in FAMILIES:
-            for change in family(stage):
-                stage.helpful(change)
-        everyone = [entry.pod for node in stage.nodes() for entry in stage.on(node.name)]
-        stage.helpful(WhatIfChange(kind="delete", words="", patch=(), gone=tuple(everyone)))
-        assert stage.ask(details=True).record(details=True) == before[0]
+            for change in family(context):
+                context.helpful(change)
+        everyone = [entry.pod for node in context.nodes() for entry in context.on(node.name)]
+        context.helpful(WhatIfChange(kind="delete", words="", patch=(), gone=tuple(everyone)))
+        assert context.ask(details=True).record(details=True) == before[0]
         rows = before[1].shape[1]
         assert (run.engine.table.requested[:, :rows] == before[1]).all()
-        assert sorted(map(id, stage.nodes())) == before[2]
+        assert sorted(map(id, context.nodes())) == before[2]
 
     def test_what_comes_before_is_scheduled_first(self) -> None:
         """The pods before it take their places first, unless it is asked alone."""

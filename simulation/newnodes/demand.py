@@ -14,9 +14,9 @@ import numpy as np
 from ...core.arrays.types import Ints, Mask
 from ...core.run import Run
 from ..capacity.room import FreeRoom
-from .covers import CoverRow
 from .kinds import HOSTNAME
-from .lasting import lasts
+from .permanentreasons import lasts
+from .setcover import CoverRow
 from .shapes import PodShape
 from .trials import MixTrials
 
@@ -152,6 +152,6 @@ class Demand:
         return self._room.allocatable if self.preemption else self._room.free
 
 
-def never(shapes: Sequence[PodShape], needs: Demand) -> list[PodShape]:
+def never_placed(shapes: Sequence[PodShape], demand: Demand) -> list[PodShape]:
     """Those that no kind takes, whatever the other pods do, and no node that is there either."""
-    return [shape for at, shape in enumerate(shapes) if not any(shape.most) and not needs.takes(at)]
+    return [shape for at, shape in enumerate(shapes) if not any(shape.most) and not demand.takes(at)]

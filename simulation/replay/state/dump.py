@@ -31,7 +31,7 @@ Parts = tuple[tuple[str, ...], Iterable[Any]]
 """The kind of an object, as in ``kinds``, and what is in it."""
 
 
-def taken_apart(state: Any, named: Mapping[str, Any]) -> Data:
+def dumped(state: Any, named: Mapping[str, Any]) -> Data:
     """*state*, in a list of its own, as plain data. *named*: objects that are written as a name only.
 
     Raises :class:`~.kinds.StateError` for an object that a checkpoint cannot hold.

@@ -117,7 +117,7 @@ class PodLifecycles:
         condition = self._failed_condition(current, reason, error)
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
         tried = life.tried.read_again(marked)
-        blamed = cluster.engine.blame(pod)
+        blamed = cluster.engine.take_unschedulable_plugins(pod)
         tried.plugins = blamed if plugins is None else plugins
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
             cluster.queue.add_unschedulable(tried, cycle)

@@ -10,7 +10,7 @@ from ...api.garbage import no_garbage_collection
 from ...api.objects import KubeObject, Node, Pod, PodDisruptionBudget
 from ...core.engine import Engine
 from ...core.run import Run
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 from ..replacements import Replacements
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -22,7 +22,7 @@ MakeEngine = Callable[[], Engine]
 
 
 @attrs.frozen(eq=False)
-class Settled:
+class SteadyState:
     """A cluster in which nothing waits that could be placed."""
 
     objects: tuple[KubeObject, ...]
@@ -58,16 +58,16 @@ class Settled:
         )  # fmt: skip
 
 
-def engines_like(first: Engine, recipe: Recipe, scenario: Scenario) -> MakeEngine:
-    """Makes schedulers of *recipe*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
-    shared = attrs.evolve(recipe, extenders=tuple(first.extenders))
+def engines_like(first: Engine, spec: SchedulerSpec, scenario: Scenario) -> MakeEngine:
+    """Makes schedulers of *spec*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
+    shared = attrs.evolve(spec, extenders=tuple(first.extenders))
     return lambda: shared.engine(scenario.config_maps)
 
 
-def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozenset[str], order: str = "input") -> Settled:
+def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozenset[str], order: str = "input") -> SteadyState:
     """Schedule the pods of *scenario* that wait. Evicted pods are made again by their owners."""
     if not scenario.pending:
-        return Settled(scenario.objects, (), 0, make_engine, scheduler_names, order)
+        return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
     engine = make_engine()
     pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
     simulation = Simulation(scenario, engine, order, replacements=Replacements.beside(pods, scheduler_names))
@@ -78,7 +78,7 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
     written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
     others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
     objects = (*others, *written.values(), *_bound(engine))
-    return Settled(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
+    return SteadyState(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
 
 
 def _bound(engine: Engine) -> Iterable[Pod]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kubeclassic import add_nodes
 from kubeclassic.framework.options import Classic, Framework
-from kubeclassic.simulation.newnodes import covers as covers_module
-from kubeclassic.simulation.newnodes.covers import CoverRow, Covers
+from kubeclassic.simulation.newnodes import setcover as covers_module
+from kubeclassic.simulation.newnodes.setcover import CoverRow, SetCover
 from tests.support.examples import examples
 from tests.support.keywords import keywords_of
 
@@ -21,18 +21,18 @@ NODE: Json = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> Covers:
+def problems(draw: st.DrawFn) -> SetCover:
     """Small covering problems of one to three kinds."""
     kinds = draw(st.integers(1, 3))
     gains = st.tuples(*[st.integers(0, 5)] * kinds)
     rows = [CoverRow(need=draw(st.integers(1, 12)), gains=draw(gains)) for _ in range(draw(st.integers(0, 3)))]
-    return Covers(rows, [draw(st.integers(1, 7)) for _ in range(kinds)], most=draw(st.integers(1, 5)))
+    return SetCover(rows, [draw(st.integers(1, 7)) for _ in range(kinds)], most=draw(st.integers(1, 5)))
 
 
 class TestCheapestFirst:
     @given(problem=problems())
     @examples(4)
-    def test_all_mixes_come_in_order(self, problem: Covers) -> None:
+    def test_all_mixes_come_in_order(self, problem: SetCover) -> None:
         """Each mix that brings what is needed comes once, by cost and number of nodes, and no other does."""
         every = product(range(problem.most + 1), repeat=len(problem.costs))
         wanted = {
@@ -48,13 +48,13 @@ class TestCheapestFirst:
 
     def test_many_equal_kinds_end_soon(self) -> None:
         """A large problem of many mixes of one cost finds the first at once."""
-        problem = Covers([CoverRow(need=1000, gains=(2, 2, 2, 2))], (1, 1, 1, 1), most=1000)
+        problem = SetCover([CoverRow(need=1000, gains=(2, 2, 2, 2))], (1, 1, 1, 1), most=1000)
         assert [sum(mix) for mix in islice(problem.cheapest_first(), 5)] == [500] * 5
 
     def test_the_end_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where the search is cut short it is known from which cost on mixes are missing."""
         monkeypatch.setattr(covers_module, "MOST_STEPS", 40)
-        problem = Covers([CoverRow(need=6, gains=(1, 1))], (2, 3), most=20)
+        problem = SetCover([CoverRow(need=6, gains=(1, 1))], (2, 3), most=20)
         found = list(problem.cheapest_first())
         assert found[0] == (6, 0)
         assert problem.cut_at is not None

@@ -8,13 +8,13 @@ import attrs
 
 from ...api.record import Record
 from .rules import DrainFlags
-from .settled import Settled
-from .trial import DrainTrial, Stuck
+from .steadystate import SteadyState
+from .trial import DrainTrial, NotDrainable
 
 OnNode = Callable[[str], object]
 
 
-def nobody_asks(node: str) -> None:
+def ignored(node: str) -> None:
     """Progress that is not shown."""
 
 
@@ -27,7 +27,7 @@ class StayingPod(Record):
 
 
 @attrs.frozen(eq=False)
-class Proof:
+class Verification:
     """The pass in which every node could go, and what failed in the passes before it."""
 
     can: tuple[str, ...]
@@ -38,23 +38,23 @@ class Proof:
     staying: tuple[StayingPod, ...]
 
 
-def prove(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> Proof:
+def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored) -> Verification:
     """Empty *nodes*, in this order, after all of them are cordoned. A node that cannot go stays in service, and the others are tried again
     without it on a new scheduler, until all of a pass can go."""
     wanted, cannot = list(nodes), dict[str, str]()
     while True:
-        trial = settled.trial(recreates_bare=flags.recreate_bare)
+        trial = steady.trial(recreates_bare=flags.recreate_bare)
         refused = {name: why for name in wanted if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
         wanted = [name for name in wanted if name not in refused]
         failed = empty_all(trial, wanted, flags, on_node)
         cannot |= refused | failed
         if not failed:
             staying = tuple(StayingPod(pod.key, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
-            return Proof(tuple(wanted), cannot, trial, staying)
+            return Verification(tuple(wanted), cannot, trial, staying)
         wanted = [name for name in wanted if name not in failed]
 
 
-def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> dict[str, str]:
+def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = ignored) -> dict[str, str]:
     """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
     failed: dict[str, str] = {}
     for name in nodes:
@@ -74,6 +74,6 @@ def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
         with trial.savepoint() as point:
             trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
             point.keep()
-    except Stuck as stuck:
-        return str(stuck)
+    except NotDrainable as error:
+        return str(error)
     return None

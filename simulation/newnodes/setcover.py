@@ -32,10 +32,10 @@ class CoverRow:
 
 
 @attrs.define(eq=False)
-class Covers:
+class SetCover:
     """The mixes of *most* nodes at most that bring what all *rows* need; *costs*: of one node of each kind.
 
-    >>> covers = Covers([CoverRow(need=5, gains=(1, 3))], costs=(2, 5), most=9)
+    >>> covers = SetCover([CoverRow(need=5, gains=(1, 3))], costs=(2, 5), most=9)
     >>> [(found, covers.key(found)) for found, _ in zip(covers.cheapest_first(), range(3))]
     [((2, 1), (9, 3)), ((0, 2), (10, 2)), ((5, 0), (10, 5))]
     """

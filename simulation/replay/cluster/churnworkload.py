@@ -13,14 +13,14 @@ from ..journal import BarrierGivenUp, NodeEvent, OperationBegun
 from ..simulatedcluster import SimulatedCluster
 from .nodefailures import OURS, NodeFailures
 from .podlifecycle import Lifetime
-from .podlives import PodLifecycles
+from .podlifecycles import PodLifecycles
 from .volumecontroller import VolumeController
 
 RECREATE = "recreate"
 
 
 @attrs.define(eq=False)
-class ChurnProgram:
+class ChurnWorkload:
     """The state of a running scenario; *operations* themselves do not change."""
 
     operations: tuple[Operation, ...]

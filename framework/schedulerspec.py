@@ -34,7 +34,7 @@ Configuration = classic.AlgorithmConfiguration | KubeSchedulerConfiguration
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
-class Recipe:
+class SchedulerSpec:
     """A release and its options. Files are read already, so that a copy in another process makes the same scheduler."""
 
     version: str
@@ -57,13 +57,13 @@ class Recipe:
     max_pd_vols: int | None = None
 
     def __repr__(self) -> str:
-        return f"<Recipe of {self.version}>"
+        return f"<SchedulerSpec of {self.version}>"
 
     @classmethod
     def of(
         cls, options: GivenOptions, extenders: Iterable[Extender] | MakeExtenders = (), called: Callable[[str], str] = as_named
-    ) -> Recipe:
-        """The recipe of *options*, with *extenders* made of what they say of extenders; *called*: how messages name an option.
+    ) -> SchedulerSpec:
+        """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages name an option.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or a provider that the release does not have, and
         :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
@@ -83,7 +83,7 @@ class Recipe:
         return cls(**shared, config=config, policy=policy, catalogue=catalogue, equivalence_cache=options.equivalence_cache).checked()
 
     @classmethod
-    def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> Recipe:
+    def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
         profile = options.config if options.profile is None else options.profile
         if isinstance(profile, classic.AlgorithmConfiguration):
             check_type("config", profile, KubeSchedulerConfiguration, "a KubeSchedulerConfiguration with profiles")
@@ -95,12 +95,12 @@ class Recipe:
         file = os.fspath(profile) if isinstance(profile, str | os.PathLike) else ""
         return cls(**{**shared, "version": found.release.version}, profiles=found, file=file, plugins=plugins)
 
-    def checked(self) -> Recipe:
+    def checked(self) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the release does not have."""
         check_names(find_any_release(self.version), self.config.gates, self.config.source.provider)
         return self
 
-    def read(self) -> Recipe:
+    def read(self) -> SchedulerSpec:
         """The same with the file of a Policy read, so that a copy in another process makes the same scheduler."""
         source = self.config.source.policy
         if self.profiles is not None or self.policy is not None or source is None or source.file is None:
@@ -166,7 +166,7 @@ class Recipe:
             raise found from None
 
     def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
-        """A new scheduler of *wanted*, in place of the recipe's own algorithm or profiles; *more* as for the Engine."""
+        """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the Engine."""
         return build_engine(
             wanted, plugins=self.plugins, preempts=self.preemption, tie_break=self.tie_break, seed=self.seed, extenders=self.extenders,
             memory_bytes=self.memory_bytes, max_pd_vols=self.max_pd_vols, **more,

@@ -2,7 +2,7 @@
 
 Those who compare schedulers want the scores of every cycle, but only of a few nodes why they were turned down. For most templates all
 rules but those that look at the row alone give every node the same score, and object to the same nodes, for a long time. An
-:class:`Outline` has noted that; what is left for a cycle are the rows that changed, on a :class:`~.sheets.RowSheet`.
+:class:`Outline` has noted that; what is left for a cycle are the rows that changed, on a :class:`RowSheet`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,66 @@ from weakref import WeakValueDictionary
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.types import Mask, Rows, Scores
-from ..cycle import Cycle, evenly
-from ..decision.score import Ranking
-from ..decision.verdict import FilterPass, Verdict, judge
-from ..incremental import verify
-from ..incremental.cachedanswer import Scope, Unanswerable
-from ..incremental.quick import QuickPath
-from ..pods.template import Template
-from ..rebuilt import rebuilt_from
-from ..rule import Predicate, Priority, PriorityError
-from .sheets import RowSheet
+from .arrays.batch import Batch
+from .arrays.table import NodeTable
+from .arrays.trail import NEVER
+from .arrays.types import Ints, Mask, Rows, Scores
+from .cycle import Cycle, constant_array
+from .decision.score import Ranking
+from .decision.verdict import FilterPass, Verdict, judge
+from .incremental import verify
+from .incremental.byvalue import LARGE_SHARE
+from .incremental.cachedanswer import Scope, Unanswerable
+from .incremental.quick import QuickPath
+from .pods.template import Template
+from .rebuilt import rebuilt_from
+from .rule import Predicate, Priority, PriorityError
+
+
+@attrs.define(eq=False, repr=False)
+class RowSheet:
+    """One for all templates that these rules cannot tell apart. It differs from ``RowScores`` in that it keeps the scores of each rule.
+
+    ``fits``: bool[size], whether no predicate objects; ``scores``: int64[priorities, size].
+    """
+
+    table: NodeTable
+    predicates: Sequence[Predicate]
+    priorities: Sequence[Priority]
+    """Those without a reduce step."""
+    fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    scores: Ints = attrs.field(factory=lambda: np.zeros((0, 0), np.int64))
+    verified_at: int = NEVER
+    """The revision of the table that they are right for."""
+    node_revision: int = NEVER
+
+    def refresh(self, cycle: Cycle) -> None:
+        """Bring all up to date. Raises Unanswerable where a predicate has an error, and the PriorityError of a priority."""
+        log, seen, size = self.table.changed, self.verified_at, self.table.size
+        if seen == log.revision and self.node_revision == log.node_revision:
+            return
+        self.verified_at = NEVER
+        is_followed = seen != NEVER and self.node_revision == log.node_revision and len(self.fits) == size
+        rows = log.since(seen) if is_followed else None
+        if rows is None or len(rows) * LARGE_SHARE > size:
+            self.fits, self.scores = self._judge(cycle, Batch.everywhere(self.table))
+        elif len(rows):
+            self.fits[rows], self.scores[:, rows] = self._judge(cycle, Batch(self.table, rows))
+        self.verified_at, self.node_revision = log.revision, log.node_revision
+
+    def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints]:
+        """Fits and scores of a batch: bool[n] and int64[priorities, n]."""
+        fits = np.ones(nodes.n, np.bool_)
+        for predicate in self.predicates:
+            failures = predicate.check(cycle.template, nodes, cycle)
+            if failures is not None:
+                if failures.errors is not None:
+                    raise Unanswerable
+                fits &= failures.passed
+        scores = np.empty((len(self.priorities), nodes.n), np.int64)
+        for line, priority in zip(scores, self.priorities, strict=True):
+            line[:] = priority.score(cycle.template, nodes, cycle)
+        return fits, scores
 
 
 @attrs.frozen
@@ -39,7 +87,7 @@ class ScoreLine:
 
 @attrs.define(eq=False, repr=False)
 class Outline:
-    """How nodes stand for one template, as long as nothing moves but what rules read of a row's own pods."""
+    """The state of all nodes for one template, as long as nothing moves but what rules read of a row's own pods."""
 
     sheet: RowSheet
     allowed: Mask | None
@@ -63,7 +111,7 @@ class Outline:
             totals += part if weight == 1 else part * weight
         count = len(rows)
         scores: dict[str, Scores] = {
-            line.name: evenly(line.score, count) if line.place is None else parts[line.place] for line in self.lines
+            line.name: constant_array(line.score, count) if line.place is None else parts[line.place] for line in self.lines
         }
         return Ranking(totals, scores, {})
 
@@ -213,7 +261,7 @@ def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> Fi
 
 def _check_fits(found: Verdict, cycle: Cycle) -> None:
     """Raise StaleError unless the nodes fit that the predicates pass."""
-    with verify.afresh(cycle) as fresh:
+    with verify.uncached(cycle) as fresh:
         wanted = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all).fits
     wrong = np.flatnonzero((wanted != found.fits) & cycle.table.has_node[: cycle.table.size])
     if len(wrong):

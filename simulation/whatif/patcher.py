@@ -17,7 +17,7 @@ from ..edits.paths import EditError
 
 
 @attrs.frozen
-class Editor:
+class SpecPatcher:
     """Edits single objects as ``--set`` does."""
 
     defaults: bool = True

@@ -1,14 +1,33 @@
-"""Every cell of a release in words: which part of scheduling it is about, what it says, and what its values mean.
+"""What a release with predicates and priorities is, as plain data, and what its cells mean in words.
 
-A cell that is yes or no has a statement, which is true or not; any other cell has a subject, of which the value says how it is.
+A cell that is yes or no has a statement, which is true or not; any other cell has a subject, of which the value says how it is. For any
+release see ``framework/description/describe.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...core.release import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, words_of
+import attrs
+
+from ..core.release import (
+    ClientCells,
+    ConfigurationCells,
+    DeviceCells,
+    ExtenderCells,
+    FeatureGate,
+    FrameworkCells,
+    LiveCells,
+    NominationCells,
+    PreemptionCells,
+    QueueCells,
+    QueueingCells,
+    Release,
+    VolumeCells,
+    words_of,
+)
+from .releases import find_release
 
 _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
@@ -225,3 +244,124 @@ def value_in_words(value: Any) -> str | None:
     if isinstance(value, str):
         return VALUES.get(value, value) or "none"
     return None if value is None else str(value)
+
+
+Json = dict[str, Any]
+
+SHOWN_ELSEWHERE = (
+    *("version", "ordering", "predicates", "default_predicates", "mandatory_predicates"),
+    *("priorities", "default_priorities", "gates", "gate_effects"),
+    *(f"configuration.{name}" for name in ("default_plugins", "gated_plugins", "gone_plugins", "settled_gates", "not_modelled")),
+)
+DECISIVE_GATES = (
+    *("TaintNodesByCondition", "PodPriority", "AttachVolumeLimit", "VolumeScheduling", "BalanceAttachedNodeVolumes", "BlockVolume"),
+    *("ResourceLimitsPriorityFunction", "EnableEquivalenceClassCache", "EvenPodsSpread", "PodOverhead", "NonPreemptingPriority"),
+    *("CSINodeInfo", "CSIMigration", "CSIMigrationAWS", "CSIMigrationGCE", "CSIMigrationAzureDisk", "CSIMigrationOpenStack"),
+)
+"""The gates that a decision may depend on."""
+WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
+"""Predicates that a Policy makes under a name of its own, by an argument."""
+NEWER = ("framework.", "configuration.", "devices.")
+"""The cells of releases with plugins alone."""
+WHOLE = ("client.resources",)
+"""Mappings that are one cell, as their keys differ from release to release."""
+GROUPS = (
+    VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, ConfigurationCells,
+    DeviceCells, QueueingCells,
+)  # fmt: skip
+
+
+def describe(name: str, *, all_gates: bool = False) -> Json:
+    """The release *name* as JSON: predicates in running order, priorities with their weights, gates, and every cell of behaviour.
+
+    Functions are shown by name; gates are those that decisions may depend on, or *all_gates* that the release knows.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    release = find_release(name)
+    return {
+        "release": release.version,
+        "predicates": {name: _predicate(release, name) for name in _predicates(release)},
+        "priorities": {name: _priority(release, name) for name in _priorities(release)},
+        "gates": {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE_GATES},
+        "behaviour": {name: value for name, value in behaviour(release) if not name.startswith(NEWER)},
+    }
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def _predicates(release: Release) -> list[str]:
+    gated = (name for effect in release.gate_effects for name in effect.registers)
+    return list(dict.fromkeys((*release.ordering, *release.predicates, *gated)))
+
+
+def _predicate(release: Release, name: str) -> str:
+    """When *name* runs, in a few words."""
+    if name not in release.ordering:
+        return "accepted, never runs"
+    switch = _gate_of(release, name)
+    if name in release.default_predicates or (switch is not None and name in release.default_predicates + _added(release)):
+        return f"default{switch or ''}"
+    if name in release.predicates:
+        return f"named by a Policy{switch or ''}"
+    return "with an argument only" if name in WITH_ARGUMENT else "no Policy can name it"
+
+
+def _added(release: Release) -> tuple[str, ...]:
+    return tuple(name for effect in release.gate_effects for name in effect.adds)
+
+
+def _gate_of(release: Release, name: str) -> str | None:
+    for effect in release.gate_effects:
+        if name in effect.unregisters:
+            return f" without {effect.gate}"
+        if name in effect.registers:
+            return f" with {effect.gate}"
+    return None
+
+
+def _priorities(release: Release) -> list[str]:
+    gated = (effect.registers_priority for effect in release.gate_effects if effect.registers_priority)
+    return list(dict.fromkeys((*release.priorities, *gated)))
+
+
+def _priority(release: Release, name: str) -> str:
+    for effect in release.gate_effects:
+        if name == effect.registers_priority:
+            return f"{'default, weight 1,' if effect.adds_priority else 'named by a Policy'} with {effect.gate}"
+    weight = release.default_priorities.get(name)
+    return "named by a Policy" if weight is None else f"default, weight {weight}"
+
+
+def gate_in_words(gate: FeatureGate) -> str:
+    """A gate's default, its stage, and whether it is locked."""
+    locked = ", locked" if gate.locked else ""
+    return f"{'on' if gate.default else 'off'}, {gate.stage or 'GA'}{locked}"
+
+
+# --- behaviour ------------------------------------------------------------------------------------------------------
+
+
+def behaviour(release: Release) -> Iterator[tuple[str, Any]]:
+    """Every cell that is not a name, a gate or a default: (its name, its value as plain data)."""
+    for field in attrs.fields(Release):
+        yield from _cells(field.name, getattr(release, field.name))
+
+
+def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if name in SHOWN_ELSEWHERE:
+        return
+    if isinstance(value, GROUPS):
+        for field in attrs.fields(type(value)):
+            yield from _cells(f"{name}.{field.name}", getattr(value, field.name))
+    elif name in WHOLE:
+        yield name, [f"{key} {item}" for key, item in value.items()]
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield f"{name}.{key}", item
+    else:
+        yield name, getattr(value, "__name__", value) if callable(value) else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return sorted(value) if isinstance(value, frozenset) else list(value) if isinstance(value, tuple) else value

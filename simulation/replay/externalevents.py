@@ -8,7 +8,7 @@ from ...api.objects import Node, Pod
 from ...exceptions import ManifestError
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
-from .cluster.podlives import PodLifecycles
+from .cluster.podlifecycles import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.traces import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from .journal import NodeEvent
@@ -16,7 +16,7 @@ from .simulatedcluster import SimulatedCluster
 
 
 @attrs.frozen(eq=False)
-class OutsideEvents:
+class ExternalEvents:
     """Applies the events of the inputs to *cluster*."""
 
     cluster: SimulatedCluster

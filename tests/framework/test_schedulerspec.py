@@ -10,7 +10,7 @@ import pytest
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.options import options_of
-from kubeclassic.framework.recipe import Recipe
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 
 
 def test_a_component_configuration_counts_and_options_override_it(root: Path) -> None:
@@ -19,21 +19,22 @@ def test_a_component_configuration_counts_and_options_override_it(root: Path) ->
         "apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "schedulerName": "mine",
         "disablePreemption": True, "percentageOfNodesToScore": 30, "algorithmSource": {"provider": "ClusterAutoscalerProvider"},
     }  # fmt: skip
-    recipe = Recipe.of(options_of({"config": config})).read()
-    algorithm = recipe.engine().algorithm
-    assert (recipe.scheduler_names, algorithm.preemption, algorithm.percentage) == ({"mine"}, False, 30)
+    spec = SchedulerSpec.of(options_of({"config": config})).read()
+    algorithm = spec.engine().algorithm
+    assert (spec.scheduler_names, algorithm.preemption, algorithm.percentage) == ({"mine"}, False, 30)
     assert "MostRequestedPriority" in [rule.name for rule, _ in algorithm.priorities]
     changed = {"percentage_of_nodes_to_score": 70, "scheduler_name": "other", "provider": "DefaultProvider"}
-    other = Recipe.of(options_of({"config": config, **changed})).read()
+    other = SchedulerSpec.of(options_of({"config": config, **changed})).read()
     assert (other.scheduler_names, other.engine().algorithm.percentage) == ({"other"}, 70)
     assert "MostRequestedPriority" not in [rule.name for rule, _ in other.engine().algorithm.priorities]
-    assert Recipe.of(options_of({"config": root / "examples" / "policies" / "scheduler-config.yaml"})).read().engine().algorithm.priorities
+    file = root / "examples" / "policies" / "scheduler-config.yaml"
+    assert SchedulerSpec.of(options_of({"config": file})).read().engine().algorithm.priorities
 
 
 def test_it_makes_the_same_scheduler_each_time() -> None:
-    """Two engines of one recipe share nothing that changes: the draw of a tie-break begins at the same place."""
-    recipe = Recipe.of(options_of({"tie_break": "random", "seed": 5})).read()
-    first, second = recipe.engine(), recipe.engine()
+    """Two engines of one spec share nothing that changes: the draw of a tie-break begins at the same place."""
+    spec = SchedulerSpec.of(options_of({"tie_break": "random", "seed": 5})).read()
+    first, second = spec.engine(), spec.engine()
     assert [first.ties.pick(9, 0) for _ in range(5)] == [second.ties.pick(9, 0) for _ in range(5)]
 
 
@@ -53,11 +54,11 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
 def test_what_does_not_go_together(options: dict[str, Any], message: str) -> None:
     """Options of the other kind of releases, and values out of range, are refused in one line."""
     with pytest.raises(KubeclassicError) as caught:
-        Recipe.of(options_of(options)).read().engine()
+        SchedulerSpec.of(options_of(options)).read().engine()
     assert str(caught.value).startswith(message)
 
 
 def test_unknown_names() -> None:
     """An unknown release is refused."""
     with pytest.raises(UnknownNameError, match=r'^release: got "1.99"'):
-        Recipe.of(options_of({"release": "1.99"})).read()
+        SchedulerSpec.of(options_of({"release": "1.99"})).read()

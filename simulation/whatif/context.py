@@ -14,18 +14,18 @@ from ...core.pods.template import Entry
 from ...core.run import Run
 from ..explain.values import NodeReport
 from .change import Helpful, WhatIfChange
-from .editor import Editor
+from .patcher import SpecPatcher
 
 HOSTNAME = "kubernetes.io/hostname"
 
 
 @attrs.define(eq=False)
-class Stage:
+class WhatIfContext:
     """*run* at the moment when it is the turn of *pod*, which is not decided yet."""
 
     run: Run
     pod: Pod
-    editor: Editor
+    patcher: SpecPatcher
     want: str | None = None
     """The node that the pod should get; None: any."""
     reports: tuple[NodeReport, ...] = ()
@@ -72,7 +72,7 @@ class Stage:
         """What would be decided on *pod*, or on the pod as it is, now."""
         asked = self.pod if pod is None else pod
         self.tried += 1
-        with self.engine.unmoved(asked):
+        with self.engine.preserving_state(asked):
             return self.engine.schedule(asked, details=details)
 
     def is_enough(self, host: str | None) -> bool:
@@ -99,7 +99,7 @@ class Stage:
 
     def pinned(self, change: WhatIfChange) -> WhatIfChange | None:
         """*change*, and a nodeSelector for the wanted node beside it."""
-        made = self.editor.pod(change.pod or self.pod, f"nodeSelector.{HOSTNAME}={self.pin}")
+        made = self.patcher.pod(change.pod or self.pod, f"nodeSelector.{HOSTNAME}={self.pin}")
         if made is None:
             return None
         text, pod = made

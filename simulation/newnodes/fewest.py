@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from ...api.load import Loaded
-from ...framework.recipe import Recipe
+from ...framework.schedulerspec import SchedulerSpec
 from ..capacity.question import CapacityQuestion
 from ..scenario import Scenario
 from .answer import NewNodesAnswer
 from .daemonpods import DaemonPods
+from .demand import Demand
 from .kinds import NewNodeError, kinds_of
-from .needs import Demand
 from .search import MixSearch, whole_prices
 from .shapes import Shapes
 from .trials import MixTrials
@@ -23,30 +23,30 @@ LEAST_TRIALS, MOST_TRIALS = 10, 400
 
 
 def fewest_nodes(
-    question: CapacityQuestion, scenario: Scenario, recipe: Recipe, given: Sequence[str | tuple[str, Loaded]],
+    question: CapacityQuestion, scenario: Scenario, spec: SchedulerSpec, given: Sequence[str | tuple[str, Loaded]],
     costs: Mapping[str, Decimal], *, most_nodes: int | None = None, most_trials: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> NewNodesAnswer:  # fmt: skip
     """The cheapest mix of the kinds of nodes that are *given* with which each pod of *question* finds a node.
 
-    *scenario*: the whole cluster; *recipe*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
+    *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
     a kind. *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: how many simulations the proof may take.
     Raises :class:`~.kinds.NewNodeError` for numbers below 1, and for copies without a number of them.
     """
-    kinds = kinds_of(given, scenario.objects, costs, DaemonPods.of(scenario, defaults=question.admits, priorities=recipe.keeps_priorities))
+    kinds = kinds_of(given, scenario.objects, costs, DaemonPods.of(scenario, defaults=question.admits, priorities=spec.keeps_priorities))
     for name, number in (("most-nodes", most_nodes), ("most-trials", most_trials)):
         if number is not None and number < 1:
             raise NewNodeError(f"{name}: got {number}, wanted 1 or more")
     if question.templates and question.limit is None:
         raise NewNodeError("pods: got none, wanted the number of copies that new nodes are for")
-    trials = MixTrials(question, kinds, lambda: recipe.engine(scenario.config_maps), on_progress)
+    trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
     sorting = Shapes(trials)
     copies = [pod for _, pod in trials.copies()] if question.templates else []
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
     shapes = sorting.of([*waiting, *copies])
-    needs = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=recipe.preemption)
+    demand = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
     prices, scale = whole_prices([kind.cost for kind in kinds])
     most = most_nodes or max(trials.wanted, 1)
     budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
-    found = MixSearch(trials, shapes, needs, prices, most, budget).run()
-    return NewNodesAnswer(release=recipe.version, kinds=kinds, found=found, scale=scale, most_nodes=most)
+    found = MixSearch(trials, shapes, demand, prices, most, budget).run()
+    return NewNodesAnswer(release=spec.version, kinds=kinds, found=found, scale=scale, most_nodes=most)

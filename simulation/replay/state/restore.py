@@ -20,8 +20,8 @@ import attrs
 import numpy as np
 
 from ....core.arrays.census import Census
+from .dump import MISSING
 from .kinds import FUNCTIONS, MAPPINGS, REBUILT, StateError, class_called, fields_of, is_named_tuple, is_record, method, partly
-from .taking import MISSING
 
 _DTYPE = re.compile(r"[<>|=](b1|[iu][1248]|f[248])")
 _PENDING = object()
@@ -39,7 +39,7 @@ class _Kind:
     fill: Fill | None = None
 
 
-def given_back(data: Any, named: Mapping[str, Any]) -> Any:
+def restored(data: Any, named: Mapping[str, Any]) -> Any:
     """The state in *data*; *named* gives the objects that were written as a name only. Raises :class:`~.kinds.StateError`."""
     try:
         return _Giver(data, named).give()

@@ -1,1 +1,0 @@
-"""Releases with predicates and priorities in words."""

@@ -1,0 +1,363 @@
+"""The equivalence cache: a predicate's result for a class of pods is reused until an event invalidates it, with all of upstream's gaps.
+
+Only the releases with gate EnableEquivalenceClassCache have it. Two conditions of the invalidation are left out, as no result depends on
+them: taints in annotations, and conditions that changed in their texts only.
+Upstream: pkg/scheduler/core/equivalence/eqivalence.go; the invalidate functions of pkg/scheduler/factory/factory.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..api.objects import NO_STRINGS, Container, KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, Service, StorageClass
+from .arrays.columns import grown
+from .arrays.table import NodeTable
+from .arrays.types import Mask, Rows
+from .cluster.nominations import Nominations
+from .decision.verdict import FilterPass
+from .failures import Failures, Reasons
+from .release import Release
+from .rule import Predicate
+
+Gates = Mapping[str, bool]
+Ends = Iterable[tuple[str, str | None]]
+"""Predicate and node; None for every node."""
+
+ALL = "*"
+"""Every predicate."""
+GENERAL, CONDITION, TAINTS = "GeneralPredicates", "CheckNodeCondition", "PodToleratesNodeTaints"
+AFFINITY, SERVICES, DISKS = "MatchInterPodAffinity", "CheckServiceAffinity", "NoDiskConflict"
+BINDING, ZONE = "CheckVolumeBinding", "NoVolumeZoneConflict"
+EBS, GCE, AZURE, CSI = "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCSIVolumeCountPred"
+PRESSURES = {
+    "MemoryPressure": "CheckNodeMemoryPressure",
+    "DiskPressure": "CheckNodeDiskPressure",
+    "PIDPressure": "CheckNodePIDPressure",
+    "Ready": CONDITION,
+    "OutOfDisk": CONDITION,
+    "NetworkUnavailable": CONDITION,
+}
+ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
+LATE = "WaitForFirstConsumer"
+
+
+def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
+    """What is invalid when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods are those bound to a node."""
+    match old or new:
+        case Node():
+            return _of_node(old, new)
+        case Pod():
+            return _of_pod(old, new, release, gates)
+        case PersistentVolume():
+            return _everywhere(_of_volume(old, new, gates))
+        case PersistentVolumeClaim():
+            return _everywhere(_of_claim(old, new, gates))
+        case StorageClass() if new is None:
+            return _everywhere(_of_class_gone(old, gates))
+        case Service():
+            return _everywhere(_of_service(old, new))
+    return ()
+
+
+def _everywhere(predicates: Iterable[str]) -> Ends:
+    return [(predicate, None) for predicate in predicates]
+
+
+# --- pods -----------------------------------------------------------------------------------------------------------
+
+
+def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
+    """What is invalid on a node when the scheduler puts *pod* there; upstream uses the same list when the pod leaves."""
+    # Upstream: neither MatchInterPodAffinity nor NoDiskConflict is among them.
+    ended = {GENERAL}
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            ended.update(_counts(gates))
+        else:
+            inline = (EBS, volume.aws_elastic_block_store), (GCE, volume.gce_persistent_disk), (AZURE, volume.azure_disk)
+            ended.update(name for name, source in inline if source is not None)
+    return ended
+
+
+def of_volumes_assumed(gates: Gates) -> set[str]:
+    """What is invalid on all nodes when volumes are assumed."""
+    return _binding(gates)
+
+
+def _of_pod(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
+    if not isinstance(old, Pod):
+        # Upstream: only the scheduler's own pods invalidate results, when they are assumed; a pod that others bind does not.
+        return ()
+    node_name = old.spec.node_name
+    if not isinstance(new, Pod):
+        ended = [(AFFINITY, None), *((name, node_name) for name in of_pod_arrival(old, gates))]
+        return [*ended, (DISKS, node_name)] if any(map(_may_conflict, old.spec.volumes)) else ended
+    labels = [(AFFINITY, None)] if old.labels != new.labels else []
+    requests = [(GENERAL, node_name)] if release.incoming(old, gates) != release.incoming(new, gates) else []
+    return [*labels, *requests]
+
+
+def _may_conflict(volume: object) -> bool:
+    kinds = ("gce_persistent_disk", "aws_elastic_block_store", "rbd", "iscsi")
+    return any(getattr(volume, kind) is not None for kind in kinds)
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def _of_node(old: KubeObject | None, new: KubeObject | None) -> Ends:
+    if not isinstance(old, Node):
+        return ()
+    if not isinstance(new, Node):
+        return [(ALL, old.name)]
+    ended = _of_labels(old.labels, new.labels) | _of_conditions(old, new)
+    if _forms(old) != _forms(new):
+        ended.add(GENERAL)
+    if old.spec.taints != new.spec.taints:
+        ended.add(TAINTS)
+    if old.spec.unschedulable != new.spec.unschedulable:
+        # Upstream: this invalidates CheckNodeCondition, but not CheckNodeUnschedulable.
+        ended.add(CONDITION)
+    return [(name, old.name) for name in ended]
+
+
+def _forms(node: Node) -> dict[str, object]:
+    return {name: amount.form for name, amount in node.status.allocatable.items()}
+
+
+def _of_labels(old: Mapping[str, str], new: Mapping[str, str]) -> set[str]:
+    if old == new:
+        return set()
+    # Upstream: a label that the node did not have before invalidates neither of the two below.
+    changed = {key for key, value in old.items() if value != new.get(key, "")}
+    ended = {GENERAL, SERVICES}
+    if changed:
+        ended.add(AFFINITY)
+    if changed.intersection(ZONE_LABELS):
+        ended.add(ZONE)
+    return ended
+
+
+def _of_conditions(old: Node, new: Node) -> set[str]:
+    before, after = ({condition.type: condition.status for condition in node.status.conditions} for node in (old, new))
+    return {predicate for kind, predicate in PRESSURES.items() if before.get(kind, "") != after.get(kind, "")}
+
+
+# --- volumes, services ----------------------------------------------------------------------------------------------
+
+
+def _binding(gates: Gates) -> set[str]:
+    return {BINDING} if gates.get("VolumeScheduling", False) else set()
+
+
+def _counts(gates: Gates) -> set[str]:
+    return {EBS, GCE, AZURE, CSI} if gates.get("AttachVolumeLimit", False) else {EBS, GCE, AZURE}
+
+
+def _of_volume(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
+    if isinstance(old, PersistentVolume) and isinstance(new, PersistentVolume):
+        changed = (key for key in ZONE_LABELS if key in new.labels and new.labels[key] != old.labels.get(key, ""))
+        # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
+        return _binding(gates) | ({ZONE} if any(changed) else set())
+    volume = old or new
+    assert isinstance(volume, PersistentVolume)
+    source = volume.spec.source
+    kinds = ((EBS, source.aws_elastic_block_store), (GCE, source.gce_persistent_disk), (AZURE, source.azure_disk), (CSI, source.csi))
+    ended = {name for name, found in kinds if found is not None} & _counts(gates)
+    if any(key in volume.labels for key in ZONE_LABELS):
+        ended.add(ZONE)
+    return ended | _binding(gates)
+
+
+def _of_claim(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
+    if not isinstance(old, PersistentVolumeClaim) or not isinstance(new, PersistentVolumeClaim):
+        return _counts(gates) | {ZONE} | _binding(gates)
+    # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling updates are ignored.
+    if not gates.get("VolumeScheduling", False) or old.spec.volume_name == new.spec.volume_name:
+        return set()
+    return _counts(gates) | _binding(gates)
+
+
+def _of_class_gone(old: KubeObject | None, gates: Gates) -> set[str]:
+    late = isinstance(old, StorageClass) and old.volume_binding_mode == LATE
+    return {BINDING, ZONE} if late and gates.get("VolumeScheduling", False) else set()
+
+
+def _of_service(old: KubeObject | None, new: KubeObject | None) -> set[str]:
+    unchanged = isinstance(old, Service) and isinstance(new, Service) and old.selector == new.selector
+    return set() if unchanged else {SERVICES}
+
+
+Kept = NDArray[np.int32]
+"""The cached result of each row: 0 none, 1 it fits, 2 and more the number of its reasons."""
+FITS = 1
+
+
+def class_of(pod: Pod) -> Hashable:
+    """What two pods must have in common to be of one class. Upstream: getEquivalencePod, where it is hashed.
+
+    Priority, annotations, owners and topology spread are no part of it; the written form of quantities is.
+    """
+    spec = pod.spec
+    containers, inits = (tuple(map(_written, some)) for some in (spec.containers, spec.init_containers))
+    selector = spec.node_selector or NO_STRINGS
+    return (pod.namespace, pod.labels, spec.affinity, containers, inits, spec.node_name, selector, spec.tolerations, spec.volumes)
+
+
+def _written(container: Container) -> Hashable:
+    # Upstream: quantities are hashed in their written form, so 1000m and 1 make two classes.
+    amounts = (frozenset((name, amount.form) for name, amount in part.items()) for part in (container.requests, container.limits))
+    return (container, *amounts)
+
+
+@attrs.define(eq=False, repr=False)
+class Results:
+    """The cached results of one predicate: class -> rows."""
+
+    _of_class: dict[int, Kept] = attrs.field(factory=dict)
+    _numbers: dict[Reasons, int] = attrs.field(factory=dict)
+    _reasons: dict[int, Reasons] = attrs.field(factory=dict)
+
+    def of(self, number: int, size: int) -> Kept | None:
+        """The results for class *number*: int32[size]; None where there are none."""
+        found = self._of_class.get(number)
+        if found is None:
+            return None
+        found = self._of_class[number] = grown(found, size)
+        return found[:size]
+
+    def keep(self, number: int, size: int, rows: Rows, failures: Failures | None) -> None:
+        """Cache for class *number* what was found on *rows*; errors are not cached."""
+        kept = self._of_class[number] = grown(self._of_class.get(number, np.zeros(0, np.int32)), size)
+        if failures is None:
+            kept[rows] = FITS
+            return
+        rows = rows[failures.errors_or_zero[rows] == 0]
+        codes = failures.codes[rows]
+        kept[rows] = FITS
+        for code in np.unique(codes[codes > 0]).tolist():
+            kept[rows[codes == code]] = self._number(failures.sequences[code])
+
+    def _number(self, reasons: Reasons) -> int:
+        number = self._numbers.setdefault(reasons, len(self._numbers) + FITS + 1)
+        self._reasons[number] = reasons
+        return number
+
+    def over(self, fresh: Failures | None, kept: Kept, hits: Mask) -> Failures | None:
+        """*fresh*, with cached results in place of it on *hits*."""
+        base = fresh if fresh is not None else Failures(np.zeros(len(kept), np.int64), {})
+        above = max(base.sequences, default=0)
+        codes = np.where(hits, np.where(kept > FITS, kept + above, 0), base.codes)
+        errors = None if base.errors is None else np.where(hits, 0, base.errors)
+        if not codes.any() and (errors is None or not errors.any()):
+            return None
+        used = np.unique(kept[hits & (kept > FITS)]).tolist()
+        return Failures(codes, {**base.sequences, **{number + above: self._reasons[number] for number in used}}, errors, base.texts)
+
+    def end_on(self, row: int) -> None:
+        """Invalidate the results of *row*."""
+        for kept in self._of_class.values():
+            if row < len(kept):
+                kept[row] = 0
+
+    def end(self) -> None:
+        """Invalidate all results."""
+        self._of_class.clear()
+
+
+@attrs.define(eq=False, repr=False)
+class EquivalenceCache:
+    """The results of all predicates on the nodes of *table*.
+
+    Here cycles and events take turns, so a result cannot be stale when it is stored; upstream has to check for that.
+    """
+
+    table: NodeTable
+    release: Release
+    gates: Gates
+    read_only: bool = False
+    """Nothing new is cached."""
+    _results: dict[str, Results] = attrs.field(factory=dict)
+    _classes: dict[Hashable, int] = attrs.field(factory=dict)
+
+    def view(self, pod: Pod, nominations: Nominations) -> CacheView:
+        """The results for the class of *pod*, for one search over the whole table. The snapshot must be up to date."""
+        number = self._classes.setdefault(class_of(pod), len(self._classes))
+        usable = np.ones(self.table.size, np.bool_)
+        # Upstream: the cache is not used for a node with any nominated pod, whatever its priority.
+        usable[[self.table.row_of[name] for name in nominations if name in self.table.row_of]] = False
+        return CacheView(self, number, usable)
+
+    def frozen(self) -> EquivalenceCache:
+        """The same results, for reading only."""
+        return attrs.evolve(self, read_only=True, results=self._results, classes=dict(self._classes))
+
+    def results(self, predicate: str) -> Results:
+        """The results of *predicate*."""
+        return self._results.setdefault(predicate, Results())
+
+    # --- invalidation -----------------------------------------------------------------------------------------------
+
+    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        """An object came (*old* is None), changed, or was deleted (*new* is None); scheduler and listings know it already."""
+        for predicate, node_name in of_change(old, new, self.release, self.gates):
+            self._end(predicate, node_name)
+
+    def pod_assumed(self, pod: Pod, node_name: str) -> None:
+        """*pod* is assumed to be on the node."""
+        for predicate in of_pod_arrival(pod, self.gates):
+            self._end(predicate, node_name)
+
+    def volumes_assumed(self) -> None:
+        """A pod's volumes were assumed, or it has none, or assuming them failed."""
+        for predicate in of_volumes_assumed(self.gates):
+            self._end(predicate, None)
+
+    def _end(self, predicate: str, node_name: str | None) -> None:
+        named = self._results.values() if predicate == ALL else (self._results[predicate],) if predicate in self._results else ()
+        row = None if node_name is None else self.table.row_of.get(node_name, -1)
+        for results in named:
+            if row is None:
+                results.end()
+            elif row >= 0:
+                results.end_on(row)
+
+
+@attrs.define(eq=False, repr=False)
+class CacheView:
+    """The cache as one search uses it: cached results replace fresh ones, and what was really evaluated is cached afterwards."""
+
+    cache: EquivalenceCache
+    number: int
+    """The pod's class."""
+    usable: Mask
+    """Rows for which the cache may be used."""
+    hits: dict[str, Mask] = attrs.field(factory=dict)
+    """Predicate -> rows with a cache hit; absent where there is none."""
+
+    def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
+        """What *predicate* has against the rows of the table; *fresh*: what it has just answered."""
+        results = self.cache.results(predicate.name)
+        kept = results.of(self.number, len(self.usable))
+        if kept is None:
+            return fresh
+        hits = (kept > 0) & self.usable
+        if not hits.any():
+            return fresh
+        self.hits[predicate.name] = hits
+        return results.over(fresh, kept, hits)
+
+    def keep(self, judgement: FilterPass, visited: Rows) -> None:
+        """Cache what each predicate answered for those *visited* rows that it really evaluated."""
+        if self.cache.read_only:
+            return
+        visited = visited[self.usable[visited]]
+        found = {predicate.name: failures for predicate, failures in judgement.findings}
+        for name in [predicate.name for predicate in judgement.predicates]:
+            asked = visited[judgement.reached(name)[visited]]
+            if len(asked):
+                self.cache.results(name).keep(self.number, len(self.usable), asked, found.get(name))
