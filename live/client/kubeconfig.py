@@ -24,6 +24,11 @@ from .execplugin import VERSIONS, ExecPlugin
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
+def access_to(file: str | Path | None, context: str | None = None) -> Access:
+    """The way to the API server that *file* names, or without one to that of the cluster in which this is a pod."""
+    return in_cluster() if file is None else read_kubeconfig(file, context)
+
+
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
     """The access that *context* of the file gives; without one, its current context. Raises :class:`~.access.KubeconfigError`."""
     file = Path(path).expanduser()

@@ -9,11 +9,15 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
+from ...framework.recipe import Recipe
+from ..client.access import Access
 from ..client.api import Api
 from ..client.measured import MeasuredTransport, ThrottledTransport
 from ..client.transport import Transport
@@ -26,6 +30,7 @@ from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
 from ..scheduler.flags import RunSettings
 from ..scheduler.metrics import SchedulerMetrics
+from ..scheduler.runsettings import config_maps_of
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.serving import serve_endpoints
 from ..scheduler.state import LiveClocks, LiveState
@@ -87,6 +92,13 @@ class Process:
             release = self.engine.release
             release = attrs.evolve(release, queue=attrs.evolve(release.queue, parked_at_most=self.settings.longest_parked))
             self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
+
+    @classmethod
+    async def of(cls, recipe: Recipe, settings: RunSettings, access: Access, link: Transport, **more: Any) -> Process:
+        """The scheduler that *recipe* makes, for the API server at the end of *link*, where its Policy may be; *more*: other fields."""
+        engine = recipe.engine(await config_maps_of(recipe, link))
+        host, name = urlsplit(access.server).netloc, min(recipe.scheduler_names)
+        return cls(settings=settings, engine=engine, link=link, host=host, scheduler_name=name, **more)
 
     # --- life -------------------------------------------------------------------------------------------------------
 
