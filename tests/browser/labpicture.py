@@ -23,11 +23,9 @@ from tests.browser.chromium import Chromium, Visits
 
 def main(file: Path) -> None:
     """Write the picture."""
-    from kubeclassic.cli.running.lab.app import LabApp
-    from kubeclassic.live.server.worker import Worker
-    from tests.support.labbuild import GIVEN, session
+    from tests.support.labbuild import lab_app
 
-    app, chromium = LabApp(session=session(), given=GIVEN, token="token", worker=Worker()), Chromium()
+    app, chromium = lab_app(), Chromium()
     with socket.create_server(("127.0.0.1", 0)) as place:
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
