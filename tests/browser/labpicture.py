@@ -30,8 +30,8 @@ def main(file: Path) -> None:
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
         thread.start()
-        with chromium.in_use() as browser:
-            _take(Visits(browser), f"http://127.0.0.1:{place.getsockname()[1]}/token/", file)
+        with chromium.in_use() as visits:
+            _take(visits, f"http://127.0.0.1:{place.getsockname()[1]}/token/", file)
         server.should_exit = True
         thread.join(10)
     chromium.stop()
@@ -49,7 +49,6 @@ def _take(visits: Visits, url: str, file: Path) -> None:
     page.wait_for_selector("#why .note")
     page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=file)
-    visits.close()
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class TestParts:
         pod = page.inner_text("#why h3 >> nth=0")
         host = lab.session.answer.host_of(pod)
         assert page.inner_text("#why tr.winner button") == host
-        page.focus("#maps canvas")
+        page.focus("#maps .groups")
         page.keyboard.press("End")
         page.keyboard.press("Enter")
         page.wait_for_selector("#why .note")
@@ -169,7 +169,7 @@ class TestParts:
         page.evaluate(SLIDE, ["MostRequestedPriority", 20])
         page.wait_for_selector("body[data-state='1']")
         page.select_option("#mapbar select >> nth=1", "A|now")
-        page.wait_for_function("document.querySelectorAll('#maps canvas').length === 2")
+        page.wait_for_function("document.querySelectorAll('#maps .groups').length === 2")
         assert page.inner_text("#numbers").startswith("Compared with pin A")
         assert page.evaluate("document.lab.model.others.get('A').number") == 0
 
