@@ -21,7 +21,7 @@ from .declaring.paramtypes import FILE
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision
     from ..framework.options import GivenOptions
-    from ..live.client.access import Access
+    from ..live.client.credentials import Access
     from ..live.scheduler.flags import RunSettings
     from .engines.setup import Setup
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import attrs
 
 from ..exceptions import KubeclassicError
-from .client.access import Access
 from .client.api import Api, ListOptions
+from .client.credentials import Access
 from .client.http import HttpTransport
 from .client.replies import ApiError, Manifest, metadata_of
 from .client.resources import VERSIONS, resource

@@ -14,14 +14,18 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from ...api.objects import Pod
 from ...core.decision.decision import Decision
+from ...core.decision.extender import Extender
 from ...core.engine import Engine
+from ...exceptions import ExtenderError
+from ...extenders.extender import HttpExtender, binder_of
 from ...framework.recipe import Recipe
-from ..client.access import Access
 from ..client.api import Api
+from ..client.credentials import Access
 from ..client.measured import MeasuredTransport, ThrottledTransport
 from ..client.transport import Transport
-from ..eventlog.recorder import Recorder
+from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
 from ..leases.locks import make_lock
 from ..scheduler.dryrun import DryApi, DryRun, NoEvents
@@ -37,7 +41,6 @@ from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
-from .binders import ExtenderBinder
 from .metering import Gauges, Metering
 
 __all__ = ["LeaderLostError", "Process"]
@@ -219,3 +222,27 @@ async def _cancelled(*tasks: asyncio.Task[None]) -> None:
         task.cancel()
     with suppress(asyncio.CancelledError):
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@attrs.frozen
+class ExtenderBinder:
+    """A :class:`~..scheduler.bindings.PodBinder` of the extenders with a bind verb."""
+
+    extenders: Sequence[HttpExtender]
+
+    @classmethod
+    def of(cls, extenders: Sequence[Extender]) -> ExtenderBinder | None:
+        """That of *extenders*; None if none of them binds."""
+        found = [extender for extender in extenders if isinstance(extender, HttpExtender) and extender.is_binder]
+        return cls(found) if found else None
+
+    def binds(self, pod: Pod) -> bool:
+        """Whether one of them is interested in *pod*."""
+        return binder_of(self.extenders, pod) is not None
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind *pod* to a node. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
+        binder = binder_of(self.extenders, pod)
+        if binder is None:
+            raise ExtenderError(f"pod {pod.key}: got no extender that binds it, wanted one")
+        binder.bind(pod, node_name)

@@ -12,8 +12,8 @@ import yaml
 from ...exceptions import PolicyError
 from ...framework.options import GivenOptions
 from ...framework.recipe import ConfigMaps, Recipe
-from ..client.access import Access, KubeconfigError
 from ..client.api import Api
+from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
 from ..client.replies import error_of, object_of
 from ..client.transport import Request, Transport
@@ -71,7 +71,7 @@ def _as_settings(options: GivenOptions, settings: RunSettings) -> GivenOptions:
 
 
 def access_of(settings: RunSettings, context: str | None) -> Access:
-    """How the API server is reached. Raises :class:`~kubeclassic.live.client.access.KubeconfigError`."""
+    """How the API server is reached. Raises :class:`~kubeclassic.live.client.credentials.KubeconfigError`."""
     client = settings.client
     if client.kubeconfig:
         access = read_kubeconfig(client.kubeconfig, context)

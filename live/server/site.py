@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import attrs
 
-from ..client.access import Access
+from ..client.credentials import Access
 from ..client.http import HttpTransport
 from .app import ExtenderApp
 from .extenderserver import ExtenderService

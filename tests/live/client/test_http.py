@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.access import Access
-from kubeclassic.live.client.credentials import TokenFile, password, token
+from kubeclassic.live.client.credentials import Access, TokenFile, password, token
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError
@@ -167,7 +166,7 @@ class TestPlugins:
             ("import sys; sys.exit(3)", "ended with status 3"),
             ("print('hello')", "got no JSON"),
             ("print('{}')", "without a status"),
-            ("print('{\"kind\": \"ExecCredential\", \"apiVersion\": \"x\", \"status\": {}}')", "apiVersion: got x"),
+            ('print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')', "apiVersion: got x"),
         ],
     )
     def test_a_plugin_that_fails(self, tmp_path: Path, code: str, words: str) -> None:

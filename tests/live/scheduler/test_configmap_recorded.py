@@ -11,7 +11,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.recipe import Recipe
-from kubeclassic.live.client.access import Access
+from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.client.transport import Transport
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.runsettings import config_maps_of, settings_of
