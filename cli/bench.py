@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
+from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from ..api.record import UNSET, as_document
 from ..choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
+from ..exceptions import KubeclassicError
+from .console.output import note, warn, writing
+from .console.progress import working
 from .declaring.commands import ParentCommand, command
-from .declaring.memory import memory_options
+from .declaring.memory import engine_options, memory_options
 from .declaring.options import EXTENDERS
 from .declaring.paramtypes import FILE, Whole
+from .report.tables import write_tables
+
+if TYPE_CHECKING:
+    from ..simulation.bench.measured import BenchDocument
 
 COUNT = Whole(1)
 
@@ -52,7 +65,12 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("--output", metavar="FILE", help="Write the placements there, as --check reads them.")
 @click.option("--flame-graph", type=FILE, metavar="FILE", help="Write a flame graph of one more run: .html, or .json for speedscope.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which share of decisions was read off scoreboards, and why the others were not.")
-def bench(**options: Any) -> None:
+def bench(
+    case: Path | None, kind: str | None, nodes: int, existing: int | None, pods: int, templates: int, release: str | None,
+    profile: Path | None, scheduler_profile: Path | None, percentage: int | None, disable_preemption: bool, extenders: str | None,
+    memory: int | None, no_memory: bool, repeat: int, check: Path | None, against: str | None, form: str, output: str | None,
+    flame_graph: Path | None, verbose: bool,
+) -> None:  # fmt: skip
     """Time the scheduling loop of CASE, and print the best run as one line of JSON, or as a table for people.
 
     CASE is a conformance case file, or manifests.
@@ -75,9 +93,109 @@ def bench(**options: Any) -> None:
     kubeclassic bench basic-5000.jsonl.gz --against "kubeclassic bench --release 1.12 --repeat 1"
     kubeclassic bench basic-5000.jsonl.gz --flame-graph flame.html
     """
-    from .running.measuring.bench import BenchOptions, run
+    from ..extenders.choice import ConfiguredExtenders
+    from ..simulation.bench import bench as timing
+    from ..simulation.bench.against import opponent_of
+    from ..simulation.bench.cases import CaseSize
+    from ..simulation.bench.problems import case_of
+    from .report.bench import bench_tables
 
-    run(BenchOptions(**options))
+    profile, flame_graph = _in_todays_words(profile, scheduler_profile, flame_graph)
+    profiler = _profiler() if flame_graph else None
+    if (case is None) == (kind is None):
+        raise click.UsageError("wanted either a CASE or --kind")
+    started = time.process_time()
+    size = CaseSize(kind=kind or "basic", nodes=nodes, existing=existing, pods=pods, templates=templates)
+    timed = case_of(case or size, release=release, profile=profile, percentage=percentage, preempts=not disable_preemption, say=note)
+    read_seconds = time.process_time() - started
+    options = {**engine_options(memory, no_memory), "extenders": ConfiguredExtenders(extenders)}
+    wanted = None if check is None else timing.read_hosts(check, timed["version"])
+    with working("timing", repeat, "runs", word=timed["name"], still=True) as work, opponent_of(against, timed, case) as opponent:
+        runs = timing.runs_of(timed, options, repeat, opponent, lambda: work.at(work.done + 1, repeat))
+        with nullcontext() if output is None else writing(output) as stream:
+            record = timing.document_of(timed, runs, opponent, read_seconds, stream)
+        _compare_work(record)
+        best = timing.best_of(runs)
+        for line in best.quick.lines() if verbose else ():
+            note(line)
+        if flame_graph is not None:
+            timing.profiled(timed, options, profiler)
+            with writing(flame_graph) as stream:
+                stream.write(_rendered(profiler, flame_graph))
+        is_right = wanted is None or _is_right(list(timing.differing(best, *wanted)), len(wanted[0]))
+    if form == "json":
+        click.echo(json.dumps(as_document(record)))
+    else:
+        write_tables(bench_tables([record]), sys.stdout)
+    if not is_right:
+        sys.exit(1)
+
+
+def _compare_work(record: BenchDocument) -> None:
+    theirs = UNSET if record.against is UNSET else record.against.scheduled
+    if theirs not in (UNSET, record.scheduled):
+        warn(f"{record.case}: the other scheduler gave {theirs} pods a node, this one {record.scheduled}: not the same work")
+
+
+def _is_right(differing: list[str], pods: int) -> bool:
+    if differing:
+        note(f"{len(differing)} of {pods} pods have another host, the first: {differing[0]}")
+    else:
+        note(f"all {pods} hosts are as expected")
+    return not differing
+
+
+# --- older forms ----------------------------------------------------------------------------------------------------
+
+
+def _in_todays_words(profile: Path | None, scheduler_profile: Path | None, flame_graph: Path | None) -> tuple[Path | None, Path | None]:
+    """--profile for a configuration alone, and the flame graph: it meant that too, and --scheduler-profile was its other name."""
+    if profile is not None and not _is_configuration(profile):
+        _once("--profile", profile, "--flame-graph", flame_graph)
+        profile, flame_graph = None, profile
+    if scheduler_profile is not None:
+        _once("--scheduler-profile", scheduler_profile, "--profile", profile)
+        profile = scheduler_profile
+    return profile, flame_graph
+
+
+def _once(old: str, path: Path, new: str, other: Path | None) -> None:
+    if other is not None:
+        raise click.UsageError(f"{old}: got {path} beside {new} {other}, wanted one of them")
+    note(f"note: {old} is {new} now; write {new} {path}")
+
+
+def _is_configuration(path: Path) -> bool:
+    """Whether *path* is meant as a configuration: only a page, or JSON of another kind, can be meant as a flame graph."""
+    from ..api.reading.documents import read_documents
+
+    if path.suffix == ".html":
+        return False
+    if path.suffix != ".json":
+        return True
+    try:
+        return path.is_file() and [document.data.get("kind") for document in read_documents(path)] == [KIND]
+    except KubeclassicError:
+        return False
+
+
+# --- flame graphs ---------------------------------------------------------------------------------------------------
+
+
+def _profiler() -> Any:
+    try:
+        return import_module("pyinstrument").Profiler(interval=0.0005)
+    except ImportError:
+        raise KubeclassicError("--flame-graph: got no pyinstrument, wanted it installed: pip install 'kubeclassic[bench]'") from None
+
+
+def _rendered(profiler: Any, path: Path) -> str:
+    renderers = import_module("pyinstrument.renderers")
+    renderer = renderers.SpeedscopeRenderer() if path.suffix == ".json" else renderers.HTMLRenderer()
+    return str(profiler.output(renderer))
+
+
+# --- two files of lines ---------------------------------------------------------------------------------------------
 
 
 @command("compare", short_help="How much faster one file of bench's lines is than another.")
@@ -95,9 +213,16 @@ def compare_benches(a: Path, b: Path, form: str) -> None:
     kubeclassic bench basic-5000.jsonl.gz > after.json
     kubeclassic bench compare before.json after.json
     """
-    from .running.measuring.benchcompare import run_compare
+    from ..simulation.bench.comparison import compared
+    from .report.bench import comparison_table
 
-    run_compare(a, b, form)
+    found = compared(a, b)
+    if form == "json":
+        click.echo(json.dumps(as_document(found.document())))
+    else:
+        comparison_table(found).write(sys.stdout)
+    for line in found.warnings():
+        warn(line)
 
 
 bench.add(compare_benches)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import sys
+import asyncio
+import shlex
+import webbrowser
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
+from .console.endings import needing_extra
+from .console.output import note
 from .declaring.commands import INPUT, SECTIONS, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import takes_paths
+from .report.words import count_of
 
 if TYPE_CHECKING:
+    from ..live.server.labapp import LabApp
+    from ..simulation.lab.saved import Given
+    from ..simulation.lab.session import Session
     from .engines.setup import Setup
 
 SECTIONS["--replay"] = INPUT
@@ -46,11 +56,70 @@ def lab(
     kubeclassic lab cluster.json --release auto --policy policy.json
     kubeclassic lab --kubeconfig ~/.kube/config --no-open --port 8080
     """
-    from .running.lab.asked import LabOptions
-    from .running.lab.lab import run
+    with needing_extra("lab", "lab"):
+        from ..live.server.serving import run_server
+    from .running.notices import tell_notices
 
     given = click.get_current_context().params
     live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
-    sys.exit(run(setup, LabOptions(
-        paths=paths, live=tuple(live), cluster=cluster, replays=replays, port=port, opens=not no_open, verbose=verbose,
-    )))  # fmt: skip
+    session, repeated = _session(paths, setup, cluster, live)
+    tell_notices(session.answer.notices, verbose)
+    if verbose:
+        scenario = session.bench.scenario(session.state)
+        note(f"{count_of(scenario.node_count, 'node')}, {count_of(len(scenario.pending), 'pod')} wait")
+
+    def ready(address: str) -> None:
+        note(f"the lab is at {address}  (Ctrl-C ends it)")
+        if not no_open:
+            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
+
+    run_server(lab_app(session, repeated, tuple(map(str, replays))).serve(port, ready))
+
+
+def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> tuple[Session, Given]:
+    """The session, and what the command to repeat it needs; with words for a *live* cluster that is the first of *paths*."""
+    from ..api.reading.notices import refuse_unread
+    from ..framework.options import options_of
+    from ..framework.releases import is_auto
+    from ..simulation.lab.saved import Given
+    from ..simulation.lab.start import kept_words, session_of
+    from .running.cluster import settled_for
+
+    if not is_auto(setup.release):
+        setup.spec  # noqa: B018  # mistakes are told before any file is read
+    files = attrs.evolve(cluster, edits=()).files(paths, keeps_manifests=setup.may_call_extenders)
+    settled = settled_for(setup, files.nodes)
+    options, spec = options_of(settled.values), settled.spec
+    session = session_of(options, spec, files, cron_jobs=cluster.cron_jobs, order=cluster.order, edits=cluster.edits)
+    if cluster.strict:
+        refuse_unread(session.answer.notices)
+    read = [f"--{name.replace('_', '-')}" for name in ("cron_jobs", "no_defaults", "strict") if getattr(cluster, name)]
+    words = (*live, *kept_words(options, spec), *read)
+    return session, Given(tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.pods)), words)
+
+
+def lab_app(session: Session, given: Given, replays: tuple[str, ...] = (), **more: Any) -> LabApp:
+    """The application of the lab's page; *given*: what the command to repeat it needs, *more*: other fields."""
+    from ..live.server.labapp import LabApp
+    from ..simulation.lab.questions import LabQuestions
+    from ..simulation.lab.saved import HTML, Saved, commands, saves
+    from .report.lab.report import report_html
+    from .running.reporting import about
+
+    def report() -> Saved:
+        state, bench = session.state, session.bench
+        words = shlex.split(commands(state, session.material, given).splitlines()[-1])[1:]
+        told = about(
+            attrs.evolve(bench.scenario(state), warnings=session.answer.notices), [Path(path) for path in (*given.paths, *given.pods)],
+            releases=[state.configuration.release], rules=[state.configuration.source.name], arguments=words,
+        )  # fmt: skip
+        pins = {name: bench.answer(pinned) for name, pinned in session.pins.items()}
+        return "lab-report.html", HTML, report_html(session.record(), bench.answer(session.history[0]), session.answer, pins, told)
+
+    return LabApp(questions=LabQuestions(session, replays), files=page_file, saves=saves(session, given, report), **more)
+
+
+def page_file(name: str) -> bytes | None:
+    """A file of the lab's page: one of its own, or one that all pages have."""
+    found = (files(__package__).joinpath("report", folder, "assets", name) for folder in ("lab", "page"))
+    return next((place.read_bytes() for place in found if place.is_file()), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..live.settings.flagtable import BOOL, FLAGS, Flag
+from .console.endings import needing_extra
+from .console.output import note, warn, writing
 from .declaring.commands import SECTIONS, command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
+    from ..core.decision.decision import Decision
+    from ..framework.options import GivenOptions
+    from ..live.client.credentials import Access
+    from ..live.scheduler.flags import RunSettings
     from .engines.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +34,8 @@ SHARED = frozenset(
     }
 )
 """Flags of kube-scheduler that are options of other commands too."""
+LOST = 1
+"""The exit status of a leader that lost its lease."""
 METAVARS = {"text": "TEXT", "bool": "BOOL", "whole": "N", "number": "N", "duration": "DURATION"}
 SECTIONS.update({f"--{name}": ELECTION for name in FLAGS if name.startswith(("leader-elect", "lock-object"))})
 
@@ -77,7 +87,50 @@ def run(
     kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic --release 1.14
     kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
-    from .running.live.run import run_scheduler
+    from ..framework.options import options_of
+    from ..framework.releases import find_any_release
+    from ..live.scheduler.runsettings import access_of, settings_of, written_config
 
+    setup.spec  # noqa: B018  # its errors say more
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
-    sys.exit(run_scheduler(kubeconfig, context, setup, given, dry_run=dry_run, explain=explain, form=form))
+    options, settings = settings_of(options_of(setup.values), given, kubeconfig, is_dry=dry_run)
+    for text in settings.notes:
+        note(text)
+    if settings.write_config_to:
+        with writing(settings.write_config_to) as stream:
+            stream.write(written_config(settings, find_any_release(options.version).default_percentage))
+        note(f"wrote the configuration to {settings.write_config_to}")
+        return
+    told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
+    access = access_of(settings, context)
+    sys.exit(asyncio.run(_scheduled(options, settings, access, details=explain, is_dry=dry_run, **told)))
+
+
+async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, **more: Any) -> int:
+    """Schedule until a signal; the exit status."""
+    from ..extenders.choice import asked_extenders
+    from ..framework.schedulerspec import SchedulerSpec
+    from ..live.client.http import HttpTransport
+    from ..live.scheduler.following import STATUS, end_at_signals
+
+    async with HttpTransport(access) as link:
+        end, ended_by = end_at_signals()
+        with needing_extra("run", "live"):
+            from ..live.process.process import LeaderLostError, Process
+        spec = SchedulerSpec.of(options, asked_extenders(options.extenders))
+        process = await Process.of(spec, settings, access, link, say=note, warn=warn, **more)
+        try:
+            await process.run(end)
+        except LeaderLostError as error:
+            warn(f"leaderelection lost: {error}")
+            return LOST
+    return STATUS[ended_by[0] if ended_by else None]
+
+
+def _teller(form: str, explain: bool) -> Callable[[Decision], None]:
+    from .report.prose import decision_text
+
+    def tell(decision: Decision) -> None:
+        click.echo(json.dumps(decision.record(details=explain)) if form == "json" else decision_text(decision, explain))
+
+    return tell

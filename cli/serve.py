@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..exceptions import KubeclassicError
+from .console.endings import needing_extra
+from .console.output import note, warn
 from .declaring.commands import INPUT, SECTIONS, command
-from .declaring.options import scheduler_options
+from .declaring.options import ClusterChoice, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import CONTEXT_HELP
 
 if TYPE_CHECKING:
+    from ..live.server.served import ServedCluster
     from .engines.setup import Setup
 
 SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
@@ -60,12 +63,54 @@ def serve(
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     curl 'http://127.0.0.1:8888/explain?pod=shop/orders-1'
     """
-    from .running.live.serve import run
-    from .running.live.serveoptions import ServeOptions
+    if kubeconfig is None and not paths:
+        raise KubeclassicError("got neither PATHS nor --kubeconfig, wanted one of them")
+    if kubeconfig is not None and paths:
+        raise KubeclassicError(f"--kubeconfig cannot be combined with {paths[0]}")
+    if context is not None and kubeconfig is None:
+        raise KubeclassicError("--context needs --kubeconfig")
+    with needing_extra("serve", "serve"):
+        from ..live.server.limits import MEBIBYTE, ServerLimits
+        from ..live.server.serving import Listening, read_token, run_server
+        from ..live.server.site import ServerSite
+    from ..live.client.kubeconfig import read_kubeconfig
 
-    asked = ServeOptions(
-        paths=paths, kubeconfig=kubeconfig, context=context, defaults=not no_defaults, address=address, port=port,
-        certificate=certificate, key=key, client_ca=client_ca, token=token, insecure=insecure,
-        max_body_mb=max_body_mb, max_requests=max_requests, timeout=timeout, verbose=verbose,
+    listening = Listening(
+        address=address, port=port, certificate=certificate, key=key, client_ca=client_ca, has_token=token is not None,
+        insecure=insecure, seconds=float(timeout),
     )  # fmt: skip
-    sys.exit(run(setup, asked))
+    listening.check()
+    limits = ServerLimits(
+        body_bytes=max_body_mb * MEBIBYTE, seconds=float(timeout), requests=max_requests, token=None if token is None else read_token(token)
+    )
+    access = None if kubeconfig is None else read_kubeconfig(kubeconfig, context)
+    cluster = _served(paths, setup, defaults=not no_defaults, verbose=verbose)
+    if run_server(ServerSite(cluster, listening, limits, access, note, warn).serve()):
+        raise KeyboardInterrupt
+
+
+def _served(paths: tuple[Path, ...], setup: Setup, *, defaults: bool, verbose: bool) -> ServedCluster:
+    """The cluster of the files; without any it has no objects yet."""
+    from ..api.objects import Node, Pod
+    from ..framework.releases import is_auto
+    from ..live.server.served import ServedCluster
+    from .report.words import count_of
+    from .running.cluster import opened
+    from .running.notices import tell_notices
+
+    if paths:
+        found = opened(paths, ClusterChoice(no_defaults=not defaults), setup)
+        tell_notices(found.scenario.warnings, verbose)
+        cluster = ServedCluster.of(found.scenario, found.setup.spec.engine, defaults)
+    elif is_auto(setup.release):
+        raise KubeclassicError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
+    else:
+        cluster = ServedCluster(setup.spec.engine, defaults)
+    engine = cluster.engine
+    if engine.algorithm.extenders:
+        warn(f"the configuration's own extenders are not called: {len(engine.algorithm.extenders)}")
+    if verbose:
+        note(f"release {engine.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
+        for line in engine.describe():
+            note(line)
+    return cluster

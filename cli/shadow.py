@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from .console.output import note, warn
 from .declaring.commands import command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
+    from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
     from .engines.setup import Setup
 
 
@@ -37,6 +41,25 @@ def shadow(
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
     kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
     """
-    from .running.live.shadow import run_shadow
+    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form))
+    if form == "json":
+        click.echo(json.dumps({"summary": tally.record()}))
+    else:
+        note(tally.line())
+    sys.exit(1 if tally.counts["different"] else 0)
 
-    sys.exit(run_shadow(kubeconfig, context, setup, seconds=seconds, shows_all=shows_all, form=form))
+
+async def _shadowed(
+    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str
+) -> ShadowAgreement:  # fmt: skip
+    from ..live.client.http import HttpTransport
+    from ..live.client.kubeconfig import access_to
+    from ..live.scheduler.shadow.shadow import shadowed
+
+    def tell(judgement: PodJudgement) -> None:
+        if shows_all or judgement.differs:
+            click.echo(json.dumps(judgement.record()) if form == "json" else judgement.line())
+
+    engine = setup.spec.engine()
+    async with HttpTransport(access_to(kubeconfig, context)) as transport:
+        return await shadowed(engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, say=note, warn=warn)

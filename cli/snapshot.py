@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
+from typing import Any, TextIO, cast
 
+import attrs
 import click
 
+from .console.output import note, writing
 from .declaring.commands import command
 from .declaring.paramtypes import FILE
-from .declaring.paths import with_kubeconfig
+from .declaring.paths import fetched, with_kubeconfig
 
 
 @command(short_help="Write a live cluster to a file, for simulate and the others.", outputs=["--redact", "--redact-map"])
@@ -34,6 +39,27 @@ def snapshot(kubeconfig: Path | None, context: str | None, output: str | None, r
     kubeclassic snapshot --kubeconfig ~/.kube/config --redact --redact-map names.json --output cluster.json
     kubeclassic simulate cluster.json.gz --release auto
     """
-    from .running.snapshot import run
+    from ..live.snapshotredaction import redact as redacted
 
-    run(kubeconfig, context, output, redact, redact_map)
+    if redact_map is not None and not redact:
+        raise click.UsageError("--redact-map: wanted --redact too")
+    found = fetched(kubeconfig, context)
+    if redact:
+        redaction = redacted(found.items)
+        found = attrs.evolve(found, items=redaction.items)
+        if redact_map is not None:
+            with writing(redact_map) as stream:
+                _write(redaction.map(), stream)
+    if output is not None and output.endswith(".gz"):
+        with writing(output) as stream:
+            cast(TextIO, stream).buffer.write(gzip.compress((json.dumps(found.document()) + "\n").encode(), mtime=0))
+    else:
+        with writing(output) as stream:
+            _write(found.document(), stream)
+    kinds = [item["kind"] for item in found.items]
+    note(f"{len(kinds)} objects, {kinds.count('Node')} nodes and {kinds.count('Pod')} pods among them")
+
+
+def _write(document: Any, stream: Any) -> None:
+    json.dump(document, stream, indent=1)
+    stream.write("\n")

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 
 import attrs
 
+from ..exceptions import KubeclassicError
 from .client.api import Api, ListOptions
+from .client.credentials import Access
+from .client.http import HttpTransport
 from .client.replies import ApiError, Manifest, metadata_of
 from .client.resources import VERSIONS, resource
 from .client.transport import Transport
@@ -31,6 +34,20 @@ class ClusterSnapshot:
         """The snapshot as a List, which notes the resourceVersion of each kind in its metadata."""
         metadata = {"resourceVersion": "", "resourceVersions": dict(self.versions)}
         return {"apiVersion": "v1", "kind": "List", "metadata": metadata, "items": list(self.items)}
+
+
+class UnreadableClusterError(KubeclassicError):
+    """The API server refused to be read."""
+
+
+async def snapshot_of(access: Access) -> ClusterSnapshot:
+    """The cluster of an API server as it is now. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+    async with HttpTransport(access) as transport:
+        try:
+            return await take_snapshot(transport)
+        except ApiError as error:
+            text = " ".join(str(error).split("\n"))
+            raise UnreadableClusterError(f"{access.server}: got status {error.status}: {text}") from None
 
 
 async def take_snapshot(transport: Transport) -> ClusterSnapshot:

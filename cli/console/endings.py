@@ -6,8 +6,8 @@ import os
 import platform
 import shlex
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -62,6 +62,15 @@ def status_after(status: int) -> int:
     if error is None or status >= BAD_INPUT:
         return status
     return status_of(error, ())
+
+
+@contextmanager
+def needing_extra(command: str, extra: str) -> Iterator[None]:
+    """Imports of the block that *command* needs; where a library is not there, a line says which *extra* of the package has it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise KubeclassicError(f"{command} needs {error.name}: pip install 'kubeclassic[{extra}]'") from None
 
 
 def is_verbose(given: Sequence[str]) -> bool:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import functools
+import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..console.output import warn
+from ..console.progress import telling
 from .commands import INPUT, SECTIONS
 from .paramtypes import FILE
+
+if TYPE_CHECKING:
+    from ...live.snapshot import ClusterSnapshot
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,13 +64,35 @@ def _needing_paths(command: F) -> F:
 
 @contextmanager
 def live_paths(kubeconfig: Path | None, context: str | None) -> Iterator[tuple[Path, ...]]:
-    """The paths that a live cluster is for the block: one, or none without *kubeconfig*."""
+    """The paths that a live cluster is for the block: a file for this user alone, or none without *kubeconfig*."""
     if kubeconfig is None:
         if context is not None:
             raise click.UsageError("--context: wanted --kubeconfig FILE too")
         yield ()
         return
-    from ..running.snapshot import downloaded
+    from tempfile import TemporaryDirectory
 
-    with downloaded(kubeconfig, context) as path:
+    found = fetched(kubeconfig, context)
+    with TemporaryDirectory(prefix="kubeclassic-") as folder:
+        path = Path(folder, "cluster.json")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+            json.dump(found.document(), stream)
         yield (path,)
+
+
+def fetched(kubeconfig: Path | None, context: str | None) -> ClusterSnapshot:
+    """The snapshot of the cluster that *kubeconfig* names, or of the one that this is a pod of; a warning for each kind that is missing.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
+    """
+    import asyncio
+
+    from ...live.client.kubeconfig import access_to
+    from ...live.snapshot import snapshot_of
+
+    access = access_to(kubeconfig, context)
+    with telling("reading", access.server):
+        found = asyncio.run(snapshot_of(access))
+    for text in found.notes:
+        warn(text)
+    return found

@@ -1,10 +1,15 @@
-"""Sentences for people: wrapped to the terminal's width, and lists of names."""
+"""Sentences for people: wrapped to the terminal's width, lists of names, and decisions in a line."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from ...core.decision.decision import Decision
+
+SHOWN_NODES = 3
 LISTED = 5
 """How many names a sentence lists; the others are counted."""
 
@@ -28,3 +33,24 @@ def listed(names: Sequence[str], most: int = LISTED) -> str:
     """
     *shown, last = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
     return f"{', '.join(shown)} and {last}" if shown else last
+
+
+def decision_text(decision: Decision, explain: bool) -> str:
+    """A decision in one line; with *explain* also which nodes fit, and why others do not."""
+    if decision.host is None:
+        line = f"{decision.pod.key}: no node: {decision.error}"
+        plan = decision.preemption
+        if plan is not None and plan.node is not None:
+            line += f" It makes room on {plan.node}: {', '.join(victim.key for victim in plan.victims)}."
+    else:
+        line = f"{decision.pod.key}: {decision.host}"
+    return line + (_explanation(decision) if explain else "")
+
+
+def _explanation(decision: Decision) -> str:
+    scores = sorted(decision.scores.items(), key=lambda pair: -pair[1])[:SHOWN_NODES]
+    fit = f"{len(decision.feasible)} nodes fit" if decision.feasible else ""
+    best = ", ".join(f"{name} {score}" for name, score in scores)
+    reasons = "; ".join(f"{name}: {', '.join(texts)}" for name, texts in list(decision.failed.items())[:SHOWN_NODES])
+    told = "; ".join(filter(None, (fit, best and f"best {best}", reasons and f"not {reasons}")))
+    return f" ({told})" if told else ""

@@ -1,4 +1,4 @@
-"""Who asks: tokens, passwords, and programs that fetch them.
+"""What is needed to reach an API server: its address, how to trust it, and who asks: tokens, passwords, programs that fetch them.
 
 Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec).
 """
@@ -114,3 +114,29 @@ class TokenFile:
 
 def _reason(error: OSError | UnicodeDecodeError) -> str:
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else "no UTF-8"
+
+
+class KubeconfigError(KubeclassicError):
+    """A kubeconfig, or a file or program that it names, is not usable."""
+
+
+@attrs.frozen(kw_only=True)
+class Access:
+    """An API server, and the way to it."""
+
+    server: str
+    """``https://host:port``, perhaps with a path."""
+    ca: bytes | None = None
+    """Certificates in PEM that are trusted; None: those of the system."""
+    is_insecure: bool = False
+    """The server's certificate is not checked."""
+    server_name: str = ""
+    """The name in the server's certificate; empty: that of ``server``."""
+    proxy: str = ""
+    """The proxy's address; empty: as the environment says (HTTPS_PROXY, NO_PROXY)."""
+    certificate: tuple[bytes, bytes] | None = None
+    """The client's certificate and key, in PEM."""
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    """Headers of every request."""
+    credentials: Credentials = attrs.field(factory=Anonymous)
+    namespace: str = "default"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import errno
+import os
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ...exceptions import KubeclassicError
-from .access import Access
-from .credentials import Grant
+from .credentials import Access, Grant, KubeconfigError
 from .transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ class HttpTransport:
     """A :class:`~.transport.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
 
     A request that is answered with 401 is sent once more if the credentials may have been renewed. Raises
-    :class:`~.credentials.CredentialsError` and :class:`~.access.KubeconfigError` where there are none.
+    :class:`~.credentials.CredentialsError` and :class:`~.credentials.KubeconfigError` where there are none.
     """
 
     access: Access
@@ -123,8 +126,6 @@ class HttpTransport:
     def _connect(self, certificate: tuple[bytes, bytes] | None) -> httpx.AsyncClient:
         import httpx
 
-        from .tls import tls_context
-
         return httpx.AsyncClient(
             verify=tls_context(self.access, certificate),
             proxy=self.access.proxy or None,
@@ -183,3 +184,42 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
             for part in error.exceptions:
                 yield from _chain(part)
         error = error.__cause__ or error.__context__
+
+
+def tls_context(access: Access, certificate: tuple[bytes, bytes] | None) -> ssl.SSLContext:
+    """The context for *access*, with the client's *certificate* and key. Raises :class:`~.credentials.KubeconfigError`."""
+    context = ssl.create_default_context()
+    if access.is_insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif access.ca is not None:
+        context = _trusting(access.ca)
+    if certificate is not None:
+        _show(context, *certificate)
+    return context
+
+
+def _trusting(ca: bytes) -> ssl.SSLContext:
+    """A context that trusts only the certificates *ca*."""
+    try:
+        return ssl.create_default_context(cadata=ca.decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        raise KubeconfigError("certificate-authority: wanted certificates in PEM") from None
+
+
+def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Load a certificate. The ssl module reads files only, so they are there for a moment, for this user alone."""
+    with TemporaryDirectory(prefix="kubeclassic-") as folder:
+        certificate_file, key_file = Path(folder, "certificate"), Path(folder, "key")
+        for path, content in ((certificate_file, certificate), (key_file, key)):
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(content)
+        try:
+            context.load_cert_chain(certificate_file, key_file, _no_password)
+        except (ssl.SSLError, ValueError):
+            raise KubeconfigError("client-certificate: wanted a certificate and its key without a password, both in PEM") from None
+
+
+def _no_password() -> str:
+    """What is said when a key asks for a password: nothing, so that the terminal does not ask."""
+    return ""

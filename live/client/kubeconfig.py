@@ -1,4 +1,4 @@
-"""Reads a kubeconfig, or the files that Kubernetes puts into a pod, as an :class:`~.access.Access`.
+"""Reads a kubeconfig, or the files that Kubernetes puts into a pod, as an :class:`~.credentials.Access`.
 
 Upstream: k8s.io/client-go/tools/clientcmd, and rest.InClusterConfig.
 """
@@ -17,21 +17,25 @@ import attrs
 import yaml
 
 from ...exceptions import did_you_mean
-from .access import Access, KubeconfigError
-from .credentials import Anonymous, Credentials, TokenFile, password, token
+from .credentials import Access, Anonymous, Credentials, KubeconfigError, TokenFile, password, token
 from .execplugin import VERSIONS, ExecPlugin
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
+def access_to(file: str | Path | None, context: str | None = None) -> Access:
+    """The way to the API server that *file* names, or without one to that of the cluster in which this is a pod."""
+    return in_cluster() if file is None else read_kubeconfig(file, context)
+
+
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
-    """The access that *context* of the file gives; without one, its current context. Raises :class:`~.access.KubeconfigError`."""
+    """The access that *context* of the file gives; without one, its current context. Raises :class:`~.credentials.KubeconfigError`."""
     file = Path(path).expanduser()
     return _Reading(file, _document(file)).access(context)
 
 
 def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ) -> Access:
-    """The access of a pod, by its service account. Raises :class:`~.access.KubeconfigError` outside of a cluster."""
+    """The access of a pod, by its service account. Raises :class:`~.credentials.KubeconfigError` outside of a cluster."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
         raise KubeconfigError("kubeconfig: got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set); wanted --kubeconfig FILE")

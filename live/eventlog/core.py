@@ -12,10 +12,9 @@ from typing import Any
 import attrs
 
 from ..leases.leaserecord import in_seconds
-from .clock import Stamp, date
 from .correlator import CoreEvent, Correlator
 from .reference import About, reference
-from .sending import MOST_TRIES, PAUSE, Sender
+from .sending import MOST_TRIES, PAUSE, Sender, Stamp, date
 
 MOST_WAITING = 1000
 """As many events wait at most; more are lost."""

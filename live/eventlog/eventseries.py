@@ -12,9 +12,8 @@ import attrs
 
 from ..leases.leaserecord import in_micros
 from ..settings.cells import EventCells
-from .clock import Stamp, date
 from .reference import About, Reference, reference
-from .sending import MOST_TRIES, PAUSE, Sender, SendOutcome
+from .sending import MOST_TRIES, PAUSE, Sender, SendOutcome, Stamp, date
 
 FINISHED_AFTER = 360.0
 """Seconds after which an event that did not repeat is forgotten; as often one looks for those."""

@@ -1,8 +1,8 @@
-"""What an event is about."""
+"""What an event is about, and who takes it."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 
@@ -43,3 +43,14 @@ def reference(about: About) -> Reference:
         return about
     meta = about.metadata
     return Reference(kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
+
+
+class Recorder(Protocol):
+    """Takes events of one scheduler name. It never waits and never fails: events that cannot be sent are lost."""
+
+    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
+        """Record what happened to *about*.
+
+        *type* is ``Normal`` or ``Warning``. *action* and *related* are sent in the releases that know them.
+        """
+        ...

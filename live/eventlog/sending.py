@@ -1,4 +1,4 @@
-"""How events reach the API server: which answers end a try, and which are worth another.
+"""How events reach the API server: when they happened, which answers end a try, and which are worth another.
 
 Upstream: recordEvent in client-go's tools/record and tools/events, and Request.Do in client-go's rest.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -85,3 +87,22 @@ def _object(body: bytes) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+@attrs.define
+class Stamp:
+    """Gives the time in nanoseconds since 1970, later each time."""
+
+    wall: Callable[[], int] = time.time_ns
+    last: int = 0
+
+    def __call__(self) -> int:
+        """The time; if it has been given out, the next nanosecond."""
+        self.last = max(self.last + 1, self.wall())
+        return self.last
+
+
+def date(nanoseconds: int) -> datetime:
+    """The time in microseconds; the rest is cut off."""
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000)

@@ -6,7 +6,7 @@ Upstream: client-go, tools/leaderelection/resourcelock.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -66,24 +66,12 @@ def read_annotation(found: Mapping[str, Any]) -> LeaseRecord:
     data = {} if text is None else json.loads(text)
     if not isinstance(data, dict):
         raise ValueError(f"annotation {ANNOTATION}: got {text}, wanted an object")
-    return LeaseRecord(
-        str(data.get("holderIdentity") or ""),
-        _integer(data.get("leaseDurationSeconds")),
-        moment(data.get("acquireTime")),
-        moment(data.get("renewTime")),
-        _integer(data.get("leaderTransitions")),
-    )
+    return _read(data, "leaderTransitions")
 
 
 def write_annotation(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]:
     """The Endpoints or ConfigMap *found* with *record* as its annotation."""
-    data = {
-        "holderIdentity": record.holder,
-        "leaseDurationSeconds": record.seconds,
-        "acquireTime": in_seconds(record.acquired),
-        "renewTime": in_seconds(record.renewed),
-        "leaderTransitions": record.transitions,
-    }
+    data = _written(record, in_seconds, "leaderTransitions")
     metadata = found.get("metadata") or {}
     annotations = {**(metadata.get("annotations") or {}), ANNOTATION: go_json(data).decode()}
     return {**found, "metadata": {**metadata, "annotations": annotations}}
@@ -94,23 +82,27 @@ def write_annotation(found: Mapping[str, Any], record: LeaseRecord) -> dict[str,
 
 def read_lease(found: Mapping[str, Any]) -> LeaseRecord:
     """The record in the spec of a Lease."""
-    spec = found.get("spec") or {}
-    return LeaseRecord(
-        str(spec.get("holderIdentity") or ""),
-        _integer(spec.get("leaseDurationSeconds")),
-        moment(spec.get("acquireTime")),
-        moment(spec.get("renewTime")),
-        _integer(spec.get("leaseTransitions")),
-    )
+    return _read(found.get("spec") or {}, "leaseTransitions")
 
 
 def write_lease(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]:
     """The Lease *found* with *record* as its spec."""
-    spec = {
-        "holderIdentity": record.holder,
-        "leaseDurationSeconds": record.seconds,
-        "acquireTime": in_micros(record.acquired),
-        "renewTime": in_micros(record.renewed),
-        "leaseTransitions": record.transitions,
-    }
-    return {**found, "spec": spec}
+    return {**found, "spec": _written(record, in_micros, "leaseTransitions")}
+
+
+# --- what both have -------------------------------------------------------------------------------------------------
+
+
+def _read(data: Mapping[str, Any], transitions: str) -> LeaseRecord:
+    """The record that *data* holds, with how often the leader changed under the key *transitions*."""
+    return LeaseRecord(
+        str(data.get("holderIdentity") or ""), _integer(data.get("leaseDurationSeconds")),
+        moment(data.get("acquireTime")), moment(data.get("renewTime")), _integer(data.get(transitions)),
+    )  # fmt: skip
+
+
+def _written(record: LeaseRecord, time: Callable[[datetime | None], str | None], transitions: str) -> dict[str, Any]:
+    return {
+        "holderIdentity": record.holder, "leaseDurationSeconds": record.seconds, "acquireTime": time(record.acquired),
+        "renewTime": time(record.renewed), transitions: record.transitions,
+    }  # fmt: skip

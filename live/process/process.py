@@ -9,15 +9,23 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 
+from ...api.objects import Pod
 from ...core.decision.decision import Decision
+from ...core.decision.extender import Extender
 from ...core.engine import Engine
+from ...exceptions import ExtenderError
+from ...extenders.extender import HttpExtender, binder_of
+from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
+from ..client.credentials import Access
 from ..client.measured import MeasuredTransport, ThrottledTransport
 from ..client.transport import Transport
-from ..eventlog.recorder import Recorder
+from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
 from ..leases.locks import make_lock
 from ..scheduler.dryrun import DryApi, DryRun, NoEvents
@@ -26,13 +34,13 @@ from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
 from ..scheduler.flags import RunSettings
 from ..scheduler.metrics import SchedulerMetrics
+from ..scheduler.runsettings import config_maps_of
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.serving import serve_endpoints
 from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
-from .binders import ExtenderBinder
 from .metering import Gauges, Metering
 
 __all__ = ["LeaderLostError", "Process"]
@@ -87,6 +95,13 @@ class Process:
             release = self.engine.release
             release = attrs.evolve(release, queue=attrs.evolve(release.queue, parked_at_most=self.settings.longest_parked))
             self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
+
+    @classmethod
+    async def of(cls, spec: SchedulerSpec, settings: RunSettings, access: Access, link: Transport, **more: Any) -> Process:
+        """The scheduler that *spec* makes, for the API server at the end of *link*, where its Policy may be; *more*: other fields."""
+        engine = spec.engine(await config_maps_of(spec, link))
+        host, name = urlsplit(access.server).netloc, min(spec.scheduler_names)
+        return cls(settings=settings, engine=engine, link=link, host=host, scheduler_name=name, **more)
 
     # --- life -------------------------------------------------------------------------------------------------------
 
@@ -207,3 +222,27 @@ async def _cancelled(*tasks: asyncio.Task[None]) -> None:
         task.cancel()
     with suppress(asyncio.CancelledError):
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@attrs.frozen
+class ExtenderBinder:
+    """A :class:`~..scheduler.bindings.PodBinder` of the extenders with a bind verb."""
+
+    extenders: Sequence[HttpExtender]
+
+    @classmethod
+    def of(cls, extenders: Sequence[Extender]) -> ExtenderBinder | None:
+        """That of *extenders*; None if none of them binds."""
+        found = [extender for extender in extenders if isinstance(extender, HttpExtender) and extender.is_binder]
+        return cls(found) if found else None
+
+    def binds(self, pod: Pod) -> bool:
+        """Whether one of them is interested in *pod*."""
+        return binder_of(self.extenders, pod) is not None
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind *pod* to a node. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
+        binder = binder_of(self.extenders, pod)
+        if binder is None:
+            raise ExtenderError(f"pod {pod.key}: got no extender that binds it, wanted one")
+        binder.bind(pod, node_name)

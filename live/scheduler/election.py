@@ -21,7 +21,7 @@ import attrs
 
 from ...exceptions import KubeclassicError
 from ..client.transport import TransportError
-from ..eventlog.recorder import Recorder
+from ..eventlog.reference import Recorder
 from ..leases.leaserecord import LeaseRecord
 from ..leases.locks import Lock, LockError, LockGoneError
 from ..settings.cells import LeaderCells

@@ -7,14 +7,18 @@ Upstream: cmd/kube-scheduler/app/server.go, k8s.io/apiserver/pkg/server/healthz.
 
 from __future__ import annotations
 
+import asyncio
+import cProfile
+import io
+import ipaddress
 import json
+import pstats
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
-from ..measures.profiling import is_loopback, profile_text, tasks_text
 from ..settings.cells import LiveRelease
 from .metrics import SchedulerMetrics
 
@@ -135,3 +139,46 @@ async def _profile(path: str, query: Mapping[str, list[str]], peer: str) -> Http
         return HttpReply(400, f'seconds: got "{written}", wanted a whole number from 1 to {LONGEST_PROFILE:g}\n')
     found = await profile_text(float(written))
     return HttpReply(409, "another profile is being taken\n") if found is None else HttpReply(200, found)
+
+
+SHOWN = 60
+"""How many functions a profile lists."""
+
+
+def is_loopback(address: str) -> bool:
+    """Whether *address* is one of this machine itself.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("::ffff:127.0.0.1"), is_loopback("10.0.0.1"), is_loopback("")
+    (True, True, True, False, False)
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
+
+
+async def profile_text(seconds: float) -> str | None:
+    """What the event loop's thread does in the next *seconds*, by time; None if a profile is being taken."""
+    profile = cProfile.Profile()
+    try:
+        profile.enable()
+    except ValueError:  # Another one is under way.
+        return None
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        profile.disable()
+    text = io.StringIO()
+    pstats.Stats(profile, stream=text).sort_stats("cumulative").print_stats(SHOWN)
+    return text.getvalue()
+
+
+def tasks_text() -> str:
+    """The tasks of the running loop with their stacks."""
+    text = io.StringIO()
+    tasks = sorted(asyncio.all_tasks(), key=lambda task: task.get_name())
+    for task in tasks:
+        task.print_stack(file=text)
+    return f"{len(tasks)} tasks\n\n{text.getvalue()}"

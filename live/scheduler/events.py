@@ -17,11 +17,10 @@ from collections.abc import Callable
 import attrs
 
 from ..client.transport import Request, Transport, TransportError
-from ..eventlog.clock import Stamp
 from ..eventlog.core import CoreEvents, CoreRecorder
 from ..eventlog.eventseries import SeriesEvents, SeriesRecorder
-from ..eventlog.recorder import Recorder
-from ..eventlog.sending import Sender
+from ..eventlog.reference import Recorder
+from ..eventlog.sending import Sender, Stamp
 from ..settings.cells import LiveRelease
 
 LOOK = 0.01

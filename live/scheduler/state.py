@@ -19,7 +19,7 @@ from ...core.queue.clock import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
-from ..eventlog.recorder import Recorder
+from ..eventlog.reference import Recorder
 from .observer import Observer
 from .writes.api import ClusterApi
 

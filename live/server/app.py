@@ -15,10 +15,9 @@ from starlette.types import Receive, Scope, Send
 from ...api.record import plain
 from ...exceptions import UnknownNameError
 from .answers import binding_result, to_json
-from .connectionguard import ConnectionGuard
+from .connectionguard import ConnectionGuard, Metrics
 from .extenderserver import ExtenderService
 from .limits import TOO_MANY, UNAVAILABLE, RequestLimiter, ServerLimits
-from .metrics import Metrics
 from .page import explanation_page
 from .reading import BindingArgs, RequestError
 from .worker import Worker

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -15,6 +16,8 @@ from ...api.objects import KubeObject, Node, Pod, PriorityClass
 from ...core.arrays.types import Rows
 from ...core.engine import Engine
 from ...core.run import Run
+from ...framework.schedulerspec import ConfigMaps
+from ...simulation.scenario import Scenario
 from .reading import UNPROCESSABLE, NodesAsked, RequestError, read_object
 
 Identity = tuple[str, str]
@@ -52,6 +55,15 @@ class ServedCluster:
 
     def __attrs_post_init__(self) -> None:
         self.run = Run(self.make_engine())
+
+    @classmethod
+    def of(cls, scenario: Scenario, make_engine: Callable[[ConfigMaps], Engine], defaults: bool) -> Self:
+        """The cluster of *scenario*; *make_engine* gets its ConfigMaps."""
+        made = cls(partial(make_engine, scenario.config_maps), defaults)
+        for item in (*scenario.objects, *scenario.pending):
+            made.put(item)
+        made.engine.warm()
+        return made
 
     @property
     def engine(self) -> Engine:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import os
 import signal
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,14 @@ class Listening:
         """The URL of the server, on *port*."""
         host = f"[{self.address}]" if ":" in self.address else self.address
         return f"{'http' if self.certificate is None else 'https'}://{host}:{port}"
+
+
+def read_token(file: Path) -> bytes:
+    """The token in *file*, without the line end. Raises :class:`ServeError`."""
+    token = file.read_bytes().strip()
+    if not token:
+        raise ServeError(f"{file}: got nothing, wanted a token")
+    return token
 
 
 def is_loopback(address: str) -> bool:
@@ -200,3 +209,10 @@ def make_server(app: ASGIApp, listening: Listening, on_ready: Callable[[str], No
         timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG, **tls,
     )  # fmt: skip
     return QuietServer(config, lambda: on_ready(url)), found
+
+
+def run_server(serving: Coroutine[Any, Any, bool]) -> bool:
+    """Serve until a signal ends it, on a loop of its own; the answer is that of *serving*."""
+    gc.collect()
+    gc.freeze()  # the cluster stays: to scan it again and again would delay answers
+    return asyncio.run(serving)

@@ -100,6 +100,16 @@ def _object(line: str) -> Json | None:
 
 
 @contextmanager
+def opponent_of(command: str | None, case: Json, path: Path | None) -> Iterator[Opponent | None]:
+    """The scheduler that *command* runs on *case*, which was read from *path*; None without a command."""
+    if command is None:
+        yield None
+        return
+    with as_file(case, path) as place:
+        yield Opponent(command, str(place), case["name"], case["version"])
+
+
+@contextmanager
 def as_file(case: Json, path: Path | None) -> Iterator[Path]:
     """The file that *case* was read from; one that was generated, or read from standard input, is written to a file for the block."""
     if path is not None and str(path) != "-":

@@ -10,7 +10,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,12 +18,14 @@ import numpy as np
 
 from ...api.reading.documents import parsed, read_documents
 from ...api.reading.formats.files import read_file
+from ...api.record import UNSET
 from ...core.decision.decision import Decision
 from ...core.run import Run
 from ...exceptions import ManifestError
 from ..conform import build, decisions, read_items
 from ..gcpause import settled
-from .measured import Stopwatch, Timing
+from .against import Opponent
+from .measured import BenchDocument, Stopwatch, Timing
 
 Json = dict[str, Any]
 
@@ -61,6 +63,45 @@ def read_hosts(path: Path, release: str) -> tuple[list[str], list[str | None]]:
         return pods, hosts[release] if isinstance(hosts, dict) else hosts
     except (ValueError, KeyError, TypeError):
         raise ManifestError(f'{path}: got no hosts of {release}, wanted {{"pods": [...], "hosts": [...]}}') from None
+
+
+# --- several runs ---------------------------------------------------------------------------------------------------
+
+
+def runs_of(
+    case: Json, engine_options: Mapping[str, Any], repeat: int = 5, opponent: Opponent | None = None,
+    on_run: Callable[[], None] = lambda: None,
+) -> list[Timing]:  # fmt: skip
+    """*case* timed several times, each time followed by a run of the *opponent*; *on_run* is called after each of ours."""
+    found = []
+    for _ in range(repeat):
+        found.append(time_once(case, engine_options))
+        on_run()
+        if opponent is not None:
+            opponent.run()
+    return found
+
+
+def document_of(
+    case: Json, runs: list[Timing], opponent: Opponent | None = None, read_seconds: float = 0.0, stream: IO[str] | None = None
+) -> BenchDocument:
+    """The best of *runs*, whose placements are written to *stream*; *read_seconds*: what it took to read the case."""
+    best, rates = best_of(runs), tuple(round(found.rate, 1) for found in runs)
+    write_seconds = seconds_to_write(best, stream)
+    p50, p90, p95, p99 = (round(found, 4) for found in best.latencies)
+    return BenchDocument(
+        case=case["name"], release=case["version"], nodes=best.nodes, pods=len(best.hosts),
+        scheduled=best.scheduled, cycles=best.cycles, cpu_seconds=round(best.cpu_seconds, 4),
+        wall_seconds=round(best.wall_seconds, 4), pods_per_s=round(best.rate, 1), p50_ms=p50, p90_ms=p90, p95_ms=p95, p99_ms=p99,
+        throughput=best.throughput, load_seconds=round(best.load_seconds + read_seconds, 3),
+        quick=best.quick, runs=rates, write_seconds=round(write_seconds, 4), peak_rss_mb=peak_rss_mb(),
+        calibration=calibration(), against=UNSET if opponent is None else opponent.beside(rates),
+    )  # fmt: skip
+
+
+def best_of(runs: Iterable[Timing]) -> Timing:
+    """The run with the most pods a second of processor time."""
+    return max(runs, key=lambda found: found.rate)
 
 
 # --- one run --------------------------------------------------------------------------------------------------------

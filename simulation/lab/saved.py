@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -15,6 +15,7 @@ from ...api.wire.ownfields import current_manifest
 from ..scenario import Scenario
 from .labconfiguration import LabConfiguration
 from .material import Material
+from .session import Session
 from .source import PROVIDER, Json
 from .workbench import LabState
 
@@ -29,6 +30,9 @@ GROUPS = {
 CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
 """What the scheduler reads of these are selectors; as manifests they are workloads, which make pods."""
 VERSIONS = {kind: version for version, kinds in GROUPS.items() for kind in kinds}
+Saved = tuple[str, str, str]
+"""Name, media type, text."""
+YAML, JSON, PLAIN, HTML = "application/yaml", "application/json", "text/plain", "text/html"
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -41,6 +45,21 @@ class Given:
     """More files of waiting pods."""
     words: tuple[str, ...] = ()
     """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
+
+
+def saves(session: Session, given: Given, report: Callable[[], Saved]) -> dict[str, Callable[[], Saved]]:
+    """What makes the files of the current state, by name; *report* makes the page."""
+    return {
+        "rules": lambda: _rules_saved(session.state.configuration),
+        "scenario": lambda: (SCENARIO_FILE, YAML, scenario_file(session.bench.scenario(session.state))),
+        "report": report,
+        "command": lambda: ("lab-command.sh", PLAIN, commands(session.state, session.material, given)),
+    }
+
+
+def _rules_saved(configuration: LabConfiguration) -> Saved:
+    name, text = rules_file(configuration)
+    return name, JSON if name.endswith(".json") else YAML, text
 
 
 def rules_file(configuration: LabConfiguration) -> tuple[str, str]:

@@ -23,10 +23,10 @@ import msgspec
 
 from kubeclassic.api.load import load_documents
 from kubeclassic.api.reading.documents import Document
-from kubeclassic.cli.running.lab.app import LabApp
+from kubeclassic.cli.lab import lab_app
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.live.server.worker import Worker
+from kubeclassic.live.server.labapp import LabApp
 from kubeclassic.simulation.bench.bench import calibration
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.material import Material
@@ -67,18 +67,18 @@ def pod(name: str, draw: random.Random, on: str = "") -> Json:
 def lab(files: Files, release: str) -> LabApp:
     """A lab on *files*."""
     session = Session.begin(Material(files), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
-    return LabApp(session=session, given=Given(("cluster/",)), token="token", worker=Worker())
+    return lab_app(session, Given(("cluster/",)), token="token")
 
 
 def measured(app: LabApp, repeat: int) -> tuple[list[float], list[int], int]:
     """Milliseconds of processor time and bytes of *repeat* moves, after a first one that is not counted; and the pods that moved last."""
-    first = app.look({})
+    first = app.questions.look({})
     rule = RULE[first["session"]["profiles"]]
     seen = {"seen": first["session"]["number"], "plot": first["plot"]["number"]}
     times, sizes, moved = [], [], 0
     for number in range(repeat + 1):
         began = time.process_time()
-        found = app.do({"do": "weight", "rule": rule, "weight": WEIGHTS[number % 2], **seen})
+        found = app.questions.do({"do": "weight", "rule": rule, "weight": WEIGHTS[number % 2], **seen})
         body = msgspec.json.encode(found)
         moved = found["difference"]["counts"]["moved"]
         times.append(1000 * (time.process_time() - began))
@@ -115,7 +115,7 @@ def drawn(app: LabApp, repeat: int) -> list[float]:
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.goto(f"http://127.0.0.1:{place.getsockname()[1]}/token/")
         page.wait_for_selector("body[data-state]")
-        rule = RULE[app.session.state.configuration.runs_profiles]
+        rule = RULE[app.questions.session.state.configuration.runs_profiles]
         found = [page.evaluate(SLIDE, [rule, WEIGHTS[number % 2]]) for number in range(repeat + 1)]
         browser.close()
         server.should_exit = True

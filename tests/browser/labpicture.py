@@ -23,17 +23,15 @@ from tests.browser.chromium import Chromium, Visits
 
 def main(file: Path) -> None:
     """Write the picture."""
-    from kubeclassic.cli.running.lab.app import LabApp
-    from kubeclassic.live.server.worker import Worker
-    from tests.support.labbuild import GIVEN, session
+    from tests.support.labbuild import lab_app
 
-    app, chromium = LabApp(session=session(), given=GIVEN, token="token", worker=Worker()), Chromium()
+    app, chromium = lab_app(), Chromium()
     with socket.create_server(("127.0.0.1", 0)) as place:
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
         thread.start()
-        with chromium.in_use() as browser:
-            _take(Visits(browser), f"http://127.0.0.1:{place.getsockname()[1]}/token/", file)
+        with chromium.in_use() as visits:
+            _take(visits, f"http://127.0.0.1:{place.getsockname()[1]}/token/", file)
         server.should_exit = True
         thread.join(10)
     chromium.stop()
@@ -51,7 +49,6 @@ def _take(visits: Visits, url: str, file: Path) -> None:
     page.wait_for_selector("#why .note")
     page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=file)
-    visits.close()
 
 
 if __name__ == "__main__":

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-from kubeclassic.live.server.worker import Worker
 from tests.browser.chromium import Visits
 from tests.browser.looking import headings, outside, serious_faults
-from tests.support.labbuild import GIVEN, Fates, by_function, fates, session
+from tests.support.labbuild import Fates, by_function, fates, lab_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from kubeclassic.cli.running.lab.app import LabApp
+    from kubeclassic.live.server.labapp import LabApp
+    from kubeclassic.simulation.lab.session import Session
 
 MOVES, SEED = 50, 15
 SLIDE = """([rule, weight]) => {
@@ -52,22 +52,25 @@ class Running:
     app: LabApp
     url: str
 
+    @property
+    def session(self) -> Session:
+        """What the page looks at."""
+        return self.app.questions.session
+
     def shows(self, page: Page) -> Fates:
         """Where the page shows the pods that wait."""
         return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
 
     def settled(self, page: Page) -> None:
         """Wait until the page shows the current state."""
-        page.wait_for_function("number => document.body.dataset.state === String(number)", arg=self.app.session.state.number)
+        page.wait_for_function("number => document.body.dataset.state === String(number)", arg=self.session.state.number)
 
 
 @pytest.fixture
 def lab() -> Iterator[Running]:
     """A lab on the example cluster."""
     uvicorn = pytest.importorskip("uvicorn")
-    from kubeclassic.cli.running.lab.app import LabApp
-
-    app = LabApp(session=session(), given=GIVEN, token="token", worker=Worker())
+    app = lab_app()
     with socket.create_server(("127.0.0.1", 0)) as place:
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none", access_log=False))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
@@ -89,16 +92,16 @@ class TestSliders:
     def test_fifty_random_moves(self, lab: Running, visit: Visits) -> None:
         """After each of fifty random moves of sliders the page shows every pod where ``simulate`` puts it with that Policy."""
         page, draw = opened(lab, visit), random.Random(SEED)
-        rules = [rule["name"] for rule in lab.app.session.record()["scorers"]]
+        rules = [rule["name"] for rule in lab.session.record()["scorers"]]
         for number in range(MOVES):
             rule, weight = draw.choice(rules), draw.randrange(21)
-            before = lab.app.session.state.configuration
+            before = lab.session.state.configuration
             page.evaluate(SLIDE, [rule, weight])
             if dict(before.weights).get(rule, 1) != weight:
                 page.wait_for_function("before => document.lab.line.busy === false && document.lab.line.waiting.length === 0", arg=number)
             lab.settled(page)
-            assert lab.app.session.record()["weights"].get(rule, weight) == weight
-            assert lab.shows(page) == by_function(lab.app.session)
+            assert lab.session.record()["weights"].get(rule, weight) == weight
+            assert lab.shows(page) == by_function(lab.session)
 
     def test_other_moves(self, lab: Running, visit: Visits) -> None:
         """A switch, a release, a percentage, an edit, undo and redo show what the session holds, and say it in words."""
@@ -106,7 +109,7 @@ class TestSliders:
         page.click("#filters >> xpath=.. >> summary")
         page.click("input[data-rule=GeneralPredicates]")
         page.wait_for_selector("body[data-state='1']")
-        told = lab.app.session.difference("step")
+        told = lab.session.difference("step")
         assert told is not None
         assert page.inner_text("#verdict").lower() == told.words.lower()
         page.select_option("#source select >> nth=0", "1.12")
@@ -114,12 +117,12 @@ class TestSliders:
         page.fill("#cluster textarea", "pod shop/* requests.cpu=2")
         page.press("#cluster textarea", "Enter")
         page.wait_for_selector("body[data-state='3']")
-        assert lab.shows(page) == fates(lab.app.session)
+        assert lab.shows(page) == fates(lab.session)
         page.click("#undo")
         page.wait_for_selector("body[data-state='2']")
         page.keyboard.press("Control+Shift+Z")
         page.wait_for_selector("body[data-state='3']")
-        assert lab.shows(page) == fates(lab.app.session)
+        assert lab.shows(page) == fates(lab.session)
 
     def test_an_error_stands_at_its_field(self, lab: Running, visit: Visits) -> None:
         """What cannot be done is told beside the field; the text that was typed stays."""
@@ -140,9 +143,9 @@ class TestParts:
         page.click("#list .labrows .link >> nth=1")
         page.wait_for_selector("#why .matrix")
         pod = page.inner_text("#why h3 >> nth=0")
-        host = lab.app.session.answer.host_of(pod)
+        host = lab.session.answer.host_of(pod)
         assert page.inner_text("#why tr.winner button") == host
-        page.focus("#maps canvas")
+        page.focus("#maps .groups")
         page.keyboard.press("End")
         page.keyboard.press("Enter")
         page.wait_for_selector("#why .note")
@@ -166,7 +169,7 @@ class TestParts:
         page.evaluate(SLIDE, ["MostRequestedPriority", 20])
         page.wait_for_selector("body[data-state='1']")
         page.select_option("#mapbar select >> nth=1", "A|now")
-        page.wait_for_function("document.querySelectorAll('#maps canvas').length === 2")
+        page.wait_for_function("document.querySelectorAll('#maps .groups').length === 2")
         assert page.inner_text("#numbers").startswith("Compared with pin A")
         assert page.evaluate("document.lab.model.others.get('A').number") == 0
 
@@ -176,7 +179,7 @@ class TestParts:
         page.click("text=Replay it on its clock")
         page.wait_for_selector("#clock .event")
         page.click("button[title='To the end']")
-        film = lab.app.films[0]
+        film = lab.app.questions.films[0]
         left = {pod: node for _, event, pod, node, *_ in film.events if event == "Scheduled"}
         shown = dict(page.evaluate(MOMENT))
         assert {pod: shown[pod] for pod in left} == left
@@ -194,7 +197,7 @@ class TestParts:
         second.wait_for_selector("body[data-state='0']")
         first.evaluate(SLIDE, ["MostRequestedPriority", 20])
         second.wait_for_selector("body[data-state='1']")
-        assert lab.shows(second) == fates(lab.app.session)
+        assert lab.shows(second) == fates(lab.session)
 
 
 class TestLooks:

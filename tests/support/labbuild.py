@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
@@ -26,6 +26,9 @@ from tests.conftest import ROOT
 from tests.support.build import Json
 from tests.support.townforms import machine, person
 
+if TYPE_CHECKING:
+    from kubeclassic.live.server.labapp import LabApp
+
 EXAMPLE = ROOT / "examples" / "cluster"
 GIVEN = Given(("examples/cluster",))
 Fates = dict[str, tuple[str | None, str]]
@@ -35,6 +38,13 @@ Fates = dict[str, tuple[str | None, str]]
 def session(path: Path = EXAMPLE, release: str = "1.15") -> Session:
     """A session on the manifests at *path*."""
     return Session.begin(Material(Files.read([path])), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
+
+
+def lab_app(token: str = "token") -> LabApp:
+    """The lab's application on the example cluster."""
+    from kubeclassic.cli.lab import lab_app as app_of
+
+    return app_of(session(), GIVEN, token=token)
 
 
 def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Session:

@@ -92,7 +92,7 @@ class ClusterMap:
         ]
         labels = {label: _numbered(values) for label, values in self.labels.items()}
         choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.colours)}
-        return {"nodes": list(self.nodes), "labels": labels, **choices, "sides": sides, "names": list(names), "levels": LEVELS}
+        return {"nodes": list(self.nodes), "labels": labels, **choices, "sides": sides, "names": list(names)}
 
     # --- what shows before scripts run ------------------------------------------------------------------------------
 

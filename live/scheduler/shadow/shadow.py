@@ -8,6 +8,7 @@ of the cluster: a pod is different if none of these makes it the same. What is s
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
@@ -15,9 +16,13 @@ from math import inf
 import attrs
 
 from ....api.objects import KubeObject, Pod
+from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
-from ..state import LiveState
+from ...client.transport import Transport
+from ..dryrun import DryApi, NoEvents
+from ..following import follow
+from ..state import LiveClocks, LiveState
 from .backlog import Backlog
 from .judging import PodJudgement, ShadowAgreement
 from .shadowtrials import JudgedStep, ShadowTrial, ShadowTrials, message
@@ -296,3 +301,14 @@ class Shadow:
 
     def _now(self) -> float:
         return self.state.times.now()
+
+
+async def shadowed(
+    engine: Engine, scheduler_name: str, transport: Transport, tell: Callable[[PodJudgement], None],
+    *, seconds: float | None = None, say: Callable[[str], None], warn: Callable[[str], None],
+) -> ShadowAgreement:  # fmt: skip
+    """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some seconds."""
+    clocks = LiveClocks(asyncio.get_running_loop().time, time.time)
+    shadow = Shadow(LiveState(engine, DryApi(), NoEvents(), clocks, scheduler_name, report=warn), tell)
+    await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, say=say, warn=warn)
+    return shadow.tally

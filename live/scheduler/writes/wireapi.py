@@ -10,14 +10,14 @@ from typing import Any
 
 import attrs
 
-from ....api.objects import KubeObject, Pod, ResourceClaim
+from ....api.objects import KubeObject, PersistentVolume, Pod, ResourceClaim
 from ....api.reading.decode import decode_kind
 from ....api.wire.claimjson import with_finalizers, with_status
+from ....api.wire.goform import go_form
 from ....exceptions import ManifestError
 from ...client.api import Api
 from ...client.resources import PODS, Resource, resource
 from ...client.transport import REFUSED, TransportError
-from . import bodies
 from .api import ApiError, Json, NoAnswer
 
 CONFLICT, CONFLICTS = 409, 5
@@ -34,7 +34,7 @@ class WireApi:
     """The API group and version in which claims to devices are written."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
-        await _answer(self.api.bind(pod.namespace, pod.name, bodies.binding(pod, node_name)))
+        await _answer(self.api.bind(pod.namespace, pod.name, _binding(pod, node_name)))
 
     async def read_pod(self, pod: Pod) -> Pod:
         found = _decoded("Pod", await _answer(self.api.get(PODS, pod.namespace, pod.name)))
@@ -42,7 +42,7 @@ class WireApi:
         return found
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
-        body = bodies.pod_with_status(pod, status, self.version, node_name)
+        body = _pod_with_status(pod, status, self.version, node_name)
         await _answer(self.api.update_status(PODS, pod.namespace, pod.name, body))
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
@@ -52,7 +52,7 @@ class WireApi:
         await _answer(self.api.delete(PODS, pod.namespace, pod.name))
 
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
-        body = bodies.volume(item, claim, self.version)
+        body = _volume(item, claim, self.version)
         return _decoded(item.kind, await _answer(self.api.update(resource(item.kind), item.namespace, item.name, body)))
 
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
@@ -98,3 +98,47 @@ def _decoded(kind: str, document: Any) -> KubeObject:
         raise ApiError(200, "", str(error)) from error
     assert found is not None
     return found
+
+
+DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
+
+
+def _binding(pod: Pod, node_name: str) -> Json:
+    """A Binding of *pod* to a node; the UID keeps it from another pod of the same name."""
+    uid = {"uid": pod.metadata.uid} if pod.metadata.uid else {}
+    metadata = {"name": pod.name, "namespace": pod.namespace, **uid, "creationTimestamp": None}
+    return {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": node_name}}
+
+
+def _pod_with_status(pod: Pod, status: Json, version: str, node_name: str = "") -> Json:
+    """The whole *pod* with another *status*.
+
+    Upstream: the pod that failed to be bound has the node that it was assumed on; the server ignores it in an update of the status.
+    """
+    manifest = dict(pod.manifest or {})
+    if node_name:
+        manifest["spec"] = {**(manifest.get("spec") or {}), "nodeName": node_name}
+    return _typed("Pod", {**manifest, "status": status}, version)
+
+
+def _volume(item: KubeObject, claim: KubeObject | None, version: str) -> Json:
+    """A volume that *claim* gets, or, without one, a claim that chose its node."""
+    manifest = dict(item.manifest or {})
+    manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
+    if isinstance(item, PersistentVolume) and claim is not None:
+        manifest["spec"] = {**(manifest.get("spec") or {}), "claimRef": _claim_reference(item, claim)}
+    return _typed(item.kind, manifest, version)
+
+
+def _claim_reference(item: PersistentVolume, claim: KubeObject) -> Json:
+    """The reference that is there if it has the claim's UID, else a new one."""
+    there: Json = dict(((item.manifest or {}).get("spec") or {}).get("claimRef") or {})
+    if there.get("uid") == claim.metadata.uid and there.get("name") == claim.name and there.get("namespace") == claim.namespace:
+        return there
+    metadata = claim.metadata
+    reference = {"kind": claim.kind, "namespace": claim.namespace, "name": claim.name, "uid": metadata.uid, "apiVersion": "v1"}
+    return reference | {"resourceVersion": metadata.resource_version}
+
+
+def _typed(kind: str, manifest: Mapping[str, Any], version: str) -> Json:
+    return {"kind": kind, "apiVersion": "v1", **go_form(kind, manifest, version)}

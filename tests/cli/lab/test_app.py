@@ -12,13 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from kubeclassic.cli.running.lab.app import LabApp
-from kubeclassic.live.server.worker import Worker
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
-from tests.support.labbuild import EXAMPLE, GIVEN, session
+from tests.support.labbuild import EXAMPLE, lab_app
 from tests.support.program import command
 
 TOKEN, PORT = "token", 8123
@@ -29,7 +27,7 @@ class Page:
     """Asks a lab as its page does."""
 
     def __init__(self) -> None:
-        self.app = LabApp(session=session(), given=GIVEN, token=TOKEN, worker=Worker())
+        self.app = lab_app(TOKEN)
 
     async def request(self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> httpx.Response:
         """The answer to a request."""

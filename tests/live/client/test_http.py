@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.access import Access
-from kubeclassic.live.client.credentials import TokenFile, password, token
+from kubeclassic.live.client.credentials import Access, TokenFile, password, token
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError

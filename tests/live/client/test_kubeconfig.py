@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.client.access import KubeconfigError
+from kubeclassic.live.client.credentials import KubeconfigError
 from kubeclassic.live.client.kubeconfig import in_cluster, read_kubeconfig
 from tests.support.kubeconfigs import kubeconfig
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import attrs
 
-from kubeclassic.cli.engines.setup import Setup
-from kubeclassic.cli.running.live.runsettings import settings_of
+from kubeclassic.framework.options import options_of
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.process.process import Process
+from kubeclassic.live.scheduler.runsettings import settings_of
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import Flavour
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
@@ -60,11 +61,11 @@ class Site(World):
         given = {LIVE_RELEASES[self.release].serving.port_flag.replace("-", "_"): "0"} | flags
         if self.release not in ("1.12", "1.13"):
             given = dict([LOCK]) | given
-        setup = Setup({"release": self.release})
-        setup, settings = settings_of(setup, {key.replace("_", "-"): value for key, value in given.items()}, None, is_dry=is_dry)
+        flags = {key.replace("_", "-"): value for key, value in given.items()}
+        options, settings = settings_of(options_of({"release": self.release}), flags, is_dry=is_dry)
         transport = StoreTransport(self.store, faults, records=True)
         process = Process(
-            settings=settings, engine=setup.spec.engine(), link=transport, host="there", is_dry=is_dry,
+            settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, host="there", is_dry=is_dry,
             wall=lambda: EPOCH + loop.time(), identity=name,
         )  # fmt: skip
         end = asyncio.Event()

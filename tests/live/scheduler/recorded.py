@@ -19,10 +19,9 @@ from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request, Transport
-from kubeclassic.live.eventlog.recorder import Recorder
-from kubeclassic.live.eventlog.reference import About
+from kubeclassic.live.eventlog.reference import About, Recorder
 from kubeclassic.live.informers.informers import Informers, retries_of
-from kubeclassic.live.process.binders import ExtenderBinder
+from kubeclassic.live.process.process import ExtenderBinder
 from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from kubeclassic.cli.console.endings import BAD_INPUT, status_of
-from kubeclassic.cli.engines.setup import Setup
-from kubeclassic.cli.running.live.run import RunOptions, scheduled
-from kubeclassic.cli.running.live.runsettings import config_maps_of, settings_of
 from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.live.client.access import Access
+from kubeclassic.framework.options import options_of
+from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.client.transport import Transport
+from kubeclassic.live.process.process import Process
+from kubeclassic.live.scheduler.runsettings import config_maps_of, settings_of
 from tests.apiserver.resources import OLD_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport
@@ -39,8 +39,8 @@ def test_it_is_read_once(shared: Path) -> None:
     used: list[Engine] = []
 
     async def make(link: Transport) -> Engine:
-        setup = Setup({"release": "1.15", "policy_configmap": "scheduler-policy"})
-        used.append(setup.spec.engine(await config_maps_of(setup.spec, link)))
+        spec = SchedulerSpec.of(options_of({"release": "1.15", "policy_configmap": "scheduler-policy"}))
+        used.append(spec.engine(await config_maps_of(spec, link)))
         return used[-1]
 
     played = play(file, make)
@@ -55,11 +55,11 @@ def test_without_it_the_scheduler_ends(shared: Path) -> None:
     """It asks for the ConfigMap and nothing else, and ends with the original's message; the status is 2, as for all bad input."""
     recorded = exchanges(scenario_file(shared, "1.15.5", MISSING))
     message = next(one["log"] for one in recorded if "log" in one)[-1]
-    setup, settings = settings_of(Setup({"release": "1.15", "policy_configmap": "nosuch"}), {}, None, is_dry=False)
+    options, settings = settings_of(options_of({"release": "1.15", "policy_configmap": "nosuch"}), {})
     link = StoreTransport(Store(OLD_SERVER), records=True)
 
     async def run() -> None:
-        await scheduled(RunOptions(setup=setup, settings=settings, access=Access(server="http://there")), link, asyncio.Event())
+        await Process.of(SchedulerSpec.of(options), settings, Access(server="http://there"), link)
 
     with pytest.raises(PolicyError) as found:
         run_virtually(run())

@@ -12,8 +12,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.eventlog.recorder import Recorder
-from kubeclassic.live.eventlog.reference import Reference, reference
+from kubeclassic.live.eventlog.reference import Recorder, Reference, reference
 from kubeclassic.live.eventlog.sending import MOST_TRIES
 from kubeclassic.live.scheduler.events import Events, connect_events
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES

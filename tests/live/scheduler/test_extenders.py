@@ -16,7 +16,7 @@ from kubeclassic.extenders.post import PostError, PostReply
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of
-from kubeclassic.live.process.binders import ExtenderBinder
+from kubeclassic.live.process.process import ExtenderBinder
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes.wireapi import WireApi

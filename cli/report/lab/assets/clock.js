@@ -1,6 +1,6 @@
 // The scenario on its clock: a replay that was written down, played forward, back, to any time.
 import { ask } from "./api.js";
-import { Placement } from "./model.js";
+import { Placement, indexed } from "./model.js";
 const { make, format } = kubeclassic;
 
 const LEAVES = new Set(["Finished", "Deleted", "Evicted", "Preempted", "NodeLost"]);
@@ -47,11 +47,9 @@ export class Clock {
   /** The plot with the pods and nodes that come later, and marks of placements every so many events, so that going back is quick. */
   prepare() {
     const plot = this.lab.model.plot, more = (found, made) => Object.entries(found).map(made);
-    this.plot = { ...plot,
+    this.plot = indexed({ ...plot,
       pods: [...plot.pods, ...more(this.film.pods, ([key, requests]) => [key, requests, 0, -1])],
-      nodes: [...plot.nodes, ...more(this.film.nodes, ([name, had]) => [name, plot.labels.map(() => null), had.slice(0, -1), had.at(-1) ?? 0, false, []])] };
-    this.podAt = new Map(this.plot.pods.map((pod, at) => [pod[0], at]));
-    this.nodeAt = new Map(this.plot.nodes.map((node, at) => [node[0], at]));
+      nodes: [...plot.nodes, ...more(this.film.nodes, ([name, had]) => [name, plot.labels.map(() => null), had.slice(0, -1), had.at(-1) ?? 0, false, []])] });
     const first = new Int32Array(this.plot.pods.map((pod) => pod[3]));
     this.kept = [first];
   }
@@ -60,8 +58,8 @@ export class Clock {
     const EVERY = 500;
     let from = Math.min(Math.floor(at / EVERY), this.kept.length - 1), hosts = Int32Array.from(this.kept[from]);
     for (let index = from * EVERY; index < at; index += 1) {
-      const [, event, pod, node] = this.film.events[index], which = this.podAt.get(pod);
-      if (which !== undefined && event === "Scheduled") hosts[which] = this.nodeAt.get(node) ?? -1;
+      const [, event, pod, node] = this.film.events[index], which = this.plot.podAt.get(pod);
+      if (which !== undefined && event === "Scheduled") hosts[which] = this.plot.nodeAt.get(node) ?? -1;
       else if (which !== undefined && LEAVES.has(event)) hosts[which] = -1;
       if ((index + 1) % EVERY === 0 && this.kept.length === (index + 1) / EVERY) this.kept.push(Int32Array.from(hosts));
     }
@@ -80,7 +78,7 @@ export class Clock {
     this.event.textContent = event ? `${this.at} of ${format.count(this.film.events.length)}: ${event[0]} s, ${event[1]} ${event[2]} ${event[3] ? `on ${event[3]}` : ""} ${event[4]}` : "Before the first event";
     this.ask.hidden = !event || !["Scheduled", "FailedScheduling"].includes(event[1]);
     const marks = new Map();
-    if (event && event[3] && this.nodeAt.has(event[3])) marks.set(this.nodeAt.get(event[3]), event[1] === "Scheduled" ? { plus: 1, minus: 0 } : LEAVES.has(event[1]) ? { plus: 0, minus: 1 } : { plus: 0, minus: 0 });
+    if (event && event[3] && this.plot.nodeAt.has(event[3])) marks.set(this.plot.nodeAt.get(event[3]), event[1] === "Scheduled" ? { plus: 1, minus: 0 } : LEAVES.has(event[1]) ? { plus: 0, minus: 1 } : { plus: 0, minus: 0 });
     this.lab.showMoment(placement, marks);
     if (this.at === this.film.events.length) this.stop();
   }

@@ -1,5 +1,5 @@
 // The configuration: release, source of the rules, sliders of weights, switches of filters, settings.
-const { make } = kubeclassic;
+const { make, options } = kubeclassic;
 
 const LINEAR = 20;
 
@@ -134,14 +134,4 @@ export class Controls {
     const off = rules.filter((rule) => rule.on !== rule.default).length;
     document.getElementById("filtered").textContent = off ? `${off} moved` : `${rules.filter((rule) => rule.on).length} on`;
   }
-}
-
-/** Puts choices into a select, keeping it quiet where nothing changed. */
-export function options(select, pairs, now) {
-  const key = JSON.stringify(pairs);
-  if (select.dataset.key !== key) {
-    select.replaceChildren(...pairs.map(([value, text]) => make("option", { value }, text)));
-    select.dataset.key = key;
-  }
-  select.value = now;
 }

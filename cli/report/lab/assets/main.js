@@ -2,13 +2,12 @@
 import { Line, Trouble, ask, fileOf } from "./api.js";
 import { Clock } from "./clock.js";
 import { Cluster } from "./cluster.js";
-import { Controls, options } from "./controls.js";
+import { Controls } from "./controls.js";
 import { Lists } from "./lists.js";
-import { NodeMap } from "./map.js";
-import { Model } from "./model.js";
+import { Model, mapData } from "./model.js";
 import { PINS, Pins } from "./pins.js";
 import { Why } from "./why.js";
-const { make, format } = kubeclassic;
+const { make, options, format } = kubeclassic;
 
 const SAVES = { rules: "Policy or profile", scenario: "Scenario: manifests after the edits", report: "Report: one page", command: "Commands that give this placement" };
 const place = (id) => document.getElementById(id);
@@ -19,14 +18,11 @@ class Lab {
     this.line = new Line();
     this.chosen = { pod: null, node: null };
     this.moment = null;
-    this.maps = [];
     this.setUpBar();
     this.parts = { controls: new Controls(this), cluster: new Cluster(this), lists: new Lists(this), why: new Why(this), pins: new Pins(this), clock: new Clock(this) };
     this.setUpTop();
     this.channel = new BroadcastChannel(`kubeclassic-lab-${location.pathname}`);
     this.channel.onmessage = () => this.look();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawMaps());
-    place("theme").addEventListener("click", () => this.drawMaps());
   }
 
   get placement() { return this.moment?.placement ?? this.model.placement; }
@@ -95,9 +91,6 @@ class Lab {
     place("undo").disabled = session.at === 0;
     place("redo").disabled = session.at === session.history.length - 1;
     options(place("history"), session.history.map((one, at) => [String(at), `${at}: ${one.did}`]), String(session.at));
-    options(this.label, [["", "nothing"], ...plot.labels.map((one) => [one, one])], plot.labels.includes(this.label.value) ? this.label.value : this.label.dataset.key ? "" : plot.labels[0] ?? "");
-    const resources = [...plot.resources.map((one) => one.name), "pods"];
-    options(this.resource, resources.map((one) => [one, one]), resources.includes(this.resource.value) ? this.resource.value : resources[0]);
     this.showViews(session);
     parts.controls.show(session);
     parts.cluster.show(session, plot);
@@ -117,25 +110,10 @@ class Lab {
     if (!this.model.plot) return;
     const titles = { now: "Now", A: "Pin A", B: "Pin B" }, wanted = this.view.value.split("|");
     const sides = wanted.map((name) => ({ name, placement: name === "now" ? this.placement : this.model.others.get(name)?.placement })).filter((side) => side.placement);
-    const key = sides.map((side) => side.name).join("|");
-    if (this.mapKey !== key) {
-      this.mapKey = key;
-      for (const map of this.maps) map.remove();
-      const listeners = { chosen: (at) => this.chooseNode(this.placement.plot.nodes[at][0]), told: (words) => this.tell(words) };
-      this.maps = sides.map((side) => new NodeMap(place("maps"), sides.length > 1 ? titles[side.name] : "", listeners));
-    }
-    sides.forEach((side, at) => this.maps[at].show({ placement: side.placement, resource: this.resource.value, label: this.label.value, word: this.word.value.toLowerCase(), node: this.chosen.node,
-      marks: this.moment ? this.moment.marks : side.name === "now" ? this.model.marks : null }));
-    this.legend();
-  }
-
-  legend() {
-    place("legend").replaceChildren(make("span", {}, `Colour: the share of ${this.resource.value} in use, 0 % `), make("span", { class: "scale" }, Array.from({ length: 11 }, (_, at) => make("span", { class: `u${at}` }))),
-      make("span", {}, " 100 %"), make("span", { class: "scale" }, make("span", { class: "u11" })), make("span", {}, " more. Frame: "), make("b", { class: "came" }, "pods came"), " ", make("b", { class: "left" }, "left"), " ", make("b", { class: "both" }, "both"), ". Stripe: cordoned.");
-  }
-
-  tell(words) {
-    place("told").replaceChildren(...(words ? [make("b", {}, words.name), `: ${words.text}. ${words.pods}`] : ["Point at a node, or use the arrow keys on the map. Enter chooses it."]));
+    const data = mapData(sides.map(({ name, placement }) => ({ placement, title: sides.length > 1 ? titles[name] : "",
+      marks: this.moment ? this.moment.marks : name === "now" ? this.model.marks : null })), this.chosen.node);
+    if (this.map) this.map.show(data);
+    else this.map = new kubeclassic.ClusterMap(place("map"), data, (node) => this.chooseNode(this.map.data.nodes[node]));
   }
 
   showMoment(placement, marks) {
@@ -190,10 +168,6 @@ class Lab {
     options(this.against, [["step", "the step before"]], "step");
     this.view = select("View", () => this.drawMaps());
     options(this.view, [["now", "one map"]], "now");
-    this.label = select("Group by", () => this.drawMaps());
-    this.resource = select("Colour by", () => this.drawMaps());
-    this.word = make("input", { type: "search", oninput: () => this.drawMaps() });
-    bar.append(make("label", { class: "search" }, "Mark nodes or pods by name", this.word));
   }
 
   setUpTop() {

@@ -106,3 +106,28 @@ export class Model {
     return host < 0 ? "" : this.plot.nodes[host][0];
   }
 }
+
+/** What the map is to show of *sides*, {title, placement, marks}: the nodes of the last one, and then those that only others have. */
+export function mapData(sides, chosen) {
+  const { plot } = sides.at(-1).placement, nodeAt = new Map();
+  for (const { placement } of [...sides].reverse()) for (const [name] of placement.plot.nodes) if (!nodeAt.has(name)) nodeAt.set(name, nodeAt.size);
+  const nodes = [...nodeAt.keys()], resources = [...plot.resources.map((one) => one.name), "pods"];
+  let names = [];
+  const side = ({ title, placement, marks }) => {
+    const own = placement.plot, first = names.length, at = own === plot ? nodes.map((_, node) => (node < plot.nodes.length ? node : undefined)) : nodes.map((name) => own.nodeAt.get(name));
+    const each = (made, none) => at.map((node) => (node === undefined ? none : made(node)));
+    const thousandths = (share) => (share === null ? -1 : Math.round(1000 * share));
+    names = names.concat(own.pods.map(([pod]) => pod));
+    return { title, changes: marks,
+      uses: Object.fromEntries(resources.map((resource) => [resource, each((node) => thousandths(placement.share(node, resource)), -1)])),
+      pods: each((node) => placement.podsOn[node].map((pod) => first + pod), []),
+      states: each((node) => (own.nodes[node][4] ? "cordoned" : ""), "not there"),
+      notes: each((node) => { const [, , , places, , taints] = own.nodes[node]; return `room for ${places} pods${taints.length ? `; taints ${taints.join(", ")}` : ""}`; }, "") };
+  };
+  const labels = plot.labels.map((label, which) => {
+    const values = nodes.map((_, node) => plot.nodes[node]?.[1][which] ?? ""), texts = [...new Set(values)];
+    return [label, { texts, values: values.map((value) => texts.indexOf(value)) }];
+  });
+  return { nodes, labels: Object.fromEntries(labels), groupBy: plot.labels[0] ?? "", resources, colours: { cordoned: "var(--near)" },
+    sides: sides.map(side), chosen: nodeAt.get(chosen), get names() { return names; } };
+}

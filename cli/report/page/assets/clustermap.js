@@ -1,65 +1,98 @@
 "use strict";
 // Nodes as squares: for the width that there is, grouped by a label, coloured by a resource; pointing or arrow keys tell a node.
 (() => {
-  const { make, coloured, start, format } = kubeclassic;
-  const GAP = 2, MOST_PODS = 12;
-  const SVG = "http://www.w3.org/2000/svg";
+  const { make, coloured, options, start, format } = kubeclassic;
+  const GAP = 2, SMALLEST = 8, GREATEST = 46, NAMED = 38, NAMED_WIDTH = 118, CAPTION = 28, BETWEEN = 18, LEVELS = 12, MOST_PODS = 12;
+  const SVG = "http://www.w3.org/2000/svg", pen = document.createElement("canvas").getContext("2d");
 
-  function drawn(tag, attributes) {
+  function drawn(tag, attributes, text = "") {
     const made = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.textContent = text;
     return made;
   }
 
-  const level = (thousandths) => (thousandths <= 0 ? 0 : Math.min(Math.ceil(thousandths / 100), 11));
+  pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+  const level = (thousandths) => (thousandths <= 0 ? 0 : Math.min(Math.ceil(thousandths / 100), LEVELS - 1));
+  const box = (left, top, wide, high) => `M${left} ${top}h${wide}v${high}h-${wide}z`;
+  const several = (count, noun) => `${format.count(count)} ${count === 1 ? noun : `${noun}s`}`;
+  const FRAMES = { came: "pods came", left: "left", both: "both" };
+  const frameOf = ({ plus, minus }) => (plus && minus ? "both" : plus ? "came" : minus ? "left" : "there");
+
+  /** A name in the room that a square has: what is in its middle is left out. */
+  function shortened(name, room) {
+    let text = name;
+    while (text.length > 4 && pen.measureText(text).width > room) text = `${text.slice(0, text.length / 2 - 1)}…${text.slice(text.length / 2 + 1)}`;
+    return text;
+  }
 
   class ClusterMap {
-    constructor(root, data) {
+    /** *data* is as cli/report/page/clustermap.py writes it. With *choose*, a click and Enter choose a node: it gets the index. */
+    constructor(root, data, choose = null) {
       this.root = root;
-      this.data = data;
+      this.choose = choose;
       this.told = root.querySelector(".told");
       this.hint = this.told.textContent;
-      this.size = data.nodes.length <= 100 ? 22 : data.nodes.length <= 600 ? 15 : 11;
       this.told.hidden = false;
-      this.hosts = [...root.querySelectorAll(".groups")];
-      this.group = this.data.groupBy;
-      this.resource = this.data.resources[0];
       this.word = "";
       this.setUpBar();
-      this.hosts.forEach((host, side) => this.setUpSide(host, side));
-      this.draw();
+      this.show(data);
       let width = root.clientWidth;
       new ResizeObserver(() => { if (root.clientWidth !== width) { width = root.clientWidth; this.draw(); } }).observe(root);
     }
 
     setUpBar() {
-      const bar = this.root.querySelector(".bar"), labels = Object.keys(this.data.labels);
-      const select = (text, values, now, change) => {
-        const made = make("select", { onchange: () => { change(made.value); this.draw(); } }, values.map((value) => make("option", { value }, value || "nothing")));
-        made.value = now;
+      const bar = this.root.querySelector(".bar"), select = (text, change) => {
+        const made = make("select", { onchange: () => { change(made.value); this.draw(); } });
         bar.append(make("label", {}, text, made));
+        return made;
       };
-      if (labels.length) select("Group by", ["", ...labels], this.group, (value) => { this.group = value; });
-      if (this.data.resources.length > 1) select("Colour by the use of", this.data.resources, this.resource, (value) => { this.resource = value; });
+      this.groupBy = select("Group by", (value) => { this.group = value; });
+      this.colourBy = select("Colour by the use of", (value) => { this.resource = value; });
       const find = make("input", { type: "search", oninput: () => { this.word = find.value.toLowerCase(); this.draw(); } });
       bar.append(make("label", { class: "search" }, "Mark nodes or pods by name", find));
       bar.hidden = false;
     }
 
-    setUpSide(host, side) {
-      host.setAttribute("tabindex", "0");
-      host.setAttribute("role", "application");
-      host.setAttribute("aria-roledescription", "map of nodes");
-      host.setAttribute("aria-label", `${this.data.sides[side].title || "Nodes"}: arrow keys go from node to node`);
-      host.addEventListener("pointermove", (event) => this.point(event, side));
-      host.addEventListener("pointerdown", (event) => this.point(event, side));
+    /** Shows *data*; what was chosen in the bar stays as far as it is still there. */
+    show(data) {
+      const labels = Object.keys(data.labels);
+      this.data = data;
+      if (this.group === undefined || (this.group && !labels.includes(this.group))) this.group = data.groupBy;
+      if (!data.resources.includes(this.resource)) this.resource = data.resources[0];
+      options(this.groupBy, [["", "nothing"], ...labels.map((label) => [label, label])], this.group);
+      options(this.colourBy, data.resources.map((resource) => [resource, resource]), this.resource);
+      this.groupBy.parentElement.hidden = !labels.length;
+      this.colourBy.parentElement.hidden = data.resources.length < 2;
+      const sides = JSON.stringify(data.sides.map((side) => side.title));
+      if (this.sides !== sides) this.setUpSides();
+      this.sides = sides;
+      this.draw();
+    }
+
+    setUpSides() {
+      this.hosts = this.data.sides.map((side, at) => this.setUpSide(side.title, at));
+      this.root.querySelector(".maps").replaceChildren(...this.hosts.map((host, at) => {
+        const { title } = this.data.sides[at];
+        return make("div", { class: "side" }, title ? make("h3", {}, title) : null, host);
+      }));
+    }
+
+    setUpSide(title, side) {
+      const label = `${title || "Nodes"}: arrow keys go from node to node${this.choose ? ", Enter chooses" : ""}`;
+      const host = make("div", { class: "groups", tabindex: "0", role: "application", "aria-roledescription": "map of nodes", "aria-label": label });
+      const point = (event) => { const node = this.nodeAt(event); if (node !== undefined) this.tell(node, side); };
+      host.addEventListener("pointermove", point);
+      host.addEventListener("pointerdown", point);
       host.addEventListener("pointerleave", () => { if (document.activeElement !== host) this.leave(); });
       host.addEventListener("focus", () => { if (host.matches(":focus-visible")) this.go(side, this.at ?? 0); });
       host.addEventListener("blur", () => this.leave());
       host.addEventListener("keydown", (event) => this.key(event, side));
+      if (this.choose) host.addEventListener("click", (event) => { const node = this.nodeAt(event); if (node !== undefined) this.choose(node); });
+      return host;
     }
 
-    // --- drawing ------------------------------------------------------------------------------------------------------
+    // --- places -------------------------------------------------------------------------------------------------------
 
     groups() {
       const label = this.data.labels[this.group], found = new Map();
@@ -71,63 +104,107 @@
       return [...found].sort(([one], [other]) => (one < other ? -1 : 1));
     }
 
-    draw() {
-      const groups = this.groups();
-      this.places = new Map();
-      this.order = groups.flatMap(([, nodes]) => nodes);
-      for (const host of this.hosts) host.classList.toggle("finding", this.word !== "");
-      this.hosts.forEach((host, side) => host.replaceChildren(...groups.map(([name, nodes]) => this.drawGroup(host, side, name, nodes, groups.length))));
-      const what = this.root.querySelector(".what");
-      if (this.resource) what.textContent = `Colour: the share of ${this.resource} in use. `;
-      this.tellStates();
-      this.at = undefined;
-      if (this.word) this.told.textContent = this.tellFound();
-      else this.told.textContent = this.hint;
+    /** As large as squares can be for the map to be seen at one look. */
+    fit(groups) {
+      const room = Math.max(300, Math.min(560, this.data.nodes.length)), width = this.hosts[0].clientWidth || 320;
+      for (this.size = GREATEST; ; this.size -= this.size > 20 ? 4 : 1) {
+        const { size } = this, named = size >= NAMED;
+        this.wide = named ? Math.min(NAMED_WIDTH, width) : size;
+        const most = Math.max(Math.floor((width + GAP) / (this.wide + GAP)), 1);
+        this.across = (count) => Math.min(count, most, groups.length > 1 ? (named ? Math.max(Math.ceil(Math.sqrt(count)), 2) : Math.max(Math.ceil(Math.sqrt(count * 1.8)), 8)) : most);
+        if (size <= SMALLEST || this.height(groups, width) <= room) return;
+      }
     }
 
-    drawGroup(host, side, name, nodes, several) {
-      const room = Math.max(Math.floor(host.clientWidth / (this.size + GAP)), 8);
-      const across = several > 1 ? Math.min(room, Math.max(Math.ceil(Math.sqrt(nodes.length * 1.8)), 8)) : room;
-      const columns = Math.min(across, nodes.length), width = (this.size + GAP) * columns, height = (this.size + GAP) * Math.ceil(nodes.length / across);
-      const picture = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
+    /** The height of groups side by side, as the browser will set them. */
+    height(groups, width) {
+      let left = 0, top = 0, tall = 0;
+      for (const [name, nodes] of groups) {
+        const across = this.across(nodes.length), wide = Math.max(across * (this.wide + GAP), Math.min(8 * (name.length + 10), width));
+        if (left && left + wide > width) { top += tall + BETWEEN; left = tall = 0; }
+        left += wide + BETWEEN;
+        tall = Math.max(tall, CAPTION + Math.ceil(nodes.length / across) * (this.size + GAP));
+      }
+      return top + tall;
+    }
+
+    // --- drawing ------------------------------------------------------------------------------------------------------
+
+    draw() {
+      const groups = this.groups(), now = this.order?.[this.at];
+      this.fit(groups);
+      this.places = new Map();
+      this.order = groups.flatMap(([, nodes]) => nodes);
+      this.hosts.forEach((host, side) => host.replaceChildren(...groups.map(([name, nodes]) => this.drawGroup(side, name, nodes))));
+      this.drawLegend();
+      this.at = now === undefined || !this.order.includes(now) ? undefined : this.order.indexOf(now);
+      this.leave();
+      const focused = this.hosts.indexOf(document.activeElement);
+      if (this.at !== undefined && focused >= 0) this.go(focused, this.at);
+    }
+
+    drawGroup(side, name, nodes) {
+      const across = this.across(nodes.length), beside = this.wide + GAP, step = this.size + GAP;
+      const width = beside * across, height = step * Math.ceil(nodes.length / across), named = this.size >= NAMED;
+      const picture = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true", class: named ? "named" : "" });
       picture.nodes_ = nodes;
       picture.across_ = across;
       nodes.forEach((node, place) => {
         if (!this.places.has(node)) this.places.set(node, []);
-        this.places.get(node)[side] = { picture, left: (this.size + GAP) * (place % across), top: (this.size + GAP) * Math.floor(place / across) };
+        this.places.get(node)[side] = { picture, left: beside * (place % across), top: step * Math.floor(place / across) };
       });
-      for (const [colour, path] of this.squares(side, nodes)) picture.append(drawn("path", { class: colour, d: path }));
-      for (const [state, path] of this.marks(side, nodes)) {
-        const mark = drawn("path", { d: path, class: this.word ? "found" : "state" });
-        if (!this.word) mark.style.fill = this.data.colours[state] || "var(--ink)";
-        picture.append(mark);
+      const drawing = { paths: new Map(), frames: new Map(), marks: new Map(), texts: [], thick: this.size > 20 ? 4 : 2.5 };
+      for (const node of nodes) this.square(drawing, side, node);
+      for (const [colour, path] of drawing.paths) picture.append(drawn("path", { class: colour, d: path }));
+      for (const [kind, path] of drawing.frames) picture.append(drawn("path", { class: kind, d: path, "stroke-width": drawing.thick }));
+      for (const [state, path] of drawing.marks) {
+        picture.append(drawn("path", { class: "state", d: path }));
+        picture.lastChild.style.fill = this.data.colours[state] || "var(--ink)";
       }
-      const title = `${name || (this.group ? `no ${this.group}` : "all")}: ${format.count(nodes.length)} ${nodes.length === 1 ? "node" : "nodes"}`;
-      return make("figure", {}, make("figcaption", {}, title), picture);
+      picture.append(...drawing.texts);
+      if (nodes.includes(this.data.chosen)) picture.append(this.here(this.places.get(this.data.chosen)[side], "here chosen"));
+      return make("figure", {}, make("figcaption", {}, `${name || (this.group ? `no ${this.group}` : "all")}: ${several(nodes.length, "node")}`), picture);
     }
 
-    squares(side, nodes) {
-      const found = new Map(), uses = this.data.sides[side].uses[this.resource];
-      for (const node of nodes) {
-        const { left, top } = this.places.get(node)[side];
-        const colour = uses === undefined || uses[node] < 0 ? "none" : `u${level(uses[node])}`;
-        found.set(colour, `${found.get(colour) || ""}M${left} ${top}h${this.size}v${this.size}h-${this.size}z`);
-      }
-      return found;
+    /** One node: its square, its state or that it is looked for, a frame where pods came or left, and its name where there is room. */
+    square({ paths, frames, marks, texts, thick }, side, node) {
+      const { left, top } = this.places.get(node)[side], { size, wide } = this, { uses, states, changes } = this.data.sides[side];
+      const share = uses[this.resource]?.[node] ?? -1, use = level(share), isFound = this.word !== "" && this.isFound(side, node), off = this.word && !isFound ? " off" : "";
+      const add = (where, kind, path) => where.set(kind, (where.get(kind) || "") + path);
+      add(paths, (share < 0 ? "none" : `u${use}`) + off, box(left, top, wide, size));
+      if (isFound) add(frames, "found", size >= NAMED ? box(left + 2, top + 2, wide - 4, size - 4) : box(left, top, wide, size));
+      if (states[node] && !off) add(marks, states[node], size >= NAMED ? box(left + wide - 15, top + size - 15, 10, 10) : box(left + size / 4, top + size / 4, size / 2, size / 2));
+      const change = off ? undefined : changes?.get(node);
+      if (change) add(frames, `frame ${frameOf(change)}`, box(left + thick / 2, top + thick / 2, wide - thick, size - thick));
+      if (size < NAMED) return;
+      const dark = share >= 0 && use > 5 ? " over" : "";
+      texts.push(drawn("text", { x: left + 5, y: top + 16, class: dark + off }, share < 0 ? "-" : `${(share / 10).toFixed(1)} %`));
+      texts.push(drawn("text", { x: left + 5, y: top + size - 7, class: dark + off }, shortened(this.data.nodes[node], wide - (states[node] ? 24 : 10))));
+      if (change) this.badges(texts, change, left + wide, top);
     }
 
-    /** Small squares within: a node's state, or that it is looked for. */
-    marks(side, nodes) {
-      const found = new Map(), { states } = this.data.sides[side];
-      for (const node of nodes) {
-        const state = this.word ? (this.isFound(side, node) ? "found" : "") : states[node];
-        if (!state) continue;
-        const { left, top } = this.places.get(node)[side];
-        const shape = this.word ? `M${left} ${top}h${this.size}v${this.size}h-${this.size}z` : `M${left + this.size / 4} ${top + this.size / 4}h${this.size / 2}v${this.size / 2}h-${this.size / 2}z`;
-        found.set(state, (found.get(state) || "") + shape);
+    badges(texts, { plus, minus }, end, top) {
+      let right = end;
+      for (const [text, kind] of [[minus && `−${minus}`, "left"], [plus && `+${plus}`, "came"]]) {
+        if (!text) continue;
+        const width = pen.measureText(text).width + 9;
+        right -= width;
+        texts.push(drawn("path", { d: box(right, top, width, 18), class: `badge ${kind}` }), drawn("text", { x: right + 4, y: top + 13, class: "over" }, text));
       }
-      return found;
     }
+
+    here({ left, top }, kind = "here") { return drawn("rect", { class: kind, x: left - 1, y: top - 1, width: this.wide + 2, height: this.size + 2 }); }
+
+    drawLegend() {
+      const legend = this.root.querySelector(".legend-of-use"), colours = Array.from({ length: LEVELS }, (_, at) => make("span", { class: `u${at}` }));
+      const frames = this.data.sides.some((side) => side.changes) ? Object.entries(FRAMES).map(([kind, text]) => make("b", { class: kind }, text)) : [];
+      legend.replaceChildren(
+        make("span", { class: "what" }, this.resource ? `Colour: the share of ${this.resource} in use. ` : ""),
+        legend.querySelector(".scale") ?? make("span", { class: "scale", "aria-hidden": "true" }, "0 %", colours, "over 100 %"),
+        ...Object.entries(this.data.colours).map(([state, colour]) => make("span", { class: "state" }, coloured("span", colour, { class: "dot" }), state)), ...frames);
+    }
+
+    // --- searching ----------------------------------------------------------------------------------------------------
 
     isFound(side, node) {
       const pods = this.data.sides[side].pods[node] || [];
@@ -139,28 +216,24 @@
       return `${format.count(found.length)} of ${format.count(this.data.nodes.length)} nodes marked${found.length ? `: ${found.slice(0, 8).join(", ")}` : ""}`;
     }
 
-    tellStates() {
-      const legend = this.root.querySelector(".legend-of-use");
-      for (const old of legend.querySelectorAll(".state")) old.remove();
-      for (const [state, colour] of Object.entries(this.data.colours)) {
-        legend.append(make("span", { class: "state" }, coloured("span", colour, { class: "dot" }), state));
-      }
-    }
-
     // --- one node -----------------------------------------------------------------------------------------------------
 
-    point(event, side) {
+    nodeAt(event) {
       const picture = event.target.closest("svg");
-      if (!picture || !picture.nodes_) return;
-      const box = picture.getBoundingClientRect(), scale = picture.viewBox.baseVal.width / box.width;
-      const column = Math.floor(((event.clientX - box.left) * scale) / (this.size + GAP)), row = Math.floor(((event.clientY - box.top) * scale) / (this.size + GAP));
-      const node = column < picture.across_ ? picture.nodes_[row * picture.across_ + column] : undefined;
-      if (node !== undefined) this.tell(node, side);
+      if (!picture || !picture.nodes_) return undefined;
+      const frame = picture.getBoundingClientRect(), scale = picture.viewBox.baseVal.width / frame.width;
+      const column = Math.floor(((event.clientX - frame.left) * scale) / (this.wide + GAP)), row = Math.floor(((event.clientY - frame.top) * scale) / (this.size + GAP));
+      return column < picture.across_ ? picture.nodes_[row * picture.across_ + column] : undefined;
     }
 
     key(event, side) {
-      const { picture } = (this.places.get(this.order[this.at ?? 0]) || [])[side] || {};
-      const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: picture ? picture.across_ : 1, ArrowUp: picture ? -picture.across_ : -1 };
+      if (this.choose && (event.key === "Enter" || event.key === " ") && this.at !== undefined) {
+        event.preventDefault();
+        this.choose(this.order[this.at]);
+        return;
+      }
+      const across = this.places.get(this.order[this.at ?? 0])?.[side]?.picture.across_ ?? 1;
+      const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across };
       const to = event.key === "Home" ? 0 : event.key === "End" ? this.order.length - 1 : (this.at ?? 0) + steps[event.key];
       if (Number.isNaN(to)) return;
       event.preventDefault();
@@ -173,39 +246,40 @@
     }
 
     tell(node, side) {
-      for (const old of this.root.querySelectorAll(".here")) old.remove();
-      for (const place of this.places.get(node)) place?.picture.append(drawn("rect", { class: "here", x: place.left, y: place.top, width: this.size, height: this.size }));
+      this.clear();
+      for (const place of this.places.get(node)) place?.picture.append(this.here(place));
       this.told.replaceChildren(...this.words(node, side));
       this.told.classList.add("on");
-      this.root.dispatchEvent(new CustomEvent("node", { bubbles: true, detail: { name: this.data.nodes[node], side } }));
     }
 
     words(node, side) {
       const labels = Object.values(this.data.labels).map((label) => label.texts[label.values[node]]).filter(Boolean);
-      const several = this.data.sides.length > 1;
       const order = [side, ...this.data.sides.keys()].filter((one, at, all) => all.indexOf(one) === at);
-      const told = order.map((one) => make("span", { class: "of" }, `${several ? `${this.data.sides[one].title}: ` : ""}${this.sideWords(one, node)}`));
+      const told = order.map((one) => make("span", { class: "of" }, `${order.length > 1 ? `${this.data.sides[one].title}: ` : ""}${this.sideWords(one, node)}`));
       return [make("b", { class: "name" }, this.data.nodes[node]), labels.length ? ` (${labels.join(", ")})` : "", ...told];
     }
 
     sideWords(side, node) {
-      const { uses, pods, states, notes } = this.data.sides[side];
+      const { uses, pods, states, notes, changes } = this.data.sides[side], { plus, minus } = changes?.get(node) ?? {};
       const used = Object.entries(uses).filter(([, values]) => values[node] >= 0).map(([resource, values]) => `${resource} ${(values[node] / 10).toFixed(1)} %`);
-      const parts = [states[node], notes[node], ...used].filter(Boolean);
+      const parts = [states[node], notes[node], plus && `${several(plus, "pod")} came`, minus && `${several(minus, "pod")} left`, ...used].filter(Boolean);
       if (pods.length) {
         const here = pods[node], more = here.length - MOST_PODS;
         const names = here.slice(0, MOST_PODS).map((pod) => this.data.names[pod]);
-        parts.push(`${format.count(here.length)} ${here.length === 1 ? "pod" : "pods"}${names.length ? `: ${names.join(", ")}` : ""}${more > 0 ? ` and ${format.count(more)} more` : ""}`);
+        parts.push(`${several(here.length, "pod")}${names.length ? `: ${names.join(", ")}` : ""}${more > 0 ? ` and ${format.count(more)} more` : ""}`);
       }
       return parts.join("; ");
     }
 
+    clear() { for (const old of this.root.querySelectorAll(".here:not(.chosen)")) old.remove(); }
+
     leave() {
-      for (const old of this.root.querySelectorAll(".here")) old.remove();
+      this.clear();
       this.told.textContent = this.word ? this.tellFound() : this.hint;
       this.told.classList.remove("on");
     }
   }
 
+  kubeclassic.ClusterMap = ClusterMap;
   start("maps", "[data-part=map]", (root, data) => new ClusterMap(root, data));
 })();

@@ -22,6 +22,16 @@ const kubeclassic = (() => {
     return made;
   }
 
+  /** Puts choices, pairs of a value and a text, into a select, keeping it quiet where nothing changed. */
+  function options(select, pairs, now) {
+    const key = JSON.stringify(pairs);
+    if (select.dataset.key !== key) {
+      select.replaceChildren(...pairs.map(([value, text]) => make("option", { value }, text)));
+      select.dataset.key = key;
+    }
+    select.value = now;
+  }
+
   /** The data of a part; long ones are packed. */
   async function dataOf(id) {
     const data = JSON.parse(document.getElementById(`${id}-data`).textContent);
@@ -82,5 +92,5 @@ const kubeclassic = (() => {
     await Promise.all(starting);
     document.documentElement.dataset.ready = "yes";
   });
-  return { make, coloured, start, details: {} };
+  return { make, coloured, options, start, details: {} };
 })();

@@ -1,1 +1,0 @@
-"""What ``kubeclassic lab`` does: a session, and the pages that look at it."""

@@ -1,0 +1,56 @@
+"""How long a live scheduler runs: until a signal, for some seconds, or until something fails."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from typing import Any
+
+from ...core.rule import Algorithm
+from ..client.transport import Transport
+from ..informers.informers import informers_of
+from ..informers.store import Handler
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 130}
+"""What ended it -> the exit status."""
+
+
+async def follow(
+    algorithm: Algorithm, transport: Transport, handler: Handler, run: Callable[[], Coroutine[Any, Any, None]],
+    *, seconds: float | None, say: Callable[[str], None], warn: Callable[[str], None],
+) -> None:  # fmt: skip
+    """Let informers tell *handler* all that *algorithm* reads, and *run* go on, until a signal or for some seconds."""
+    informers = informers_of(algorithm.release, algorithm.gates, transport, handler, warn)
+
+    async def started() -> None:
+        await informers.synced()
+        say("all lists are there; scheduling begins")
+        await run()
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(informers.run())]
+        end, _ = end_at_signals()
+        tasks.append(group.create_task(started()))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await end.wait()
+        for task in tasks:
+            task.cancel()
+
+
+def end_at_signals() -> tuple[asyncio.Event, list[int]]:
+    """An event that is set by the first signal, and which one that was; the second one interrupts."""
+    end, loop, ended_by = asyncio.Event(), asyncio.get_running_loop(), list[int]()
+
+    def stop(number: int) -> None:
+        ended_by.append(number)
+        loop.remove_signal_handler(number)
+        end.set()
+
+    for number in SIGNALS:
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # not on the main thread, or not on this platform
+            loop.add_signal_handler(number, stop, number)
+    return end, ended_by

@@ -1,0 +1,82 @@
+"""What a page asks of a session, by name: plain data is asked, and plain data is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import process_time
+
+import attrs
+
+from .labclock import Film, film, why_then
+from .session import Session
+from .source import Json, LabError
+from .why import why
+
+
+@attrs.define(eq=False)
+class LabQuestions:
+    """The questions about *session*; *replays*: files with more events for its clock. Nothing here is for two threads at a time."""
+
+    session: Session
+    replays: tuple[str, ...] = ()
+    films: dict[int, Film] = attrs.field(factory=dict)
+    """The latest replay, by the number of its state."""
+
+    @property
+    def by_name(self) -> Mapping[str, Callable[[Json], Json]]:
+        """Each question by its name. They raise :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done."""
+        return {
+            "session": self.look, "do": self.do, "why": self.why, "placement": self.placement, "clock": self.clock,
+            "clock/why": self.clock_why,
+        }  # fmt: skip
+
+    def look(self, asked: Json) -> Json:
+        """The session as it is: for a page that saw state *seen* and knows the plot *plot*."""
+        began = process_time()
+        session, answer = self.session, self.session.answer
+        seen = session.known(asked.get("seen"))
+        before = None if seen is None else session.bench.answer(seen)
+        difference = session.difference(asked.get("against", "step"), seen)
+        found: Json = {
+            "session": session.record(), "summary": answer.summary, "placement": answer.record(before),
+            "difference": None if difference is None else difference.record(),
+            "plot": None if asked.get("plot") == answer.plot.number else answer.plot.record(),
+        }  # fmt: skip
+        return {**found, "seconds": round(process_time() - began, 4)}
+
+    def do(self, asked: Json) -> Json:
+        """Do something, and look."""
+        began = process_time()
+        self.session.do(asked)
+        return {**self.look(asked), "seconds": round(process_time() - began, 4)}
+
+    def placement(self, asked: Json) -> Json:
+        """Another state's placement, whole: the start, or a pinned one."""
+        other = self.session.other(str(asked.get("of")))
+        if other is None:
+            raise LabError(f"of: got {asked.get('of')!r}, wanted start or a pinned configuration", "pin")
+        answer = self.session.bench.answer(other)
+        plot = None if asked.get("plot") == answer.plot.number else answer.plot.record()
+        return {"placement": answer.record(None), "summary": answer.summary, "plot": plot, "number": other.number}
+
+    def why(self, asked: Json) -> Json:
+        """Why a pod goes where it goes."""
+        pod, node = asked.get("pod"), asked.get("node")
+        if not isinstance(pod, str) or not isinstance(node, str | None):
+            raise LabError("why: got no name of a pod, wanted one, and perhaps that of a node", "why")
+        return why(self.session.bench, self.session.state, pod, node)
+
+    def clock(self, asked: Json) -> Json:
+        """The replay of the current state."""
+        number = self.session.state.number
+        if number not in self.films:
+            self.films = {number: film(self.session.bench, self.session.state, self.replays)}
+        return self.films[number].record()
+
+    def clock_why(self, asked: Json) -> Json:
+        """Why an attempt of the replay ended so."""
+        number, at, node = asked.get("number"), asked.get("at"), asked.get("node")
+        found = self.films.get(number) if type(number) is int else None
+        if found is None or type(at) is not int or not isinstance(node, str | None):
+            raise LabError("clock: the replay is of another state, wanted it again", "clock")
+        return why_then(found, at, node)
