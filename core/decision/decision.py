@@ -102,11 +102,11 @@ class Details:
         """Node -> why it does not fit, in visiting order."""
         found: dict[str, list[str]] = {}
         if self.search is not None:
-            verdict, rows, texts = self.search.verdict, self.search.failed, dict[Outcome, list[str]]()
+            verdict, rows, known = self.search.verdict, self.search.failed, dict[Outcome, list[str]]()
             for row, outcome in zip(rows.tolist(), verdict.outcomes(rows), strict=True):
-                if outcome not in texts:
-                    texts[outcome] = [reason.text for reason in verdict.reasons(row)]
-                found[self.names[row]] = texts[outcome].copy()
+                if outcome not in known:
+                    known[outcome] = [reason.text for reason in verdict.reasons(row)]
+                found[self.names[row]] = known[outcome].copy()
         for name, texts in self.extender_reasons.items():
             found.setdefault(name, []).extend(texts)
         return found
