@@ -1,176 +1,44 @@
-"""The classic Kubernetes scheduler, releases 1.12 to 1.16 and 1.27 to 1.34: the public names, each loaded at first use.
+"""The Kubernetes scheduler, releases 1.12 to 1.16 and 1.27 to 1.34: clusters, schedulers and questions, each loaded at first use.
 
-``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for your own rules, together with what rules
-get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
-the framework, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
-``wait`` is Permit's answer for a pod that has to wait on its node.
+``Cluster`` and ``Scheduler`` decide; ``Classic`` and ``Framework`` are the options of a scheduler. ``simulate``, ``explain`` and the other
+functions do what the commands of these names do, in one call each.
 
-``simulate``, ``capacity``, ``capacity_curve``, ``sweep``, ``add_nodes``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``,
-``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.
+What they give is in ``kubeclassic.results``, and what they raise in ``kubeclassic.exceptions``. ``kubeclassic.rules`` and
+``kubeclassic.plugins`` have what rules and plugins of your own are made of; ``kubeclassic.traces`` reads published traces.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .algorithmprovider.catalogue import CATALOGUE, Catalogue
-    from .api.cluster import Cluster
-    from .api.objects import Node, Pod
-    from .core.arrays.batch import Batch
-    from .core.cycle import Cycle
-    from .core.decision.decision import Decision
-    from .core.failures import Failures, Reason
-    from .core.pods.template import Template
-    from .core.rule import Reads
-    from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError, WrongTypeError
-    from .framework.options import Classic, Framework
-    from .framework.plugin import Plugin, each_node
-    from .framework.status import Status, unresolvable, unschedulable, wait
-    from .predicates.rule import predicate
-    from .priorities.rule import priority
-    from .scheduler import Scheduler
-    from .simulation.functions.capacity import CapacityResult, capacity
-    from .simulation.functions.capacitycurve import CapacityCurveResult, capacity_curve
-    from .simulation.functions.compare import CompareResult, compare
-    from .simulation.functions.conform import ConformResult, conform
-    from .simulation.functions.drain import DrainResult, drain
-    from .simulation.functions.explain import ExplainResult, explain
-    from .simulation.functions.imports import (
-        ImportResult,
-        import_alibaba2025,
-        import_alibaba2026,
-        import_azure_packing,
-        import_csv,
-        import_google2019,
-        import_openb,
-        import_simkube,
-    )
-    from .simulation.functions.migrate import MigrateResult, migrate
-    from .simulation.functions.newnodes import NewNodesResult, add_nodes
-    from .simulation.functions.replay import ReplayResult, replay
-    from .simulation.functions.simulate import SimulationResult, simulate
-    from .simulation.functions.sweep import SweepResult, sweep
-    from .simulation.functions.whatif import WhatIfResult, what_if
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "CATALOGUE",
-    "Batch",
-    "CapacityCurveResult",
-    "CapacityResult",
-    "Catalogue",
-    "Classic",
-    "Cluster",
-    "CompareResult",
-    "ConformResult",
-    "Cycle",
-    "Decision",
-    "DrainResult",
-    "ExplainResult",
-    "ExtenderError",
-    "Failures",
-    "Framework",
-    "ImportResult",
-    "KubeclassicError",
-    "ManifestError",
-    "MigrateResult",
-    "NewNodesResult",
-    "Node",
-    "Plugin",
-    "Pod",
-    "PolicyError",
-    "Reads",
-    "Reason",
-    "ReplayResult",
-    "Scheduler",
-    "SimulationResult",
-    "Status",
-    "SweepResult",
-    "Template",
-    "UnknownNameError",
-    "WhatIfResult",
-    "WrongTypeError",
-    "__version__",
-    "add_nodes",
-    "capacity",
-    "capacity_curve",
-    "compare",
-    "conform",
-    "drain",
-    "each_node",
-    "explain",
-    "import_alibaba2025",
-    "import_alibaba2026",
-    "import_azure_packing",
-    "import_csv",
-    "import_google2019",
-    "import_openb",
-    "import_simkube",
-    "migrate",
-    "predicate",
-    "priority",
-    "replay",
-    "simulate",
-    "sweep",
-    "unresolvable",
-    "unschedulable",
-    "wait",
-    "what_if",
-]
+if TYPE_CHECKING:
+    from . import exceptions as exceptions
+    from . import plugins as plugins
+    from . import results as results
+    from . import rules as rules
+    from . import traces as traces
+    from .api.cluster import Cluster as Cluster
+    from .api.objects import Node as Node
+    from .api.objects import Pod as Pod
+    from .exceptions import KubeclassicError as KubeclassicError
+    from .framework.options import Classic as Classic
+    from .framework.options import Framework as Framework
+    from .scheduler import Scheduler as Scheduler
+    from .simulation.functions.capacity import capacity as capacity
+    from .simulation.functions.capacitycurve import capacity_curve as capacity_curve
+    from .simulation.functions.compare import compare as compare
+    from .simulation.functions.conform import conform as conform
+    from .simulation.functions.drain import drain as drain
+    from .simulation.functions.explain import explain as explain
+    from .simulation.functions.migrate import migrate as migrate
+    from .simulation.functions.newnodes import add_nodes as add_nodes
+    from .simulation.functions.replay import replay as replay
+    from .simulation.functions.simulate import simulate as simulate
+    from .simulation.functions.sweep import sweep as sweep
+    from .simulation.functions.whatif import what_if as what_if
+else:
+    from .exports import lazy
 
-_HOMES = {
-    "algorithmprovider.catalogue": ("CATALOGUE", "Catalogue"),
-    "api.cluster": ("Cluster",),
-    "api.objects": ("Node", "Pod"),
-    "core.arrays.batch": ("Batch",),
-    "core.cycle": ("Cycle",),
-    "core.decision.decision": ("Decision",),
-    "core.failures": ("Failures", "Reason"),
-    "core.rule": ("Reads",),
-    "core.pods.template": ("Template",),
-    "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError", "WrongTypeError"),
-    "framework.plugin": ("Plugin", "each_node"),
-    "framework.options": ("Classic", "Framework"),
-    "scheduler": ("Scheduler",),
-    "simulation.functions.capacity": ("CapacityResult", "capacity"),
-    "simulation.functions.capacitycurve": ("CapacityCurveResult", "capacity_curve"),
-    "simulation.functions.compare": ("CompareResult", "compare"),
-    "simulation.functions.conform": ("ConformResult", "conform"),
-    "simulation.functions.drain": ("DrainResult", "drain"),
-    "simulation.functions.explain": ("ExplainResult", "explain"),
-    "simulation.functions.migrate": ("MigrateResult", "migrate"),
-    "simulation.functions.newnodes": ("NewNodesResult", "add_nodes"),
-    "simulation.functions.imports": (
-        "ImportResult",
-        "import_alibaba2025",
-        "import_alibaba2026",
-        "import_azure_packing",
-        "import_csv",
-        "import_google2019",
-        "import_openb",
-        "import_simkube",
-    ),
-    "simulation.functions.replay": ("ReplayResult", "replay"),
-    "simulation.functions.simulate": ("SimulationResult", "simulate"),
-    "simulation.functions.whatif": ("WhatIfResult", "what_if"),
-    "simulation.functions.sweep": ("SweepResult", "sweep"),
-    "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),
-    "predicates.rule": ("predicate",),
-    "priorities.rule": ("priority",),
-}
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from where it lives."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy(__name__)

@@ -3,7 +3,9 @@
 from collections.abc import Hashable
 from typing import Any
 
-from kubeclassic import Batch, Failures, Plugin, Pod, Reads, Reason, Template, each_node
+from kubeclassic import Pod
+from kubeclassic.plugins import Plugin, each_node
+from kubeclassic.rules import Batch, Failures, Reads, Reason, Template
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 AT_WORK = {"north-1b"}

@@ -1,7 +1,7 @@
 """Rules of your own: ``kubeclassic simulate examples/cluster --rules examples/rules.py:CATALOGUE``."""
 
-from kubeclassic import CATALOGUE as UPSTREAM
-from kubeclassic import Batch, Cycle, Failures, Reads, Reason, Template, predicate, priority
+from kubeclassic.rules import CATALOGUE as UPSTREAM
+from kubeclassic.rules import Batch, Cycle, Failures, Reads, Reason, Template, predicate, priority
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 AT_WORK = {"north-1b"}

@@ -236,9 +236,9 @@ class NodeView:
 
 
 def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for the simple, slow form of ``filter`` and ``score``: a method of (pod: Pod, node: NodeView, cycle), called node by node.
+    """Decorator for the simple, slow form of ``filter`` and ``score``: a method of *pod*, *node* and *cycle*, called node by node.
 
-    As ``filter`` it returns a :class:`~.status.Status` or None; as ``score`` a whole number.
+    *node* is a :class:`NodeView`. As ``filter`` it returns a :class:`~.status.Status` or None; as ``score`` a whole number.
     """
     if method.__name__ == "score":
         return _score_each(method)

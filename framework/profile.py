@@ -14,6 +14,7 @@ from ..api.objects.quantity import MAX_INT64, wrap_int64
 from ..core.pods.notes import StateKey
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
+from .adapters import as_cacheable, as_predicate, as_priority
 from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
@@ -22,7 +23,6 @@ from .config.fielderrors import aggregated
 from .config.profiles import ProfileConfig
 from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
-from .rules import as_cacheable, as_predicate, as_priority
 from .status import Status
 from .userplugins import made
 from .waitingpods import WaitingPods

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic import Cluster, KubeclassicError, Plugin, Scheduler, simulate
+from kubeclassic import Cluster, KubeclassicError, Scheduler, simulate
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.plugins import Plugin
 from tests.support.build import node, pod
 from tests.support.examplerules import example_modules
 from tests.support.examples import examples
@@ -287,7 +288,8 @@ print(pickle.dumps(scheduler.schedule("shop/orders-0")).hex())
 """
 SCRIPT = """
 import cloudpickle
-from kubeclassic import CATALOGUE, Classic, Cluster, Failures, Reads, Reason, Scheduler, predicate
+from kubeclassic import Classic, Cluster, Scheduler
+from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate
 
 AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=False)
 

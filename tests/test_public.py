@@ -5,37 +5,51 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import kubeclassic
+from kubeclassic import plugins, results, rules, traces
 
 HEAVY = ("numpy", "yaml", "click", "rich")
 
 
-@pytest.mark.parametrize("name", kubeclassic.__all__)
-def test_every_public_name_is_there(name: str) -> None:
-    """Each public name leads somewhere, and is listed by ``dir``."""
-    assert getattr(kubeclassic, name) is not None
-    assert name in dir(kubeclassic)
+MODULES = (kubeclassic, plugins, results, rules, traces)
+NAMES = [(module, name) for module in MODULES for name in module.__all__]
 
 
-def test_nothing_else_is_public() -> None:
-    """The names are those that the package itself says where to find, and the version."""
-    assert set(kubeclassic.__all__) == {*kubeclassic._HOME_OF, "__version__"}
-    with pytest.raises(AttributeError, match=r"has no attribute 'Clutser'$"):
-        _ = kubeclassic.Clutser
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=[f"{module.__name__}.{name}" for module, name in NAMES])
+def test_every_public_name_is_there(module: ModuleType, name: str) -> None:
+    """Each public name leads somewhere, is listed by ``dir``, and is in one module alone."""
+    assert getattr(module, name) is not None
+    assert name in dir(module)
+    assert [other for other in MODULES if name in other.__all__] == [module]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_else_is_public(module: ModuleType) -> None:
+    """A name that is not in the table of the module is an AttributeError."""
+    with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' has no attribute 'clutser'$"):
+        _ = module.clutser
+
+
+def test_all_are_imported_at_once() -> None:
+    """``from kubeclassic.plugins import *`` gives the public names, and nothing else."""
+    names: dict[str, object] = {}
+    exec("from kubeclassic.plugins import *", names)
+    assert sorted(set(names) - {"__builtins__"}) == plugins.__all__
 
 
 def test_importing_is_cheap() -> None:
     """The import alone loads neither numpy nor anything else that takes its time."""
-    place = str(Path(kubeclassic.__path__[0]) / "__init__.py")
+    place = Path(kubeclassic.__path__[0])
     script = (
         "import sys, importlib.util as u;"
-        f"spec = u.spec_from_file_location('kubeclassic', {place!r}, submodule_search_locations=[]);"
+        f"spec = u.spec_from_file_location('kubeclassic', {str(place / '__init__.py')!r}, submodule_search_locations=[{str(place)!r}]);"
         "module = u.module_from_spec(spec); sys.modules['kubeclassic'] = module; spec.loader.exec_module(module);"
-        "print(*sys.modules)"
+        "import kubeclassic.rules; print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
-    assert "kubeclassic" in loaded
+    assert {name for name in loaded if name.startswith("kubeclassic")} == {"kubeclassic", "kubeclassic.exports", "kubeclassic.rules"}
     assert not set(HEAVY) & set(loaded)

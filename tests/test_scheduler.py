@@ -8,24 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from kubeclassic import (
-    CATALOGUE,
-    Batch,
-    Cluster,
-    Cycle,
-    Decision,
-    Failures,
-    Plugin,
-    Pod,
-    Reads,
-    Reason,
-    Scheduler,
-    Template,
-    each_node,
-    predicate,
-    priority,
-    unresolvable,
-)
+from kubeclassic import Cluster, Pod, Scheduler
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.cluster import Given
 from kubeclassic.exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
@@ -33,6 +16,9 @@ from kubeclassic.framework.options import Classic, options_of
 from kubeclassic.framework.plugins.nodename import NodeName
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import Code, Status
+from kubeclassic.plugins import Plugin, each_node, unresolvable
+from kubeclassic.results import Decision
+from kubeclassic.rules import CATALOGUE, Batch, Cycle, Failures, Reads, Reason, Template, predicate, priority
 from kubeclassic.simulation.scenario import read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import node, pod

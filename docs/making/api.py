@@ -5,70 +5,56 @@ from __future__ import annotations
 import enum
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 from making.markdown import block, code, first_sentence, prose, table
 
 import kubeclassic
+from kubeclassic.exports import homes
 
 FOLDER = "reference/python"
-GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "deciding": ("Deciding", ("Cluster", "Scheduler", "Classic", "Framework", "Decision", "Node", "Pod")),
-    "questions": (
-        "Questions, one call each",
-        ("simulate", "explain", "what_if", "capacity", "capacity_curve", "add_nodes", "drain", "compare", "sweep", "replay", "migrate",
-         "conform"),
-    ),
-    "results": (
-        "Results",
-        ("SimulationResult", "ExplainResult", "WhatIfResult", "CapacityResult", "CapacityCurveResult", "NewNodesResult", "DrainResult",
-         "CompareResult", "SweepResult", "ReplayResult", "MigrateResult", "ConformResult", "ImportResult"),
-    ),
-    "traces": (
-        "Traces",
-        ("import_openb", "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019",
-         "import_simkube"),
-    ),
-    "rules": (
-        "Rules and plugins of your own",
-        ("predicate", "priority", "CATALOGUE", "Catalogue", "Template", "Batch", "Cycle", "Failures", "Reason", "Reads", "Plugin",
-         "each_node", "Status", "unschedulable", "unresolvable", "wait"),
-    ),
-    "errors": ("Errors", ("KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError", "WrongTypeError", "ExtenderError")),
-}  # fmt: skip
-"""Page -> its title and the names on it."""
-OTHERS = "others"
 WIDTH = 100
 """The longest signature on one line."""
 _FIELD = re.compile(r"^:(?:param )?([\w, *]+):\s*", re.MULTILINE)
 
 
-def groups() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """The pages with their names; public names that no page has are on a page of their own."""
-    placed = {name for _, names in GROUPS.values() for name in names} | {"__version__"}
-    rest = tuple(name for name in kubeclassic.__all__ if name not in placed)
-    return {**GROUPS, OTHERS: ("Others", rest)} if rest else dict(GROUPS)
+def names() -> dict[ModuleType, list[str]]:
+    """The public modules, each with its public names, classes first. Each name is in one of them."""
+    modules = (getattr(kubeclassic, name) for name, home in homes("kubeclassic").items() if home is None)
+    return {module: sorted(_public(module), key=partial(_is_no_class, module)) for module in (kubeclassic, *modules)}
+
+
+def _is_no_class(module: ModuleType, name: str) -> bool:
+    return not isinstance(getattr(module, name), type)
+
+
+def _public(module: ModuleType) -> list[str]:
+    if module is not kubeclassic.exceptions:
+        return [name for name, home in homes(module.__name__).items() if home is not None]
+    base = kubeclassic.KubeclassicError
+    return [name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, base) and value is not base]
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """(path, text) of the list of names and of each page."""
-    rows = [
-        [f"[{name}]({page}.md#{name.lower()})", first_sentence(_doc(getattr(kubeclassic, name)))]
-        for page, (_, names) in groups().items()
-        for name in names
-    ]
-    yield f"{FOLDER}/index.md", f"# Python API\n\n{prose(kubeclassic.__doc__)}\n\n{table(['name', 'what it is'], rows)}"
-    for page, (title, names) in groups().items():
-        yield f"{FOLDER}/{page}.md", "\n\n".join([f"# {title}", *(part for name in names for part in _entry(name))]) + "\n"
+    """(path, text) of the list of names and of each module's page."""
+    parts = [f"# Python API\n\n{prose(kubeclassic.__doc__)}"]
+    for module, public in names().items():
+        page = module.__name__.rpartition(".")[2]
+        rows = [[f"[{name}]({page}.md#{name.lower()})", first_sentence(_doc(getattr(module, name)))] for name in public]
+        parts.append(f"## {module.__name__}\n\n{table(['name', 'what it is'], rows)}".rstrip())
+        entries = (part for name in public for part in _entry(name, getattr(module, name)))
+        yield f"{FOLDER}/{page}.md", "\n\n".join([f"# {module.__name__}", prose(module.__doc__), *entries]) + "\n"
+    yield f"{FOLDER}/index.md", "\n\n".join(parts) + "\n"
 
 
 def _doc(found: Any) -> str | None:
     return inspect.getdoc(found) if callable(found) else type(found).__doc__
 
 
-def _entry(name: str) -> Iterator[str]:
-    found = getattr(kubeclassic, name)
+def _entry(name: str, found: Any) -> Iterator[str]:
     yield f"## {name}"
     if isinstance(found, type):
         yield from _class(name, found)

@@ -7,7 +7,9 @@ Pods of a gang have the label ``gang`` and the annotation ``minMember``: how man
 
 from typing import Any
 
-from kubeclassic import Batch, Plugin, Pod, Status, unschedulable, wait
+from kubeclassic import Pod
+from kubeclassic.plugins import Plugin, Status, unschedulable, wait
+from kubeclassic.rules import Batch
 
 
 class Gang(Plugin):

@@ -1,4 +1,4 @@
-"""``kubeclassic.import_openb`` and its like: published traces as clusters. ``kubeclassic import NAME --help`` has the columns."""
+"""``kubeclassic.traces``: published traces as clusters. ``kubeclassic import NAME --help`` has the columns."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         manifests = Path(folder) / "openb.json"
-        kubeclassic.import_openb(options.nodes, options.pods).write(manifests)
+        kubeclassic.traces.import_openb(options.nodes, options.pods).write(manifests)
         spec = spec_of(str(manifests), options.runs)
         ratios = [pair(spec) for _ in range(options.repeat)]
     click.echo(f"median: {statistics.median(ratios):.2f} times")

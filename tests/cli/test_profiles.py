@@ -21,7 +21,7 @@ NODE = (
 )
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {%s, containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
 PLUGINS = '''
-from kubeclassic import Plugin, each_node, unschedulable
+from kubeclassic.plugins import Plugin, each_node, unschedulable
 
 class NotOnA(Plugin):
     """Turn down node a."""

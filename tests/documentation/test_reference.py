@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from collections.abc import Mapping
+from types import ModuleType
 
 import click
+import pytest
 
 import kubeclassic
+from kubeclassic import exceptions, plugins, results, rules, traces
 from kubeclassic.cli import cli
 from kubeclassic.cli.schema import names, text_of
 from tests.conftest import ROOT
@@ -41,20 +45,20 @@ def test_every_field_of_every_schema_is_told() -> None:
         assert schema["title"] in page
 
 
-def test_every_public_name_is_told_once() -> None:
-    """Each public name has one heading on one page."""
-    text = "\n".join(text for path, text in api.pages() if not path.endswith("index.md"))
-    told = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
-    assert sorted(told) == sorted(set(kubeclassic.__all__) - {"__version__"})
+@pytest.mark.parametrize("module", [kubeclassic, plugins, results, rules, traces])
+def test_every_public_name_is_told_once(module: ModuleType) -> None:
+    """Each public name has one heading on the page of its module."""
+    page = dict(api.pages())[f"reference/python/{module.__name__.rpartition('.')[2]}.md"]
+    told = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+    assert sorted(told) == [name for name in module.__all__ if not inspect.ismodule(getattr(module, name))]
 
 
-def test_a_new_public_name_has_a_place() -> None:
-    """A public name that no page names gets a page for others."""
-    before, kubeclassic.__all__ = kubeclassic.__all__, [*kubeclassic.__all__, "__doc__"]
-    try:
-        assert api.groups()[api.OTHERS] == ("Others", ("__doc__",))
-    finally:
-        kubeclassic.__all__ = before
+def test_every_error_is_told() -> None:
+    """The page of errors has all of them, and nothing else of their module."""
+    page = dict(api.pages())["reference/python/exceptions.md"]
+    told = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+    errors = kubeclassic.KubeclassicError.__subclasses__()
+    assert set(told) == {error.__name__ for error in errors if error.__module__ == exceptions.__name__}
 
 
 def test_the_words_of_fields_are_used() -> None:

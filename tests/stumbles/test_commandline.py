@@ -40,7 +40,7 @@ NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n
 POD = "kind: Pod\nmetadata: {name: web}\n"
 NET = '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "NetworkMinCost"}]}'
 ODD = """
-from kubeclassic import CATALOGUE, Reads, predicate
+from kubeclassic.rules import CATALOGUE, Reads, predicate
 import neighbour
 
 @predicate("NetworkMinCost", reads=Reads.NODE, key=lambda pod: None)

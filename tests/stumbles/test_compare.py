@@ -32,7 +32,7 @@ from tests.support.schemas import faults, version_of
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 RULES = """
-from kubeclassic import CATALOGUE, priority
+from kubeclassic.rules import CATALOGUE, priority
 
 @priority.each_node("ByName")
 def by_name(pod, nodes, i, cycle):

@@ -17,21 +17,14 @@ import attrs
 import pytest
 
 import kubeclassic
-from kubeclassic import (
-    Batch,
-    Cluster,
-    Cycle,
-    KubeclassicError,
-    Reads,
-    Scheduler,
-    Template,
-    WrongTypeError,
-)
+from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import as_document, plain
 from kubeclassic.cli import run
+from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.rules import Batch, Cycle, Reads, Template
 from tests.support.build import node, pod
 
 LONGEST = 400
@@ -272,11 +265,11 @@ def test_conform_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_import_openb_is_one_call(tmp_path: Path) -> None:
-    """``kubeclassic.import_openb`` gives manifests, which are a cluster at once."""
+    """``kubeclassic.traces.import_openb`` gives manifests, which are a cluster at once."""
     nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
     nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\nn1,4000,8000,0,\n")
     pods.write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np1,1000,100,0,0\n")
-    found = kubeclassic.import_openb(nodes, pods)
+    found = kubeclassic.traces.import_openb(nodes, pods)
     assert repr(found) == "<ImportResult: nodes 1, pods 1>"
     assert kubeclassic.simulate(found.cluster()).hosts == {"openb/p1": "n1"}
     found.write(tmp_path / "out.json")

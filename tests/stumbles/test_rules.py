@@ -12,15 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, PolicyError, Reads, Reason, Scheduler, each_node, predicate, priority
+from kubeclassic import Cluster, Scheduler
 from kubeclassic.cli import run
 from kubeclassic.core.guard import RuleGuard
 from kubeclassic.core.rule import Predicate, Priority, Reduction
 from kubeclassic.core.rule import PriorityError as CycleError
-from kubeclassic.exceptions import RuleError
+from kubeclassic.exceptions import PolicyError, RuleError
 from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.status import Code, Status
+from kubeclassic.plugins import Plugin, each_node
+from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from tests.support.build import node, pod
 
 HERE = Path(__file__).name
@@ -344,7 +346,8 @@ class TestTheCost:
 
 
 RULES = """
-from kubeclassic import CATALOGUE, Plugin, Reads, priority
+from kubeclassic.plugins import Plugin
+from kubeclassic.rules import CATALOGUE, Reads, priority
 
 @priority("Odd", reads=Reads.NODE)
 def odd(pod, nodes, cycle):
@@ -364,8 +367,8 @@ class Quitter(Plugin):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--rules", "faulty_rules:MINE"], "priority \"Odd\" (faulty_rules.py, line 7): KeyError: 'no such rack'"),
-        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], 'plugin "Quitter": filter (faulty_rules.py, line 15): called sys.exit'),
+        (["--rules", "faulty_rules:MINE"], "priority \"Odd\" (faulty_rules.py, line 8): KeyError: 'no such rack'"),
+        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], 'plugin "Quitter": filter (faulty_rules.py, line 16): called sys.exit'),
     ],
 )
 @pytest.mark.parametrize("command", [["simulate"], ["explain"]])

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from kubeclassic import Plugin, Template
 from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.status import Code, Status
+from kubeclassic.plugins import Plugin
+from kubeclassic.rules import Template
 from tests.support.build import node, pod
 from tests.support.releasewalk import (
     bound,

@@ -19,12 +19,12 @@ from kubeclassic.core.incremental.byvalue import judged, scored
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.matching.domains import FEW
 from kubeclassic.core.rule import Reduction
+from kubeclassic.framework.adapters import as_cacheable, as_predicate
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import MAX_NODE_SCORE
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
-from kubeclassic.framework.rules import as_cacheable, as_predicate
 from tests.support.asking import cycle_of, handle
 from tests.support.build import node, pod
 from tests.support.examples import examples

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic import CapacityResult, capacity
+from kubeclassic import capacity
+from kubeclassic.results import CapacityResult
 from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 import kubeclassic
-from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, Reads, Reason, capacity, predicate, unschedulable, wait
+from kubeclassic import Cluster, capacity
 from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import KubeclassicError, WrongTypeError
 from kubeclassic.framework.options import Classic
+from kubeclassic.plugins import Plugin, unschedulable, wait
+from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
 

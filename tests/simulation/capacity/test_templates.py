@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from kubeclassic import ManifestError, capacity
+from kubeclassic import capacity
 from kubeclassic.api.load import load_documents
 from kubeclassic.api.objects import KubeObject, ReplicaSet
 from kubeclassic.api.reading.documents import Document
+from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.capacity.templates import READ_KINDS, PodTemplate, numbers_for, template_of
 
 Json = dict[str, Any]

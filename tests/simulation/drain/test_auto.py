@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kubeclassic import Cluster, DrainResult, drain
+from kubeclassic import Cluster, drain
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
+from kubeclassic.results import DrainResult
 from kubeclassic.simulation.drain.bound import Bound
 from kubeclassic.simulation.drain.plan import DrainMove
 from kubeclassic.simulation.drain.proof import prove

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic import import_openb
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
 from kubeclassic.simulation.drain.auto import DrainWish
@@ -14,6 +13,7 @@ from kubeclassic.simulation.drain.plan import search_for
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
 from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from kubeclassic.traces import import_openb
 from tests.support.drainbuild import replayed
 
 

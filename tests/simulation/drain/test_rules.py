@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from kubeclassic import Cluster, DrainResult, drain
+from kubeclassic import Cluster, drain
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.results import DrainResult
 from kubeclassic.simulation.drain.plan import DrainMove
 from tests.support.build import node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from kubeclassic import Cluster, KubeclassicError, Node, WrongTypeError, add_nodes
+from kubeclassic import Cluster, KubeclassicError, Node, add_nodes
 from kubeclassic.api.load import Loaded, load_documents
 from kubeclassic.api.objects import CSINode, KubeObject, Pod
 from kubeclassic.api.reading.documents import Document
+from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.newnodes.kinds import NodeKind, kinds_of
 from tests.support.build import node, obj, pod

@@ -63,10 +63,10 @@ class TestResuming:
         monkeypatch.syspath_prepend(str(tmp_path))
         rule = tmp_path / "sweeprules.py"
         for number, wanted in enumerate((1, 0, 1)):
-            text = "from kubeclassic import Plugin, Reads, priority\nimport numpy as np\n@priority('Mine', reads=Reads.NODE)\n"
+            text = "from kubeclassic.rules import Reads, priority\nimport numpy as np\n@priority('Mine', reads=Reads.NODE)\n"
             rule.write_text(f"{text}def mine(pod, nodes, cycle):\n    return np.zeros(len(nodes), np.int64)\n# {number // 2}\n")
             monkeypatch.delitem(sys.modules, "sweeprules", raising=False)
-            rules = kubeclassic.CATALOGUE.with_(importlib.import_module("sweeprules").mine)
+            rules = kubeclassic.rules.CATALOGUE.with_(importlib.import_module("sweeprules").mine)
             assert kubeclassic.sweep(spec(grid={"seed": 0}), output=tmp_path / "out", catalogue=rules).ran == wanted
 
     def test_a_run_that_failed_by_itself_is_known(self, tmp_path: Path) -> None:

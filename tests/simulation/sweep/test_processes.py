@@ -24,18 +24,18 @@ SPEC = {
 
 
 @pytest.fixture(scope="module")
-def local() -> kubeclassic.SweepResult:
+def local() -> kubeclassic.results.SweepResult:
     """The sweep in this process."""
     return kubeclassic.sweep(SPEC)
 
 
 class TestProcesses:
-    def test_the_table_is_the_same(self, local: kubeclassic.SweepResult) -> None:
+    def test_the_table_is_the_same(self, local: kubeclassic.results.SweepResult) -> None:
         """Two processes come to the table of one."""
         found = kubeclassic.sweep(SPEC, jobs=2)
         assert (found.rows, found.columns, found.confidence) == (local.rows, local.columns, local.confidence)
 
-    def test_a_lost_process_loses_nothing(self, local: kubeclassic.SweepResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_lost_process_loses_nothing(self, local: kubeclassic.results.SweepResult, monkeypatch: pytest.MonkeyPatch) -> None:
         """A worker that is killed half-way is replaced, and its run begins again."""
         made = list[InProcesses]()
         entered = InProcesses.__enter__
@@ -76,7 +76,7 @@ class TestProcesses:
 
 
 class TestKilled:
-    def test_a_killed_sweep_goes_on(self, local: kubeclassic.SweepResult, tmp_path: Path) -> None:
+    def test_a_killed_sweep_goes_on(self, local: kubeclassic.results.SweepResult, tmp_path: Path) -> None:
         """A sweep that is killed half-way, with all its processes at work, has its finished runs; the next one does the rest."""
         journal = tmp_path / JOURNAL
         program = FIND + f"import kubeclassic\nkubeclassic.sweep({SPEC!r}, output={str(tmp_path)!r}, jobs=2)\n"

@@ -23,7 +23,7 @@ SEARCH: dict[str, Any] = {
 WANTED = SearchSpec({"A": (0, 9)}, maximise=("up",), minimise=("down",))
 
 
-def searched(**more: Any) -> kubeclassic.SweepResult:
+def searched(**more: Any) -> kubeclassic.results.SweepResult:
     """The search on the example's cluster."""
     options = {name: more.pop(name) for name in ("jobs", "output") if name in more}
     return kubeclassic.sweep({"cluster": CLUSTER, "search": SEARCH, **more}, search=True, **options)

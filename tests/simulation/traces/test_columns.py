@@ -42,7 +42,7 @@ class TestColumns:
     def test_nodes_are_made_too(self, tmp_path: Path) -> None:
         """A table of nodes gives nodes, on which pods are scheduled."""
         names = write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n")
-        found = kubeclassic.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
+        found = kubeclassic.traces.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
         (node,) = found.manifest["items"]
         assert node["status"]["allocatable"] == {"pods": "110", "cpu": "1500m", "memory": "1024"}
         assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}

@@ -56,7 +56,7 @@ class TestSimKube:
     def test_the_pods_belong_to_their_owner(self, tmp_path: Path) -> None:
         """The pods have owner, labels and spec, and are scheduled beside nodes."""
         (tmp_path / "trace").write_bytes(msgspec.msgpack.encode({"version": 2, "config": {}, "events": self.EVENTS[:1], "index": {}}))
-        found = kubeclassic.import_simkube(tmp_path / "trace")
+        found = kubeclassic.traces.import_simkube(tmp_path / "trace")
         (first, _) = found.manifest["items"]
         assert first["metadata"]["labels"]["app"] == "web"
         assert first["metadata"]["ownerReferences"][0]["name"] == "web"

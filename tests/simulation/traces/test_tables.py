@@ -45,7 +45,7 @@ class TestAlibaba2026:
 
     def test_it_schedules_and_models_count(self, tmp_path: Path) -> None:
         """The manifests are a cluster; a job that wants a model gets a node of it."""
-        found = kubeclassic.import_alibaba2026(write(tmp_path, "n.csv", self.NODES), write(tmp_path, "j.csv", self.JOBS))
+        found = kubeclassic.traces.import_alibaba2026(write(tmp_path, "n.csv", self.NODES), write(tmp_path, "j.csv", self.JOBS))
         hosts = kubeclassic.simulate([found.manifest]).hosts
         assert hosts["spot-gpu/b-0"] == hosts["spot-gpu/b-1"] == "node-1"
         assert set(hosts) == {"spot-gpu/a-0", "spot-gpu/b-0", "spot-gpu/b-1"}
@@ -108,13 +108,13 @@ class TestAzure:
         """The zip file of the trace is read as it is; --most takes the first requests."""
         with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
             archive.write(self.file(tmp_path), "packing_trace_zone_a_v1.sqlite")
-        found = kubeclassic.import_azure_packing(tmp_path / "t.zip", machine=1, machines=1, most=1)
+        found = kubeclassic.traces.import_azure_packing(tmp_path / "t.zip", machine=1, machines=1, most=1)
         assert kubeclassic.simulate([found.manifest]).hosts == {"azure/vm-10": "machine-0"}
 
     def test_half_a_machine_fits_twice(self, tmp_path: Path) -> None:
         """Two requests of half a machine fit on one, and a third does not."""
         path = self.file(tmp_path, [(number, 1, 0, 0, 0.0, None) for number in range(3)])
-        found = kubeclassic.import_azure_packing(path, machine=1, machines=1)
+        found = kubeclassic.traces.import_azure_packing(path, machine=1, machines=1)
         assert sorted(map(str, kubeclassic.simulate([found.manifest]).hosts.values())) == ["None", "machine-0", "machine-0"]
 
 
@@ -150,7 +150,8 @@ class TestGoogle:
         there, later = google2019.read(*files).nodes
         assert there["metadata"]["labels"] == {"kubernetes.io/hostname": "5", "platform": "p1", "o-k": "v"}
         assert (times(there), times(later)) == ({}, {CREATED: "3", DELETED: "9"})
-        assert kubeclassic.simulate([kubeclassic.import_google2019(*files[:2], attributes=files[2]).manifest]).hosts["google/77-0"] == "5"
+        found = kubeclassic.traces.import_google2019(*files[:2], attributes=files[2])
+        assert kubeclassic.simulate([found.manifest]).hosts["google/77-0"] == "5"
 
     def test_json_lines_say_the_same(self, tmp_path: Path) -> None:
         """Nested objects, an object a line, give what the flat columns of CSV give."""

@@ -21,7 +21,7 @@ RELEASES = st.sampled_from(sorted(ALL_RELEASES))
 IN_WORDS = ("policy", "profile", "feature gate", "weight", "preemption")
 
 
-def asked(items: list[Json], release: str, want: str | None = None) -> kubeclassic.WhatIfResult:
+def asked(items: list[Json], release: str, want: str | None = None) -> kubeclassic.results.WhatIfResult:
     """Everything that helps the asked pod."""
     return kubeclassic.what_if(items, ASKED, scheduler=release, want=want, every=True)
 
@@ -49,7 +49,7 @@ def works(items: list[Json], release: str, edit: str) -> bool:
         return False
 
 
-def of_kind(found: kubeclassic.WhatIfResult, kind: str) -> list[Suggestion]:
+def of_kind(found: kubeclassic.results.WhatIfResult, kind: str) -> list[Suggestion]:
     """The suggestions of a kind."""
     return [one for one in found.suggestions if one.kind == kind]
 

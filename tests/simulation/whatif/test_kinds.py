@@ -39,17 +39,17 @@ SPREAD = (
 """Three pods in one zone, and no room in the other."""
 
 
-def found(*items: Json, want: str | None = None, **options: Any) -> kubeclassic.WhatIfResult:
+def found(*items: Json, want: str | None = None, **options: Any) -> kubeclassic.results.WhatIfResult:
     """What would help the asked pod."""
     return kubeclassic.what_if(list(items), ASKED, **keywords_of(options), want=want)
 
 
-def one(result: kubeclassic.WhatIfResult, kind: str) -> Suggestion:
+def one(result: kubeclassic.results.WhatIfResult, kind: str) -> Suggestion:
     """The first suggestion of a kind."""
     return next(each for each in result.suggestions if each.kind == kind)
 
 
-def patches(result: kubeclassic.WhatIfResult, kind: str) -> list[str]:
+def patches(result: kubeclassic.results.WhatIfResult, kind: str) -> list[str]:
     """The patches of all suggestions of a kind."""
     return [text for each in result.suggestions if each.kind == kind for text in each.patch]
 

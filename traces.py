@@ -1,0 +1,19 @@
+"""Published traces as clusters. ``kubeclassic import NAME --help`` says what becomes of each column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .simulation.functions.imports import ImportResult as ImportResult
+    from .simulation.functions.imports import import_alibaba2025 as import_alibaba2025
+    from .simulation.functions.imports import import_alibaba2026 as import_alibaba2026
+    from .simulation.functions.imports import import_azure_packing as import_azure_packing
+    from .simulation.functions.imports import import_csv as import_csv
+    from .simulation.functions.imports import import_google2019 as import_google2019
+    from .simulation.functions.imports import import_openb as import_openb
+    from .simulation.functions.imports import import_simkube as import_simkube
+else:
+    from .exports import lazy
+
+    __getattr__, __dir__ = lazy(__name__)
