@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import itertools
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -56,6 +58,18 @@ _keep_compiled()
 _alias_checkout()
 _alias_tests()
 gc.set_threshold(50_000, 20, 50)  # there are many objects, and most of them stay
+_collect = gc.collect
+# A bench and a server begin with a full collection; here that goes through all that thousands of tests keep, for up to three seconds.
+gc.collect = lambda generation=1: _collect(min(generation, 1))
+_modules = itertools.count(1)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _garbage_goes() -> Iterator[None]:
+    """Collect fully after every sixteenth module: commands freeze what there is for a time, and then Python puts that off."""
+    yield
+    if next(_modules) % 16 == 0:
+        _collect()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ import numpy as np
 from ...api.objects import Pod
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port
-from .arithmetic import add_at
 from .batch import Batch, PodEdit
 from .census import PodCount, Query
 from .table import NodeTable
@@ -91,19 +90,35 @@ class Overlay(Batch):
 
     def add(self, entry: Entry, at: int) -> None:
         """Put a pod at the end of node *at*'s list."""
-        self._apply(at, entry, 1)
+        self.add_all([(at, entry)])
 
     def remove(self, entry: Entry, at: int) -> None:
         """Take a pod off node *at*; the last of its list moves into its place."""
-        self._apply(at, entry, -1)
+        self.remove_all([(at, entry)])
 
-    def _apply(self, at: int, entry: Entry, sign: int) -> None:
-        self._note(at, entry, sign)
-        template = entry.template
-        for name, number in template.footprint.items():
-            add_at(self._sum(name), at, sign * number)
-        self._nonzero[:, at] += sign * np.array(template.nonzero_footprint, np.int64)
-        self._counts[at] += sign
+    def add_all(self, pods: Sequence[tuple[int, Entry]]) -> None:
+        """Put each pod at the end of its node's list, in this order."""
+        self._apply(pods, 1, np.add)
+
+    def remove_all(self, pods: Sequence[tuple[int, Entry]]) -> None:
+        """Take each pod off its node, in this order; each time the last of the node's list moves into its place."""
+        self._apply(pods, -1, np.subtract)
+
+    def _apply(self, pods: Sequence[tuple[int, Entry]], sign: int, change: np.ufunc) -> None:
+        if not pods:
+            return
+        amounts: dict[str, tuple[list[int], list[int]]] = {}
+        for at, entry in pods:
+            self._note(at, entry, sign)
+            for name, number in entry.template.footprint.items():
+                places, numbers = amounts.setdefault(name, ([], []))
+                places.append(at)
+                numbers.append(number)
+        for name, (places, numbers) in amounts.items():
+            change.at(self._sum(name), np.array(places, np.intp), np.array(numbers, np.int64))
+        everywhere = np.array([at for at, _ in pods], np.intp)
+        change.at(self._counts, everywhere, 1)
+        change.at(self._nonzero.T, everywhere, np.array([entry.template.nonzero_footprint for _, entry in pods], np.int64))
 
     def _note(self, at: int, entry: Entry, sign: int) -> None:
         """Follow an edit in everything but the sums."""

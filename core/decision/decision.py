@@ -19,6 +19,7 @@ from .nodesearch import SearchResult
 from .preemptionplan import Preemption
 from .record import CycleRecord, DecisionRecord, RejectedNode
 from .score import Ranking
+from .verdict import Outcome
 
 
 class PluginStatus(Protocol):
@@ -101,8 +102,11 @@ class Details:
         """Node -> why it does not fit, in visiting order."""
         found: dict[str, list[str]] = {}
         if self.search is not None:
-            for row in self.search.failed.tolist():
-                found[self.names[row]] = [reason.text for reason in self.search.verdict.reasons(row)]
+            verdict, rows, known = self.search.verdict, self.search.failed, dict[Outcome, list[str]]()
+            for row, outcome in zip(rows.tolist(), verdict.outcomes(rows), strict=True):
+                if outcome not in known:
+                    known[outcome] = [reason.text for reason in verdict.reasons(row)]
+                found[self.names[row]] = known[outcome].copy()
         for name, texts in self.extender_reasons.items():
             found.setdefault(name, []).extend(texts)
         return found

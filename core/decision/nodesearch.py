@@ -41,9 +41,7 @@ def judge_twice(
     indexes = np.array(sorted(waiting), np.intp)
     trial = nodes.some(indexes) if isinstance(nodes, Overlay) else Overlay.of(nodes.table, nodes.indexes[indexes], cycle.pod)
     place = {int(i): at for at, i in enumerate(indexes)}
-    for i, entries in waiting.items():
-        for entry in entries:
-            trial.add(entry, place[i])
+    trial.add_all([(place[i], entry) for i, entries in waiting.items() for entry in entries])
     with_nominated = judge(cycle, trial, check_all)
     fits = plain.fits.copy()
     fits[indexes] &= with_nominated.fits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import Protocol
 
 import attrs
@@ -13,6 +14,8 @@ from ..arrays.types import Mask, Rows
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from ..rule import Predicate
+
+Outcome = tuple[int, ...]
 
 
 class EquivalenceView(Protocol):
@@ -65,9 +68,9 @@ class FilterPass:
         names = [predicate.name for predicate, failures in self.findings if failures.codes[i]]
         return names if self.check_all else names[:1]
 
-    def outcome(self, i: int) -> tuple[int, ...]:
-        """What nodes have in common that the same predicates reject for the same reasons."""
-        return tuple([failures.codes.item(i) for _, failures in self.findings])
+    def outcomes(self, rows: Rows) -> list[Outcome]:
+        """What each of *rows* has in common with nodes that the same predicates reject for the same reasons."""
+        return list(zip(repeat(0, len(rows)), *[failures.codes.take(rows).tolist() for _, failures in self.findings], strict=True))
 
     def unresolvable(self) -> Mask:
         """The nodes with a reason that removing pods cannot resolve: bool[n]."""
@@ -174,10 +177,16 @@ class Verdict:
         judgement, at = self._of(i)
         return judgement.rejecting_predicates(at)
 
-    def outcome(self, i: int) -> tuple[int, ...] | None:
-        """What nodes have in common that the same predicates reject for the same reasons; None: nothing is known to be alike."""
-        judgement, at = self._of(i)
-        return None if self.has_errors else (int(judgement is self.with_nominated), *judgement.outcome(at))
+    def outcomes(self, rows: Rows) -> list[Outcome]:
+        """What each of *rows* has in common with nodes that the same predicates reject for the same reasons."""
+        if self.has_errors:
+            return [(-1, row) for row in rows.tolist()]
+        found = self.plain.outcomes(rows)
+        for at, row in enumerate(rows.tolist() if self.with_nominated is not None else ()):
+            judgement, place = self._of(row)
+            if judgement is self.with_nominated:
+                found[at] = (1, *judgement.outcomes(np.array([place]))[0])
+        return found
 
     def unresolvable(self) -> Mask:
         """The nodes where preemption cannot help: bool[n]."""

@@ -144,9 +144,7 @@ class OverlayTrial:
     def of(cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None) -> OverlayTrial:
         """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.overlay.Overlay.of`."""
         overlay = Overlay.of(cycle.table, potential.rows, incoming)
-        for i in range(overlay.n):
-            for entry in [entry for entry in overlay.pods(i) if entry.priority < cycle.pod.priority]:
-                overlay.remove(entry, i)
+        overlay.remove_all([(i, entry) for i in range(overlay.n) for entry in overlay.pods(i) if entry.priority < cycle.pod.priority])
         return cls(cycle, nominations, potential, overlay)
 
     def judge(self) -> Verdict:
@@ -157,12 +155,10 @@ class OverlayTrial:
         return attrs.evolve(self, overlay=overlay, potential=potential)
 
     def put_back(self, place: int, here: Mask) -> None:
-        for i in np.flatnonzero(here).tolist():
-            self.overlay.add(self.potential.entry(place, i), i)
+        self.overlay.add_all([(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()])
 
     def take_off(self, place: int, here: Mask) -> None:
-        for i in np.flatnonzero(here).tolist():
-            self.overlay.remove(self.potential.entry(place, i), i)
+        self.overlay.remove_all([(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()])
 
     def fits(self, here: Mask) -> Mask:
         # All rows are judged: to copy some of them would mean to follow all that happened to them once more.

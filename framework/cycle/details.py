@@ -44,7 +44,7 @@ class FrameworkDetails(Details):
 
     @property
     def failed(self) -> dict[str, list[str]]:
-        return self.diagnosis.failed()
+        return {node: list(status.reasons) for node, status in self.statuses.items()}
 
     @property
     def statuses(self) -> Mapping[str, Status]:

@@ -5,6 +5,8 @@ Upstream: Diagnosis and FitError in pkg/scheduler/framework/types.go.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import attrs
 import numpy as np
 
@@ -12,6 +14,7 @@ from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.extender import Passed
 from ...core.decision.nodesearch import SearchResult
+from ...core.decision.verdict import Outcome
 from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 
@@ -45,7 +48,7 @@ class Diagnosis:
     """Whether extenders rejected nodes."""
     post_filter: str = ""
     """PostFilter's message."""
-    _statuses: dict[tuple[int, ...], Status] = attrs.field(factory=dict, init=False)
+    _statuses: dict[Outcome, Status] = attrs.field(factory=dict, init=False)
     """What the verdict says of alike nodes -> their status."""
 
     @property
@@ -108,17 +111,6 @@ class Diagnosis:
             del self.extender_reasons[name]
             self.extender_unresolvable.discard(name)
 
-    def failed(self) -> dict[str, list[str]]:
-        """Node -> why it does not fit."""
-        if self.rejected is not None:
-            return {self.names[row]: list(self.rejected.reasons) for row in self.order.tolist()}
-        found = {name: list(status.reasons) for name, status in self._outside_statuses().items()}
-        for row in self.failed_rows.tolist() if self.search is not None else ():
-            found[self.names[row]] = list(self.status(row).reasons)
-        for name, texts in self.extender_reasons.items():
-            found[name] = [*(() if self.cells.extender_replaces_reasons else found.get(name, ())), *texts]
-        return found
-
     def _outside_statuses(self) -> dict[str, Status]:
         """The status of each node that PreFilter left out, where such a node has one."""
         reasons = () if self.outside_reason is None else (self.outside_reason,)
@@ -129,8 +121,7 @@ class Diagnosis:
         if self.rejected is not None:
             return dict.fromkeys((self.names[row] for row in self.order.tolist()), self.rejected)
         found = self._outside_statuses()
-        for row in self.failed_rows.tolist() if self.search is not None else ():
-            found[self.names[row]] = self.status(row)
+        found.update(self._failed_statuses())
         for name, texts in self.extender_reasons.items():
             found[name] = self._extended(found.get(name), name, texts)
         return found
@@ -157,13 +148,19 @@ class Diagnosis:
 
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
-        outcome = self._search.verdict.outcome(row)
-        found = None if outcome is None else self._statuses.get(outcome)
-        if found is None:
-            found = self._status(row)
-            if outcome is not None:
-                self._statuses[outcome] = found
-        return found
+        return self._statuses_of(np.array([row]))[0]
+
+    def _failed_statuses(self) -> Iterator[tuple[str, Status]]:
+        """Node and status of each row that a filter rejected."""
+        rows = NO_ROWS if self.search is None else self.failed_rows
+        return zip([self.names[row] for row in rows.tolist()], self._statuses_of(rows), strict=True)
+
+    def _statuses_of(self, rows: Rows) -> list[Status]:
+        known, outcomes = self._statuses, self._search.verdict.outcomes(rows) if len(rows) else []
+        for row, outcome in zip(rows.tolist(), outcomes, strict=True):
+            if outcome not in known:
+                known[outcome] = self._status(row)
+        return [known[outcome] for outcome in outcomes]
 
     def _status(self, row: int) -> Status:
         verdict = self._search.verdict

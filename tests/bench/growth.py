@@ -23,7 +23,6 @@ default provider, all nodes scored, decisions without details. Pods a second of 
 that of a pod's cost to its cost at the smallest size. `peak MB` is the largest memory of the measuring process so far, earlier rows
 included. Made by `tests/bench/growth.py`.
 """
-THOUSAND = 1000
 
 SERIES: dict[str, tuple[str, list[tuple[int, CaseSize]]]] = {
     "nodes": (

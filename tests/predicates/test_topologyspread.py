@@ -7,16 +7,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.matching.spread import metadata_fails
 from kubeclassic.predicates.topologyspread import even_pods_spread
 from tests.reference.topologyspread import Books
 from tests.support.build import answers, ask, engine, node, overlay, pod
 from tests.support.examples import examples
+from tests.support.spreadbuild import edit
 
 MISFIT = ["node(s) didn't match pod topology spread constraints"]
 GATES = {"EvenPodsSpread": True}
@@ -186,18 +185,5 @@ def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits:
     trial = overlay(cycle)
     books = {n.name: Books(new, placed) for n in nodes}
     for number, (at, comes, app) in enumerate(edits):
-        _edit(cycle, trial, at % trial.n, comes, pod(f"e{number}", labels={"app": app}), nodes, books)
+        edit(cycle, trial, at % trial.n, pod(f"e{number}", labels={"app": app}) if comes else None, nodes, books)
         assert answers(even_pods_spread, cycle, trial) == {n.name: [] if books[n.name].fits(n) else MISFIT for n in nodes}
-
-
-def _edit(cycle: Cycle, trial: Overlay, at: int, comes: bool, extra: Pod, nodes: list[Node], books: dict[str, Books]) -> None:
-    """Put *extra* on a node, or take the first of its pods off."""
-    name = trial.name(at)
-    target = next(n for n in nodes if n.name == name)
-    if comes:
-        trial.add(cycle.nominated_entry(extra), at)
-        books[name].change(extra, target, 1)
-    elif trial.pods(at):
-        entry = trial.pods(at)[0]
-        trial.remove(entry, at)
-        books[name].change(entry.pod, target, -1)

@@ -9,7 +9,7 @@ from kubeclassic.api.meaning.labels import selector_matches
 from kubeclassic.api.meaning.tolerations import tolerates
 from kubeclassic.api.objects import LabelSelector, Node, Pod, TopologySpreadConstraint
 from tests.reference.nodeselector import matches as node_allowed
-from tests.reference.topologyspread import NONE, Placed, constraints_of, has_keys
+from tests.reference.topologyspread import NONE, Placed, constraints_of, has_keys, note
 
 Constraints = Sequence[TopologySpreadConstraint]
 HOSTNAME = "kubernetes.io/hostname"
@@ -61,18 +61,7 @@ class Books:
         self.lowest: dict[str, list[tuple[str, int]]] = {key: [("", NONE), ("", NONE)] for key, _ in self.labelled}
         self.domains = {key: sum(1 for known, _ in self.counts if known == key) for key in self.lowest}
         for (key, value), count in self.counts.items():
-            self._note(key, value, count)
-
-    def _note(self, key: str, value: str, count: int) -> None:
-        two = self.lowest[key]
-        tracked = [known for known, _ in two]
-        if value in tracked:
-            two[tracked.index(value)] = (value, count)
-            two.sort(key=lambda item: item[1])
-        elif count < two[0][1]:
-            two[:] = [(value, count), two[0]]
-        elif count < two[1][1]:
-            two[1] = (value, count)
+            note(self.lowest, key, value, count)
 
     def change(self, other: Pod, node: Node, sign: int) -> None:
         """A pod comes to *node* or leaves it."""
@@ -82,7 +71,7 @@ class Books:
             if is_about(c, self.pod, other) and included(c, self.pod, node):
                 pair = (key, node.labels[c.topology_key])
                 self.counts[pair] = self.counts.get(pair, 0) + sign
-                self._note(*pair, self.counts[pair])
+                note(self.lowest, *pair, self.counts[pair])
 
     def objection(self, node: Node) -> str | None:
         """``label`` or ``skew``: why the pod may not go to *node*; None where it may."""

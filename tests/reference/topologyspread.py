@@ -23,6 +23,19 @@ def has_keys(node: Node, constraints: Iterable[TopologySpreadConstraint]) -> boo
     return all(c.topology_key in node.labels for c in constraints)
 
 
+def note(lowest: dict[str, list[tuple[str, int]]], key: str, value: str, count: int) -> None:
+    """Follow a new *count* of a domain in the two lowest of its key."""
+    two = lowest[key]
+    tracked = [known for known, _ in two]
+    if value in tracked:
+        two[tracked.index(value)] = (value, count)
+        two.sort(key=lambda item: item[1])
+    elif count < two[0][1]:
+        two[:] = [(value, count), two[0]]
+    elif count < two[1][1]:
+        two[1] = (value, count)
+
+
 class Books:
     """Counts by (key, value) and, by key, two (value, count) of which the first is the smallest."""
 
@@ -36,21 +49,10 @@ class Books:
                     self.counts[pair] = self.counts.get(pair, 0) + sum(self._matches(c, other) for other in pods)
         self.lowest: dict[str, list[tuple[str, int]]] = {c.topology_key: [("", NONE), ("", NONE)] for c in self.constraints}
         for (key, value), count in self.counts.items():
-            self._note(key, value, count)
+            note(self.lowest, key, value, count)
 
     def _matches(self, constraint: TopologySpreadConstraint, other: Pod) -> bool:
         return other.namespace == self.pod.namespace and selector_matches(constraint.label_selector, other.labels)
-
-    def _note(self, key: str, value: str, count: int) -> None:
-        two = self.lowest[key]
-        tracked = [known for known, _ in two]
-        if value in tracked:
-            two[tracked.index(value)] = (value, count)
-            two.sort(key=lambda item: item[1])
-        elif count < two[0][1]:
-            two[:] = [(value, count), two[0]]
-        elif count < two[1][1]:
-            two[1] = (value, count)
 
     def change(self, other: Pod, node: Node, sign: int) -> None:
         """A pod comes to *node* or leaves it."""
@@ -59,7 +61,7 @@ class Books:
                 if self._matches(c, other):
                     pair = (c.topology_key, node.labels[c.topology_key])
                     self.counts[pair] = self.counts.get(pair, 0) + sign
-                    self._note(*pair, self.counts[pair])
+                    note(self.lowest, *pair, self.counts[pair])
 
     def fits(self, node: Node) -> bool:
         """Whether the pod may go to *node*."""

@@ -31,6 +31,12 @@ def tree(path: str) -> ast.Module:
 
 
 @cache
+def nodes(module: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a syntax tree: many checks look at them, and to walk a tree takes as long as to read it."""
+    return tuple(ast.walk(module))
+
+
+@cache
 def text(path: str) -> str:
     """The text of a file."""
     return (ROOT / path).read_text(encoding="utf-8")
@@ -65,7 +71,7 @@ def modules(files: Iterable[str]) -> dict[tuple[str, ...], str]:
 def imported(module: ast.Module, file: str, known: Mapping[tuple[str, ...], str], *, run: bool = False) -> Iterator[tuple[int, str]]:
     """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without those for types alone."""
     skipped = set(map(id, for_types(module))) if run else set()
-    for node in ast.walk(module):
+    for node in nodes(module):
         if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped:
             for name in imported_names(node, ("kubeclassic", *file.split("/")[:-1])):
                 if name[0] == "kubeclassic":
@@ -74,7 +80,7 @@ def imported(module: ast.Module, file: str, known: Mapping[tuple[str, ...], str]
 
 def for_types(module: ast.Module) -> Iterator[ast.stmt]:
     """The statements under ``if TYPE_CHECKING:``."""
-    for node in ast.walk(module):
+    for node in nodes(module):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             yield from node.body
 
@@ -200,7 +206,7 @@ KIND = re.compile(r"^(Framework|Classic)|(Engine|Flow)$")
 
 def kinds_asked(module: ast.AST) -> list[int]:
     """The lines that ask of which kind something is: a class of the one kind of releases, or of the other."""
-    return [part.lineno for node in ast.walk(module) for part in classes_asked(node) if any(map(KIND.search, names_in(part)))]
+    return [part.lineno for node in nodes(module) for part in classes_asked(node) if any(map(KIND.search, names_in(part)))]
 
 
 def classes_asked(node: ast.AST) -> list[ast.expr]:
@@ -229,7 +235,7 @@ def ignored_lines(source: str) -> list[int]:
 
 def literals(module: ast.Module, versions: Collection[str]) -> list[int]:
     """The lines of the strings that are one of *versions*."""
-    constants = (node for node in ast.walk(module) if isinstance(node, ast.Constant))
+    constants = (node for node in nodes(module) if isinstance(node, ast.Constant))
     return [node.lineno for node in constants if isinstance(node.value, str) and node.value in versions]
 
 
@@ -240,13 +246,13 @@ def compares_release(node: ast.Compare) -> bool:
 
 def release_comparisons(module: ast.Module) -> list[int]:
     """The lines that compare a release or its version."""
-    return [node.lineno for node in ast.walk(module) if isinstance(node, ast.Compare) and compares_release(node)]
+    return [node.lineno for node in nodes(module) if isinstance(node, ast.Compare) and compares_release(node)]
 
 
 def imports_of(module: ast.Module, names: Collection[str]) -> list[int]:
     """The lines that import one of *names* from somewhere."""
-    nodes = (node for node in ast.walk(module) if isinstance(node, ast.ImportFrom))
-    return [node.lineno for node in nodes if any(alias.name in names for alias in node.names)]
+    statements = (node for node in nodes(module) if isinstance(node, ast.ImportFrom))
+    return [node.lineno for node in statements if any(alias.name in names for alias in node.names)]
 
 
 def is_release(node: ast.expr) -> bool:

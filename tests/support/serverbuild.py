@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -15,12 +15,26 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
-from kubeclassic.simulation.conform import build
+from kubeclassic.simulation.conform import Family, build, find_families
 from kubeclassic.simulation.engines import engine_for
+from tests.conftest import ROOT
 from tests.support.build import obj
 
 Json = dict[str, Any]
+KEPT = ROOT / "tests" / "conformance"
 JSON = {"content-type": "application/json"}
+
+
+def first_and_last(left_out: Collection[str] = (), only: Collection[str] = ()) -> list[Family]:
+    """The families kept with the project, each of the first and of the last release that has it.
+
+    What a server adds to an engine is the same for all releases; the engines themselves are held to the original in all of them.
+    """
+    found: dict[str, list[Family]] = {}
+    for family in find_families([KEPT]):
+        if family.name not in left_out and (not only or family.name in only):
+            found.setdefault(family.name, []).append(family)
+    return [family for several in found.values() for family in dict.fromkeys((several[0], several[-1]))]
 
 
 def node_json(name: str, *, cpu: str = "4", labels: Json | None = None, **spec: Any) -> Json:

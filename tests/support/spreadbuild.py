@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
+from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.cycle import Cycle
 from kubeclassic.framework.config.args import PodTopologySpreadArgs
 from kubeclassic.framework.plugins.podtopologyspread import PodTopologySpread
 from tests.support.asking import handle, refusals
@@ -91,3 +93,24 @@ def cluster(labels: Any, pods: Any) -> tuple[list[Node], list[tuple[Node, list[P
     nodes = [node(f"n{i}", labels=found, taints=taints) for i, (found, taints) in enumerate(labels)]
     bound = [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
     return nodes, [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes], bound
+
+
+class Followed(Protocol):
+    """A plain loop's own account of the pods that count for one node."""
+
+    def change(self, other: Pod, node: Node, sign: int) -> None:
+        """A pod comes to *node* or leaves it."""
+        ...
+
+
+def edit(cycle: Cycle, trial: Overlay, at: int, extra: Pod | None, nodes: Sequence[Node], books: Mapping[str, Followed]) -> None:
+    """Put *extra* on a node, or take the first of its pods off."""
+    name = trial.name(at)
+    target = next(n for n in nodes if n.name == name)
+    if extra is not None:
+        trial.add(cycle.nominated_entry(extra), at)
+        books[name].change(extra, target, 1)
+    elif trial.pods(at):
+        entry = trial.pods(at)[0]
+        trial.remove(entry, at)
+        books[name].change(entry.pod, target, -1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
+from kubeclassic.api.objects import Pod, TopologySpreadConstraint
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.feed import EventFeed
@@ -32,6 +32,7 @@ from tests.support.spreadbuild import (
     against,
     cluster,
     constraint,
+    edit,
     incoming,
     made,
     named,
@@ -253,18 +254,5 @@ def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraint
     assert named(found_by(judge, cycle, Batch(cycle.table))) == {n.name: books[n.name].objection(n) for n in nodes}
     trial = overlay(cycle)
     for number, (at, comes, kind) in enumerate(edits):
-        _edit(cycle, trial, at % trial.n, made(f"e{number}", kind) if comes else None, nodes, books)
+        edit(cycle, trial, at % trial.n, made(f"e{number}", kind) if comes else None, nodes, books)
         assert named(found_by(judge, cycle, trial)) == {n.name: books[n.name].objection(n) for n in nodes}
-
-
-def _edit(cycle: FrameworkCycle, trial: Overlay, at: int, extra: Pod | None, nodes: list[Node], books: dict[str, Books]) -> None:
-    """Put *extra* on a node, or take the first of its pods off."""
-    name = trial.name(at)
-    target = next(n for n in nodes if n.name == name)
-    if extra is not None:
-        trial.add(cycle.nominated_entry(extra), at)
-        books[name].change(extra, target, 1)
-    elif trial.pods(at):
-        entry = trial.pods(at)[0]
-        trial.remove(entry, at)
-        books[name].change(entry.pod, target, -1)

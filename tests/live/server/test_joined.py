@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 
 import attrs
 import pytest
@@ -17,12 +16,11 @@ from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.core.run import Run
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
-from kubeclassic.simulation.conform import Family, build, find_families, needs, read_cases, read_items
-from tests.conftest import ROOT
-from tests.support.serverbuild import Json, as_body, of_case
+from kubeclassic.simulation.conform import Family, build, needs, read_cases, read_items
+from tests.support.serverbuild import Json, as_body, first_and_last, of_case
 
 NAMES = ("mixed", "preemption", "taints", "interpodaffinity", "topologyspread", "resources", "selectorspread", "profile")
-FAMILIES = [family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name in NAMES]
+FAMILIES = first_and_last(only=NAMES)
 CASES, PODS = 2, 20
 
 

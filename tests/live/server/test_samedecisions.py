@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
 
 import attrs
 import pytest
@@ -12,11 +11,10 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
-from kubeclassic.simulation.conform import Family, find_families, needs, read_cases, read_items
-from tests.conftest import ROOT
-from tests.support.serverbuild import Json, mismatches, node_names, of_case
+from kubeclassic.simulation.conform import Family, needs, read_cases, read_items
+from tests.support.serverbuild import Json, first_and_last, mismatches, node_names, of_case
 
-FAMILIES = [family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name not in ("queue", "extenders")]
+FAMILIES = first_and_last(left_out=("queue", "extenders"))
 CASES, PODS = 1, 12
 """Of each family."""
 

@@ -19,6 +19,7 @@ import pytest
 import trustme
 
 from kubeclassic.cli import run
+from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
 from tests.support.program import command
 from tests.support.serverbuild import node_json, pod_json
@@ -240,6 +241,11 @@ class TestOptions:
             port = taken.getsockname()[1]
             assert run(["serve", "examples/cluster", "--port", str(port)]) == 2
         assert capsys.readouterr().err.endswith(f"kubeclassic: 127.0.0.1:{port}: cannot listen there: address already in use\n")
+
+    def test_no_answer_waits(self) -> None:
+        """The socket says that it is TCP: else asyncio leaves Nagle's algorithm on, and answers wait for acknowledgements."""
+        with Listening().socket() as found:
+            assert found.proto == socket.IPPROTO_TCP
 
     def test_a_library_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """Without the extra's libraries one line says what to install."""

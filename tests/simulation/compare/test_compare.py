@@ -132,9 +132,9 @@ class TestExactly:
 
 
 def mixed(folder: Path, release: str) -> list[dict[str, Any]]:
-    """The mixed cases of a release that both old releases take: provider instead of Policy, no gates, pods alone."""
+    """A third of the mixed cases of a release that both old releases take: provider instead of Policy, no gates, pods alone."""
     (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
-    return [case for case in read_lines(family.cases) if not case["config"]["policy"] and not case.get("nominated")]
+    return [case for case in read_lines(family.cases) if not case["config"]["policy"] and not case.get("nominated")][::3]
 
 
 def originals(folder: Path, release: str) -> dict[str, list[dict[str, Any]]]:

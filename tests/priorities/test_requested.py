@@ -1,4 +1,4 @@
-"""LeastRequestedPriority: the emptier the better."""
+"""LeastRequestedPriority, the emptier the better, and MostRequestedPriority, the fuller the better."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
+from kubeclassic.core.rule import Priority
 from kubeclassic.priorities.leastrequested import least_requested
+from kubeclassic.priorities.mostrequested import most_requested
 from tests.reference import resourcescoring
 from tests.support.build import engine, node, pod, scored
 from tests.support.examples import examples
@@ -45,13 +47,28 @@ class TestLeastRequested:
         assert scored(least_requested, incoming, machine) == {"n": 7}
         assert scored(least_requested, incoming, machine, gates={"PodOverhead": True}) == {"n": 6}
 
-    @examples(0.5)
-    @given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES))
-    def test_is_what_a_loop_over_nodes_finds(self, cluster: Cluster, incoming: Pod, release: str) -> None:
-        """On random clusters every score is that of the plain loop."""
-        inits = release == "1.16"
-        wanted = {made.name: resourcescoring.least_requested(incoming, made, existing, inits) for made, existing in cluster}
-        assert scored(least_requested, incoming, *objects(cluster), release=release) == wanted
+
+class TestMostRequested:
+    def test_is_the_mean_of_the_used_shares(self) -> None:
+        """Half the cpu and a quarter of the memory used: 5 and 2 tenths, together 3."""
+        incoming = pod("p", requests={"cpu": "2", "memory": "8Gi"})
+        assert scored(most_requested, incoming, node("n", cpu="4", memory="32Gi")) == {"n": 3}
+
+    def test_a_full_node_is_best(self) -> None:
+        """Requests that fill the node exactly score 10; one millicore more loses the cpu's share."""
+        incoming = pod("p", requests={"cpu": "1", "memory": "1Gi"})
+        found = scored(most_requested, incoming, node("exact", cpu="1", memory="1Gi"), node("over", cpu="999m", memory="1Gi"))
+        assert found == {"exact": 10, "over": 5}
+
+
+@pytest.mark.parametrize("rule", [least_requested, most_requested], ids=["least", "most"])
+@examples(0.5)
+@given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES))
+def test_is_what_a_loop_over_nodes_finds(rule: Priority, cluster: Cluster, incoming: Pod, release: str) -> None:
+    """On random clusters every score is that of the plain loop."""
+    plain = resourcescoring.least_requested if rule is least_requested else resourcescoring.most_requested
+    wanted = {made.name: plain(incoming, made, existing, release == "1.16") for made, existing in cluster}
+    assert scored(rule, incoming, *objects(cluster), release=release) == wanted
 
 
 def test_pods_that_request_the_same_share_scores() -> None:
