@@ -30,14 +30,13 @@ if TYPE_CHECKING:
     from .framework.status import Status, unresolvable, unschedulable, wait
     from .predicates.rule import predicate
     from .priorities.rule import priority
-    from .scheduler import Scheduler
-    from .simulation.functions.capacity import CapacityResult, capacity
-    from .simulation.functions.capacitycurve import CapacityCurveResult, capacity_curve
-    from .simulation.functions.compare import CompareResult, compare
-    from .simulation.functions.conform import ConformResult, conform
-    from .simulation.functions.drain import DrainResult, drain
-    from .simulation.functions.explain import ExplainResult, explain
-    from .simulation.functions.imports import (
+    from .questions.capacity import CapacityResult, capacity
+    from .questions.capacitycurve import CapacityCurveResult, capacity_curve
+    from .questions.compare import CompareResult, compare
+    from .questions.conform import ConformResult, conform
+    from .questions.drain import DrainResult, drain
+    from .questions.explain import ExplainResult, explain
+    from .questions.importing import (
         ImportResult,
         import_alibaba2025,
         import_alibaba2026,
@@ -47,12 +46,13 @@ if TYPE_CHECKING:
         import_openb,
         import_simkube,
     )
-    from .simulation.functions.migrate import MigrateResult, migrate
-    from .simulation.functions.newnodes import NewNodesResult, add_nodes
-    from .simulation.functions.replay import ReplayResult, replay
-    from .simulation.functions.simulate import SimulationResult, simulate
-    from .simulation.functions.sweep import SweepResult, sweep
-    from .simulation.functions.whatif import WhatIfResult, what_if
+    from .questions.migrate import MigrateResult, migrate
+    from .questions.newnodes import NewNodesResult, add_nodes
+    from .questions.replay import ReplayResult, replay
+    from .questions.simulate import SimulationResult, simulate
+    from .questions.sweep import SweepResult, sweep
+    from .questions.whatif import WhatIfResult, what_if
+    from .scheduler import Scheduler
 
 __version__ = "0.1.0"
 
@@ -135,15 +135,15 @@ _HOMES = {
     "framework.plugin": ("Plugin", "each_node"),
     "framework.options": ("Classic", "Framework"),
     "scheduler": ("Scheduler",),
-    "simulation.functions.capacity": ("CapacityResult", "capacity"),
-    "simulation.functions.capacitycurve": ("CapacityCurveResult", "capacity_curve"),
-    "simulation.functions.compare": ("CompareResult", "compare"),
-    "simulation.functions.conform": ("ConformResult", "conform"),
-    "simulation.functions.drain": ("DrainResult", "drain"),
-    "simulation.functions.explain": ("ExplainResult", "explain"),
-    "simulation.functions.migrate": ("MigrateResult", "migrate"),
-    "simulation.functions.newnodes": ("NewNodesResult", "add_nodes"),
-    "simulation.functions.imports": (
+    "questions.capacity": ("CapacityResult", "capacity"),
+    "questions.capacitycurve": ("CapacityCurveResult", "capacity_curve"),
+    "questions.compare": ("CompareResult", "compare"),
+    "questions.conform": ("ConformResult", "conform"),
+    "questions.drain": ("DrainResult", "drain"),
+    "questions.explain": ("ExplainResult", "explain"),
+    "questions.migrate": ("MigrateResult", "migrate"),
+    "questions.newnodes": ("NewNodesResult", "add_nodes"),
+    "questions.importing": (
         "ImportResult",
         "import_alibaba2025",
         "import_alibaba2026",
@@ -153,10 +153,10 @@ _HOMES = {
         "import_openb",
         "import_simkube",
     ),
-    "simulation.functions.replay": ("ReplayResult", "replay"),
-    "simulation.functions.simulate": ("SimulationResult", "simulate"),
-    "simulation.functions.whatif": ("WhatIfResult", "what_if"),
-    "simulation.functions.sweep": ("SweepResult", "sweep"),
+    "questions.replay": ("ReplayResult", "replay"),
+    "questions.simulate": ("SimulationResult", "simulate"),
+    "questions.whatif": ("WhatIfResult", "what_if"),
+    "questions.sweep": ("SweepResult", "sweep"),
     "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),

@@ -1,12 +1,9 @@
-"""Sentences for people: wrapped to the terminal's width, and lists of names."""
+"""Sentences for people, wrapped to the terminal's width."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-
-LISTED = 5
-"""How many names a sentence lists; the others are counted."""
+from collections.abc import Iterable, Iterator
 
 
 def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> Iterator[str]:
@@ -18,13 +15,3 @@ def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> I
         indent = " " * (len(sentence) - len(sentence.lstrip())) + hanging
         wrapper = textwrap.TextWrapper(width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         yield from wrapper.wrap(sentence) if width else [sentence]
-
-
-def listed(names: Sequence[str], most: int = LISTED) -> str:
-    """Names one after another, not more than *most*.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], 2)
-    ('a', 'a and b', 'a, b and 1 more')
-    """
-    *shown, last = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
-    return f"{', '.join(shown)} and {last}" if shown else last

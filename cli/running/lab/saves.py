@@ -10,8 +10,8 @@ import attrs
 
 from ....simulation.lab.saved import SCENARIO_FILE, Given, commands, rules_file, scenario_file
 from ....simulation.lab.session import Session
+from ...answering import about
 from ...report.lab.report import report_html
-from ..reporting import about
 
 Saved = tuple[str, str, str]
 """Name, media type, text."""

@@ -8,12 +8,12 @@ import webbrowser
 
 import attrs
 
+from ....api.words import count_of
 from ....live.server.serving import Listening, make_server
 from ....live.server.worker import Worker
 from ...console.output import note
 from ...engines.setup import Setup
-from ...report.words import count_of
-from ..notices import tell_notices
+from ...notices import tell_notices
 from .app import LabApp
 from .asked import LabOptions
 from .start import session_of

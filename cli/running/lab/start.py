@@ -18,7 +18,7 @@ from ....simulation.lab.saved import Given
 from ....simulation.lab.session import Session
 from ....simulation.lab.source import POLICY, PROFILE, PROVIDER, Source, default_profile
 from ...engines.setup import Setup
-from ..cluster import settled_for
+from ...opening import settled_for
 from .asked import LabOptions
 
 

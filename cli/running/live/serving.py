@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from ....api.objects import Node, Pod
+from ....api.words import count_of
 from ....exceptions import KubeclassicError
 from ....framework.releases import is_auto
 from ....live.client.access import Access
@@ -24,9 +25,8 @@ from ....live.server.serving import Listening, make_server
 from ...console.output import note, warn
 from ...declaring.options import ClusterChoice
 from ...engines.setup import Setup
-from ...report.words import count_of
-from ..cluster import opened
-from ..notices import tell_notices
+from ...notices import tell_notices
+from ...opening import opened
 from .serveoptions import ServeOptionError, ServeOptions
 
 
@@ -110,7 +110,7 @@ def _of_files(setup: Setup, asked: ServeOptions) -> ServedCluster:
     found = opened(asked.paths, ClusterChoice(no_defaults=not asked.defaults), setup)
     scenario = found.scenario
     tell_notices(scenario.warnings, asked.verbose)
-    cluster = ServedCluster(partial(found.setup.recipe.engine, scenario.config_maps), asked.defaults)
+    cluster = ServedCluster(partial(found.recipe.engine, scenario.config_maps), asked.defaults)
     for item in (*scenario.objects, *scenario.pending):
         cluster.put(item)
     cluster.engine.warm()

@@ -19,7 +19,7 @@ from kubeclassic.simulation.drain.proof import prove
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
 from kubeclassic.simulation.drain.trial import DrainTrial, Stuck
-from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from kubeclassic.simulation.input import recipe_of, scenario_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
 from tests.support.examples import examples

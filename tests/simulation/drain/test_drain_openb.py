@@ -13,7 +13,7 @@ from kubeclassic.simulation.drain.auto import DrainWish
 from kubeclassic.simulation.drain.plan import search_for
 from kubeclassic.simulation.drain.rules import DrainFlags
 from kubeclassic.simulation.drain.settled import Settled, settle
-from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from kubeclassic.simulation.input import recipe_of, scenario_of
 from tests.support.drainbuild import replayed
 
 

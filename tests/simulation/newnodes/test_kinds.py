@@ -183,4 +183,4 @@ def test_a_result_can_be_pickled() -> None:
     found = add_nodes([HDD], [SSD], pod=WEB, pods=6)
     again = pickle.loads(pickle.dumps(found))
     assert again.record() == found.record()
-    assert [list(table.columns)[:2] for table in found.tables().values()] == [["node", "count"], ["name", "node"]]
+    assert [[column.name for column in table.columns][:2] for table in found.view().tables_of("data")] == [["node", "count"], ["name", "node"]]
