@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from .exceptions import KubeclassicError as KubeclassicError
     from .framework.options import Classic as Classic
     from .framework.options import Framework as Framework
+    from .questions.capacity import capacity as capacity
+    from .questions.capacitycurve import capacity_curve as capacity_curve
+    from .questions.compare import compare as compare
+    from .questions.conform import conform as conform
+    from .questions.drain import drain as drain
+    from .questions.explain import explain as explain
+    from .questions.migrate import migrate as migrate
+    from .questions.newnodes import add_nodes as add_nodes
+    from .questions.replay import replay as replay
+    from .questions.simulate import simulate as simulate
+    from .questions.sweep import sweep as sweep
+    from .questions.whatif import what_if as what_if
     from .scheduler import Scheduler as Scheduler
-    from .simulation.functions.capacity import capacity as capacity
-    from .simulation.functions.capacitycurve import capacity_curve as capacity_curve
-    from .simulation.functions.compare import compare as compare
-    from .simulation.functions.conform import conform as conform
-    from .simulation.functions.drain import drain as drain
-    from .simulation.functions.explain import explain as explain
-    from .simulation.functions.migrate import migrate as migrate
-    from .simulation.functions.newnodes import add_nodes as add_nodes
-    from .simulation.functions.replay import replay as replay
-    from .simulation.functions.simulate import simulate as simulate
-    from .simulation.functions.sweep import sweep as sweep
-    from .simulation.functions.whatif import what_if as what_if
 else:
     from .exports import lazy
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .core.decision.decision import Decision as Decision
-    from .simulation.functions.capacity import CapacityResult as CapacityResult
-    from .simulation.functions.capacitycurve import CapacityCurveResult as CapacityCurveResult
-    from .simulation.functions.compare import CompareResult as CompareResult
-    from .simulation.functions.conform import ConformResult as ConformResult
-    from .simulation.functions.drain import DrainResult as DrainResult
-    from .simulation.functions.explain import ExplainResult as ExplainResult
-    from .simulation.functions.migrate import MigrateResult as MigrateResult
-    from .simulation.functions.newnodes import NewNodesResult as NewNodesResult
-    from .simulation.functions.replay import ReplayResult as ReplayResult
-    from .simulation.functions.results import Result as Result
-    from .simulation.functions.simulate import SimulationResult as SimulationResult
-    from .simulation.functions.sweep import SweepResult as SweepResult
-    from .simulation.functions.whatif import WhatIfResult as WhatIfResult
+    from .questions.capacity import CapacityResult as CapacityResult
+    from .questions.capacitycurve import CapacityCurveResult as CapacityCurveResult
+    from .questions.compare import CompareResult as CompareResult
+    from .questions.conform import ConformResult as ConformResult
+    from .questions.drain import DrainResult as DrainResult
+    from .questions.explain import ExplainResult as ExplainResult
+    from .questions.migrate import MigrateResult as MigrateResult
+    from .questions.newnodes import NewNodesResult as NewNodesResult
+    from .questions.replay import ReplayResult as ReplayResult
+    from .questions.result import Result as Result
+    from .questions.simulate import SimulationResult as SimulationResult
+    from .questions.sweep import SweepResult as SweepResult
+    from .questions.whatif import WhatIfResult as WhatIfResult
 else:
     from .exports import lazy
 

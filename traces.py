@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .simulation.functions.imports import ImportResult as ImportResult
-    from .simulation.functions.imports import import_alibaba2025 as import_alibaba2025
-    from .simulation.functions.imports import import_alibaba2026 as import_alibaba2026
-    from .simulation.functions.imports import import_azure_packing as import_azure_packing
-    from .simulation.functions.imports import import_csv as import_csv
-    from .simulation.functions.imports import import_google2019 as import_google2019
-    from .simulation.functions.imports import import_openb as import_openb
-    from .simulation.functions.imports import import_simkube as import_simkube
+    from .questions.importing import ImportResult as ImportResult
+    from .questions.importing import import_alibaba2025 as import_alibaba2025
+    from .questions.importing import import_alibaba2026 as import_alibaba2026
+    from .questions.importing import import_azure_packing as import_azure_packing
+    from .questions.importing import import_csv as import_csv
+    from .questions.importing import import_google2019 as import_google2019
+    from .questions.importing import import_openb as import_openb
+    from .questions.importing import import_simkube as import_simkube
 else:
     from .exports import lazy
 

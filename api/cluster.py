@@ -15,10 +15,10 @@ from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not
 from .kindnames import kind_of
 from .load import Loaded, load_documents
 from .nodeuse import uses_of
-from .notebooks import Look
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
+from .view import View, table_of
 
 K = TypeVar("K", bound=KubeObject)
 Given: TypeAlias = "KubeObject | Mapping[str, Any]"
@@ -94,8 +94,11 @@ class Cluster:
         facts = {"nodes": len(self.nodes), "pods": len(self.pods), "waiting": len(self.pending), "warnings": len(self.warnings) or None}
         on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
         uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
-        rows = [(node.name, on[node.name], *(node.status.allocatable.get(name) for name in ("cpu", "memory"))) for node in self.nodes]
-        return Look("Cluster", facts, ("node", "pods", "cpu", "memory"), rows, verdict=told, map=uses).html()
+        amounts = ("cpu", "memory")
+        has = ({name: node.status.allocatable.get(name) for name in amounts} for node in self.nodes)
+        rows = [{"node": node.name, "pods": on[node.name], **found} for node, found in zip(self.nodes, has, strict=True)]
+        nodes = table_of("nodes", rows, ("node", "pods", *amounts))
+        return View(title="Cluster", verdict=told, facts=facts, tables=[nodes], map=uses).html()
 
     # --- copies and pickles: objects never change, so that copies share them -------------------------------------------
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from .controlplane.quotas import usage
-from .notebooks import NodeMap
 from .objects import Node, Pod
+from .view import NodeMap
 
 RESOURCES = ("cpu", "memory")
 ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")

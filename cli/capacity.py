@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..api.words import count_doing
+from ..exceptions import ManifestError
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, input_options, scheduler_options
+from .declaring.outputs import OptionsError, Output, check_together, output_options
 from .declaring.paramtypes import FILE, FileName, TextType, Whole, plain_number
 from .declaring.paths import takes_paths
-from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
+    from ..api.load import Loaded
+    from ..questions.capacity import CapacityOptions
+    from ..simulation.input import Input
     from .engines.setup import Setup
 
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
+FLAGS = {
+    "templates": "--pod", "ratio": "--ratio", "wanted": "--pods", "max_limit": "--max-limit", "pending_first": "--pending-first",
+    "curve": "--curve", "plot": "--plot", "add_node": "--add-node", "cost": "--cost", "most_nodes": "--most-nodes",
+    "most_trials": "--most-trials",
+}  # fmt: skip
+"""Of the options that do not all go together."""
+NEW_NODES = ("--cost", "--most-nodes", "--most-trials")
+_SIZES, _WAITING = "it counts as many of each size as fit", "else new nodes are for the pods that wait"
+NEEDS = (*((flag, "--add-node") for flag in NEW_NODES), ("--plot", "--curve"))
+EXCLUDES = (
+    *((flag, "--add-node") for flag in ("--curve", "--plot", "--max-limit")),
+    *(("--curve", flag, _SIZES) for flag in ("--pods", "--ratio", "a second --pod")),
+)
+NEW_NODES_NEED = tuple((flag, "--pod", _WAITING) for flag in ("--pods", "--ratio", "--pending-first"))
+"""With --add-node."""
 
 
 class Ratio(TextType):
@@ -62,15 +84,11 @@ class Ratio(TextType):
 @click.option("--cost", multiple=True, metavar="NAME=NUMBER", help="What a new node costs, by the name of its kind.  [default: 1 each]")
 @click.option("--most-nodes", type=Whole(1), metavar="N", help="Add N nodes at most.  [default: as many as there are pods]")
 @click.option("--most-trials", type=Whole(1), metavar="N", help="Simulate N cheaper mixes at most for the proof that none of them does.")
-@click.option(
-    "-o", "form", type=click.Choice(FORMS), default="table", show_default=True,
-    help="How to write it; csv: a line a node; html: a page.",
+@output_options(
+    FORMS, "How to write it; csv: a line a node; html: a page.",
+    verbose="As -o wide: what a copy requests, and every node; and what runs, on standard error.",
 )  # fmt: skip
-@click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")
-@click.option("--output", metavar="FILE", help="Write the answer there, whole or not at all, instead of to standard output.")
-@takes_report
-@click.option("--verbose", "-v", is_flag=True, help="As -o wide: what a copy requests, and every node; and what runs, on standard error.")
-def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **asked: Any) -> None:
+def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **asked: Any) -> None:
     """Count how many more copies of a pod fit into the cluster in PATHS, and say what stops the next one.
 
     PATHS are manifests or dumps of a cluster, as for `simulate`. Copies are placed one by one, as kube-scheduler would place them, until
@@ -97,6 +115,84 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     kubeclassic capacity cluster/ --pod web.yaml --report capacity.html
     kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
-    from .running.questions.capacity import CapacityOptions, run
+    given = {flag: bool(asked[name]) for name, flag in FLAGS.items()}
+    kind = "--add-node" if any(given[flag] for flag in ("--add-node", *NEW_NODES)) else "--curve" if given["--curve"] else ""
+    given["a second --pod"] = len(asked["templates"]) > 1
+    check_together(given, (*NEEDS, *(NEW_NODES_NEED if kind == "--add-node" else ())), EXCLUDES)
+    if not kind and not asked["templates"]:
+        raise OptionsError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
+    if asked["preempts"] and not setup.get("preemption"):
+        raise OptionsError("--preemption cannot be combined with --disable-preemption")
+    if kind == "--add-node" and asked["templates"] and not asked["wanted"]:
+        raise OptionsError("--pods: got none, wanted the number of copies that new nodes are for")
+    sys.exit(_run(kind, paths, setup.with_(preemption=asked["preempts"]), cluster, output, asked))
 
-    sys.exit(run(paths, setup, cluster, CapacityOptions(**asked)))
+
+def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
+    from ..questions import capacity, capacitycurve, newnodes
+    from ..simulation.capacity.curve import axes_of
+    from ..simulation.newnodes.kinds import LIKE, read_costs
+    from .answering import about_input, answer
+    from .opening import Console, opened
+    from .report.capacity import capacitypage, curvepage, plot
+    from .report.questions.newnodespage import new_nodes_html
+
+    axes = axes_of(asked["curve"])
+    if asked["plot"] is not None:
+        plot.check_plot(asked["plot"], axes)
+    given = opened(paths, cluster, setup)
+    templates = _templates(asked["templates"], cluster, setup) if asked["templates"] or kind != "--curve" else capacitycurve.any_pod()
+    options = capacity.CapacityOptions(
+        templates=templates, ratio=asked["ratio"], pods=asked["wanted"], max_limit=asked["max_limit"], exclude_nodes=asked["exclude"],
+        pending_first=asked["pending_first"],
+    )  # fmt: skip
+    console, read = Console(output.verbose, partial(_left_out, options)), [*paths, *asked["templates"]]
+    if kind == "--add-node":
+        nodes = list(_new_nodes(asked["add_node"], cluster, setup))
+        wanted = newnodes.NewNodesOptions(
+            nodes=nodes, copies=options, costs=read_costs(asked["cost"]), most_nodes=asked["most_nodes"], most_trials=asked["most_trials"]
+        )
+        found = newnodes.ask(given, wanted, console)
+        read += [Path(text) for text in asked["add_node"] if not text.startswith(LIKE)]
+        return answer(found, output, lambda: new_nodes_html(found, about_input(given, read)))
+    if kind == "--curve":
+        curve = capacitycurve.ask(given, options, axes, console)
+        if asked["plot"] is not None:
+            plot.draw(axes, curve.points, asked["plot"])
+        return answer(curve, output, lambda: curvepage.curve_html(curve, about_input(given, read)))
+    counted = capacity.ask(given, options, console)
+    return answer(counted, output, lambda: capacitypage.capacity_html(counted, about_input(given, read)))
+
+
+def _left_out(options: CapacityOptions, given: Input) -> Iterator[str]:
+    waiting = len(given.scenario.pending)
+    if waiting and options.templates and not options.pending_first:
+        yield f"{count_doing(waiting, 'pod', 'wait')} in the cluster, left out here: --pending-first places them first"
+
+
+def _templates(paths: Iterable[Path], cluster: ClusterChoice, setup: Setup) -> list[tuple[str, Loaded]]:
+    from ..simulation.capacity.templates import READ_KINDS
+
+    return [(str(path), _loaded(path, cluster, setup, raw_kinds=READ_KINDS)) for path in paths]
+
+
+def _new_nodes(given: Iterable[str], cluster: ClusterChoice, setup: Setup) -> Iterator[str | tuple[str, Loaded]]:
+    from ..simulation.newnodes.kinds import LIKE
+
+    for text in given:
+        if text.startswith(LIKE):
+            yield text
+            continue
+        if not text or "\0" in text or not (text == "-" or Path(text).exists()):
+            raise ManifestError(f'add-node: got "{text}", which is no file, wanted a file with one Node, or like:NODE')
+        yield text, _loaded(text, cluster, setup)
+
+
+def _loaded(path: str | Path, cluster: ClusterChoice, setup: Setup, **more: Any) -> Loaded:
+    from ..api.load import load
+    from .notices import tell_notices
+
+    keeps = setup.may_call_extenders
+    found = load(path, defaults=not cluster.no_defaults, strict_fields=cluster.strict, keeps_manifests=keeps, **more)
+    tell_notices(found.warnings)
+    return found

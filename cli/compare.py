@@ -11,9 +11,9 @@ import click
 from ..choices import LOCKED, MODES
 from .declaring.commands import command
 from .declaring.options import cluster_options
+from .declaring.outputs import takes_report
 from .declaring.paramtypes import CONFIGURATION
 from .declaring.paths import takes_paths
-from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .declaring.options import ClusterChoice

@@ -12,9 +12,9 @@ import click
 
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
+from .declaring.outputs import takes_report
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import takes_cluster
-from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup

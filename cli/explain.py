@@ -9,8 +9,8 @@ import click
 
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
+from .declaring.outputs import takes_report
 from .declaring.paths import takes_paths
-from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup

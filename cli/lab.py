@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
+from ..api.words import count_of
 from .console.endings import needing_extra
 from .console.output import note
 from .declaring.commands import INPUT, SECTIONS, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import takes_paths
-from .report.words import count_of
 
 if TYPE_CHECKING:
     from ..live.server.labapp import LabApp
@@ -58,7 +58,7 @@ def lab(
     """
     with needing_extra("lab", "lab"):
         from ..live.server.serving import run_server
-    from .running.notices import tell_notices
+    from .notices import tell_notices
 
     given = click.get_current_context().params
     live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
@@ -83,7 +83,7 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
     from ..framework.releases import is_auto
     from ..simulation.lab.saved import Given
     from ..simulation.lab.start import kept_words, session_of
-    from .running.cluster import settled_for
+    from .opening import settled_for
 
     if not is_auto(setup.release):
         setup.spec  # noqa: B018  # mistakes are told before any file is read
@@ -103,8 +103,8 @@ def lab_app(session: Session, given: Given, replays: tuple[str, ...] = (), **mor
     from ..live.server.labapp import LabApp
     from ..simulation.lab.questions import LabQuestions
     from ..simulation.lab.saved import HTML, Saved, commands, saves
+    from .answering import about
     from .report.lab.report import report_html
-    from .running.reporting import about
 
     def report() -> Saved:
         state, bench = session.state, session.bench

@@ -11,9 +11,9 @@ import click
 from ..choices import DELAYS as DEFAULT_DELAYS
 from .declaring.commands import command
 from .declaring.options import STRICT, scheduler_options
+from .declaring.outputs import takes_report
 from .declaring.paramtypes import FileName, Whole
 from .declaring.paths import takes_paths
-from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup

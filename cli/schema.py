@@ -32,7 +32,7 @@ DOCUMENTS = {
     "replay-line": "simulation.replay.journal:ReplayLine",
     "simulate": "simulation.records:SimulationDocument",
     "simulate-line": "core.decision.record:CycleRecord",
-    "sweep": "simulation.functions.sweep:SweepDocument",
+    "sweep": "questions.sweep:SweepDocument",
     "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""

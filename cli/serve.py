@@ -92,16 +92,16 @@ def serve(
 def _served(paths: tuple[Path, ...], setup: Setup, *, defaults: bool, verbose: bool) -> ServedCluster:
     """The cluster of the files; without any it has no objects yet."""
     from ..api.objects import Node, Pod
+    from ..api.words import count_of
     from ..framework.releases import is_auto
     from ..live.server.served import ServedCluster
-    from .report.words import count_of
-    from .running.cluster import opened
-    from .running.notices import tell_notices
+    from .notices import tell_notices
+    from .opening import opened
 
     if paths:
         found = opened(paths, ClusterChoice(no_defaults=not defaults), setup)
         tell_notices(found.scenario.warnings, verbose)
-        cluster = ServedCluster.of(found.scenario, found.setup.spec.engine, defaults)
+        cluster = ServedCluster.of(found.scenario, found.spec.engine, defaults)
     elif is_auto(setup.release):
         raise KubeclassicError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
     else:

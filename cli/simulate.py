@@ -11,9 +11,9 @@ from click.shell_completion import CompletionItem
 
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
+from .declaring.outputs import takes_report
 from .declaring.paramtypes import TextType
 from .declaring.paths import takes_paths
-from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from .declaring.commands import command
+from .declaring.outputs import takes_report
 from .declaring.paramtypes import FILE, FileName, Whole
-from .declaring.reportoption import takes_report
 
 FORMS = ("table", "csv", "json", "html")
 

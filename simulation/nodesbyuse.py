@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated
 
 import attrs
@@ -148,3 +149,21 @@ def _tenths(allocatable: Ints, requested: Ints) -> list[int]:
     tenths = np.minimum(requested[having] * TENTHS // allocatable[having], TENTHS - 1)
     counts: list[int] = np.bincount(np.maximum(tenths, 0), minlength=TENTHS).tolist()
     return counts
+
+
+def pods_on(engine: Engine, names: Sequence[str], *, known: Collection[str] | None = None) -> list[list[str]]:
+    """The keys of the pods on each node of *names*, as *engine* has them now; *known*: these pods alone."""
+    return [[pod.key for pod in engine.pods_on(name) if known is None or pod.key in known] for name in names]
+
+
+def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> list[list[str]]:
+    """The pods on each node of *names*, from pairs of a pod and its node.
+
+    >>> grouped([("a", "n2"), ("b", None), ("c", "n2")], ["n1", "n2"])
+    [[], ['a', 'c']]
+    """
+    found: Mapping[str, list[str]] = defaultdict(list)
+    for pod, node in places:
+        if node is not None:
+            found[node].append(pod)
+    return [found[name] for name in names]

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.house import sources, text, tree
 
-ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running", "simulation/functions")
+ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running", "questions")
 """Folders with one file a rule or a command, which is named after it; subfolders of ``cli/running`` too."""
 MAX_FOLDERS = 2
 QUAINT = re.compile(r"\b(?:be it|be there|stands? against|whoever|nobody|so many)\b", re.IGNORECASE)

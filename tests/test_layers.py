@@ -13,8 +13,9 @@ from tests.conftest import ROOT
 from tests.support import house
 from tests.support.house import sources, tree
 
-CORE = "exceptions.py choices.py api/objects api/meaning api/notebooks.py api/frames.py api/record.py core"
+CORE = "exceptions.py choices.py api/objects api/meaning api/view.py api/frames.py api/words.py api/units.py api/record.py core"
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
+BELOW_COMMANDS = "exceptions.py choices.py api core algorithmprovider framework simulation questions live"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
     " core/matching core/volumes core/devices core/release core/cluster/listings.py"
@@ -32,7 +33,7 @@ ROWS = {
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
-    "api/notebooks.py api/frames.py api/kindnames.py": "exceptions.py api",
+    "api/view.py api/frames.py api/words.py api/units.py api/kindnames.py": "exceptions.py api",
     "api/nodeuse.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
     "core/release core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,
@@ -69,18 +70,19 @@ ROWS = {
     "framework": f"{CONFIG} predicates priorities",
     "scheduler.py": "exceptions.py choices.py api core algorithmprovider framework extenders",
     "simulation": "exceptions.py choices.py api core predicates priorities algorithmprovider framework scheduler.py extenders",
+    "questions": "exceptions.py choices.py api core algorithmprovider framework scheduler.py extenders simulation",
     "exports.py": "",
     "rules.py": "exports.py core predicates priorities algorithmprovider",
     "plugins.py": "exports.py framework",
-    "traces.py": "exports.py simulation",
-    "results.py": "exports.py core simulation",
-    "__init__.py": "exports.py exceptions.py api framework scheduler.py simulation rules.py plugins.py traces.py results.py",
+    "traces.py": "exports.py questions",
+    "results.py": "exports.py core questions",
+    "__init__.py": "exports.py exceptions.py api framework scheduler.py questions rules.py plugins.py traces.py results.py",
     "live/client": "exceptions.py choices.py api",
     "live/informers": "exceptions.py choices.py api core/release live/client",
     "live": "exceptions.py choices.py api core algorithmprovider framework extenders scheduler.py simulation live",
-    "cli/report": "exceptions.py choices.py api core algorithmprovider framework simulation live",
+    "cli/report": BELOW_COMMANDS,
     "cli/console": "exceptions.py choices.py __init__.py",
-    "cli": "exceptions.py choices.py __init__.py api core algorithmprovider framework extenders simulation live cli/report cli/console",
+    "cli": f"{BELOW_COMMANDS} __init__.py extenders cli/report cli/console",
     "__main__.py": "cli",
 }
 """The order of the parts, one floor a line: what these files and folders may import of the lines above them, besides themselves.

@@ -112,17 +112,17 @@ class ClusterChoice:
 
 def scheduler_options(command: F) -> F:
     """Give *command* the options that choose a scheduler; it gets them as one :class:`~.setup.Setup`, named *setup*."""
-    return _packed(command, SCHEDULER, SCHEDULER_SECTION, _setup, "setup")
+    return packed(command, SCHEDULER, SCHEDULER_SECTION, _setup, "setup")
 
 
 def cluster_options(command: F) -> F:
     """Give *command* the options about the manifests; it gets them as one :class:`ClusterChoice`, named *cluster*."""
-    return _packed(command, CLUSTER, INPUT, ClusterChoice, "cluster")
+    return packed(command, CLUSTER, INPUT, ClusterChoice, "cluster")
 
 
 def input_options(command: F) -> F:
     """As :func:`cluster_options`, without ``--pods``, which means something else there."""
-    return _packed(command, CLUSTER[1:], INPUT, ClusterChoice, "cluster")
+    return packed(command, CLUSTER[1:], INPUT, ClusterChoice, "cluster")
 
 
 def _setup(**values: Any) -> Setup:
@@ -131,7 +131,7 @@ def _setup(**values: Any) -> Setup:
     return Setup(values)
 
 
-def _packed(command: F, options: tuple[Callable[[Any], Any], ...], section: str, made: Callable[..., Any], name: str) -> F:
+def packed(command: F, options: tuple[Callable[[Any], Any], ...], section: str, made: Callable[..., Any], name: str) -> F:
     """*command* with *options*, whose values it gets as *name*, which is what *made* makes of them."""
     fields: list[str] = []
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...api.record import UNSET
+from ...api.units import Figure
 from ...simulation.bench.comparison import PairedCases
 from ...simulation.bench.measured import PERCENTS, BenchDocument, OtherScheduler, middle
 from .tables import TextTable
-from .text import Figure
 
 POINTS = tuple(f"p{percent}" for percent in PERCENTS)
 

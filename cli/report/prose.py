@@ -1,17 +1,15 @@
-"""Sentences for people: wrapped to the terminal's width, lists of names, and decisions in a line."""
+"""Sentences for people, wrapped to the terminal's width, and decisions in a line."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...core.decision.decision import Decision
 
 SHOWN_NODES = 3
-LISTED = 5
-"""How many names a sentence lists; the others are counted."""
 
 
 def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> Iterator[str]:
@@ -23,16 +21,6 @@ def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> I
         indent = " " * (len(sentence) - len(sentence.lstrip())) + hanging
         wrapper = textwrap.TextWrapper(width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         yield from wrapper.wrap(sentence) if width else [sentence]
-
-
-def listed(names: Sequence[str], most: int = LISTED) -> str:
-    """Names one after another, not more than *most*.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], 2)
-    ('a', 'a and b', 'a, b and 1 more')
-    """
-    *shown, last = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
-    return f"{', '.join(shown)} and {last}" if shown else last
 
 
 def decision_text(decision: Decision, explain: bool) -> str:

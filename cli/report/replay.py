@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ...api.units import percent
+from ...api.words import count_doing, count_of
 from ...simulation.replay.recording import summary
 from ...simulation.replay.replay import Replay
 from .prose import wrapped
 from .simulation import passed_over_text
 from .tables import TextTable
-from .units import percent
-from .words import count_doing, count_of
 
 
 def replay_text(replay: Replay, width: int | None = None) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...api.units import Figure, percent, rounded, short_name
+from ...api.words import count_of
 from ...simulation.simulate import Eviction
 from ...simulation.summary import Summary, Usage
 from .listing import ListColumn, Path, Record, plain_name
 from .prose import wrapped
 from .tables import TextTable
-from .text import NO_HOST, Cell, Figure
-from .units import percent, rounded, short_name
-from .words import count_of
+from .text import NO_HOST, Cell
 
 POD_FIELDS = (
     "pod", "namespace", "name", "outcome", "host", "error", "tries", "nominated", "victims", "evictedBy", "evictedFrom", "replacement",

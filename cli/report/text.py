@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from ...api.units import Figure
+
 GAP = "   "
 NO_HOST = "<none>"
 """In place of a host that a pod does not have."""
 
 Cell = object
-
-
-class Figure(str):
-    """A number with its unit, such as ``8.0 TiB``: aligned at its right, and never cut."""
 
 
 def shown(cell: Cell) -> str:

@@ -15,11 +15,14 @@ from ...simulation.compare.compare import compare
 from ...simulation.compare.document import ComparisonDocument
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import Scenario
+from ..answering import DOCUMENT_FORMS, about, write_answer, write_page, write_report
 from ..console.output import warn, writing
 from ..console.progress import following
 from ..declaring.options import ClusterChoice, environments_max_pd_vols
-from ..declaring.reportoption import HTML
+from ..declaring.outputs import HTML
 from ..engines.configurations import NamedSetup
+from ..notices import tell_notices, write_unread
+from ..opening import contest
 from ..report.comparison.comparednodes import comparison_map
 from ..report.comparison.comparisonpage import comparison_html
 from ..report.comparison.comparisontext import comparison_text
@@ -27,10 +30,6 @@ from ..report.comparison.forms import comparison_csv, comparison_markdown
 from ..report.page.about import About
 from ..report.page.markup import code, sentence
 from ..report.tables import width_of
-from .cluster import contest
-from .documents import DOCUMENT_FORMS, write_answer
-from .notices import tell_notices, write_unread
-from .reporting import about, write_page, write_report
 
 Record = dict[str, Any]
 

@@ -11,8 +11,8 @@ import attrs
 import click
 
 from ...api.record import as_document
+from ...questions.conform import ConformResult, checked, chosen_families
 from ...simulation.conform import Family, Manner, answer_case, read_cases
-from ...simulation.functions.conform import ConformResult, checked, chosen_families
 from ..console.output import writing
 from ..console.progress import following
 from ..declaring.memory import engine_options

@@ -13,23 +13,21 @@ from ...simulation.capacity.room import FreeRoom
 from ...simulation.explain.ask import ask
 from ...simulation.explain.explanation import Explanation
 from ...simulation.explain.subject import find_subject
+from ...simulation.nodesbyuse import pods_on
 from ...simulation.simulate import Simulation
+from ..answering import DOCUMENT_FORMS, about, write_answer, write_page, write_report
 from ..console.output import writing
 from ..console.progress import telling
 from ..declaring.options import ClusterChoice
-from ..declaring.reportoption import HTML
+from ..declaring.outputs import HTML
 from ..engines.setup import Setup
+from ..notices import write_unread
+from ..opening import opened, tell
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explainpage import explanation_html
 from ..report.explain.explanation import explanation_lines
 from ..report.explain.nodetable import ExplainedCluster
-from ..report.questions.nodemap import pods_on
 from ..report.tables import width_of
-from .cluster import opened
-from .documents import DOCUMENT_FORMS, write_answer
-from .notices import write_unread
-from .reporting import about, write_page, write_report
-from .simulate import tell
 
 
 def run(
@@ -42,10 +40,10 @@ def run(
     subject = find_subject(scenario, name, namespace)
     tell(scenario, engine, verbose)
     with telling("explaining", subject.pod.key):
-        explanation = ask(Simulation(scenario, engine, cluster.order), subject, given.scheduler_names, node=node, alone=alone)
+        explanation = ask(Simulation(scenario, engine, cluster.order), subject, given.spec.scheduler_names, node=node, alone=alone)
 
     def page() -> str:
-        origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=given.setup.in_words())
+        origin = about(scenario, [*paths, *cluster.pods], releases=[explanation.release], rules=given.rules)
         names = [one.name for one in scenario.nodes]
         return explanation_html(explanation, ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)), origin)
 

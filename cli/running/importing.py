@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from ...api.words import count_of
 from ...exceptions import KubeclassicError
 from ...simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube, simulatorexport
 from ...simulation.traces.made import Trace
 from ..console.output import note, writing
 from ..console.progress import telling
 from ..console.yamltext import write_yaml
-from ..report.words import count_of
 
 
 class TraceOptionError(KubeclassicError):

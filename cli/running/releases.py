@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from ...api.record import DocumentRecord
 from ...framework.description.describe import ReleaseList, describe_any, diff_any, summaries
+from ..answering import write_answer
 from ..report.releasetables import description_lines, diff_lines, list_lines
 from ..report.tables import width_of
-from .documents import write_answer
 
 
 def run(release: str | None, pair: tuple[str, str] | None, *, all_gates: bool, form: str) -> None:

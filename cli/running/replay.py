@@ -15,6 +15,7 @@ import attrs
 import click
 
 from ...api.reading.notices import in_groups, refuse_unread, unread_sentences
+from ...api.words import count_of
 from ...framework.releases import is_auto
 from ...simulation.gcpause import settled
 from ...simulation.releasenotes import input_notices
@@ -25,17 +26,16 @@ from ...simulation.replay.inputs.traces import Reading
 from ...simulation.replay.recording import Recording, found, summary
 from ...simulation.replay.replay import Replay
 from ...simulation.replay.settings import Delays, Places
+from ..answering import about, write_report
 from ..console.output import note
 from ..console.progress import counting, telling
 from ..engines.setup import Setup
+from ..notices import tell_notices, tell_unread
+from ..opening import settled_for
 from ..report.replay import duration, replay_text
 from ..report.tables import width_of
 from ..report.timeline.collected import Collected
 from ..report.timeline.timelinepage import replay_html
-from ..report.words import count_of
-from .cluster import settled_for
-from .notices import tell_notices, tell_unread
-from .reporting import about, write_report
 
 INTERRUPTED = 130
 NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "report", "until", "verbose", "strict"}

@@ -7,23 +7,20 @@ from pathlib import Path
 
 import attrs
 
-from ...core.engine import Engine
 from ...exceptions import KubeclassicError
 from ...simulation.gcpause import settled
 from ...simulation.replacements import Replacements
-from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ...simulation.summary import summarise
+from ..answering import about, write_page, write_report
 from ..console.output import note, writing
 from ..declaring.options import ClusterChoice
-from ..declaring.reportoption import HTML
+from ..declaring.outputs import HTML
 from ..engines.setup import Setup
+from ..notices import tell_unread
+from ..opening import opened, tell
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
-from ..report.words import count_doing, count_of
-from .cluster import opened
-from .notices import tell_line, tell_notices, tell_unread
-from .reporting import about, write_page, write_report
 from .simulationforms import FORMS, SimulationRun, View
 
 
@@ -78,14 +75,14 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
     tell(scenario, engine, shown.verbose)
     simulation = Simulation(scenario, engine, cluster.order, shown.details or shown.form == "wide")
     if shown.reschedule_evicted:
-        simulation.replacements = Replacements.of_scenario(scenario, given.scheduler_names)
+        simulation.replacements = Replacements.of_scenario(scenario, given.spec.scheduler_names)
     with writing(shown.output) as stream, settled():
         answer = SimulationRun(simulation, view, stream, details=shown.details, headers=not shown.no_headers, keeps=shown.makes_page)
 
         def page() -> str:
             from ..report.placement.placementpage import simulation_html
 
-            origin = about(scenario, [*paths, *cluster.pods], releases=[engine.release.version], rules=given.setup.in_words())
+            origin = about(scenario, [*paths, *cluster.pods], releases=[engine.release.version], rules=given.rules)
             return simulation_html(answer.page_record(), answer.standing(), origin, shown.chosen)
 
         if view.form == HTML:
@@ -97,20 +94,6 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
     _tell_results(simulation, shown, view)
     tell_unread(scenario.warnings)
     return 0 if simulation.all_placed else 1
-
-
-def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
-    """Warnings and, where asked for, what runs."""
-    algorithm = engine.algorithm
-    tell_notices(scenario.warnings, verbose)
-    if not verbose:
-        return
-    waiting = count_doing(len(scenario.pending), "pod", "wait")
-    note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
-    for line in engine.describe():
-        tell_line(line)
-    for extender in engine.extenders:
-        note(f"extender: {extender.url}{' (may fail)' if extender.is_ignorable else ''}")
 
 
 def _tell_results(simulation: Simulation, shown: Shown, view: View) -> None:

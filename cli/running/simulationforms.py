@@ -19,6 +19,7 @@ from ...simulation.nodesbyuse import NodeRecord, NodeUse, NodeUses
 from ...simulation.records import EvictionRecord, PodRecord, SimulationDocument, WholeSimulation
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
+from ..answering import write_answer
 from ..console.progress import following
 from ..report.documents import fields_of, line_of, write_rows
 from ..report.listing import CUSTOM, ListColumn, Sorting, custom_columns, table_of, write_csv
@@ -34,7 +35,6 @@ from ..report.simulation import (
     wide_pod_columns,
 )
 from ..report.tables import TextTable, write_tables
-from .documents import write_answer
 
 if TYPE_CHECKING:
     from ..report.placement.placementpage import PlacementBoard
@@ -132,7 +132,7 @@ class SimulationRun:
             self._uses.begin()
         self._whole.begin()
         if self.keeps:
-            from ..report.questions.nodemap import pods_on
+            from ...simulation.nodesbyuse import pods_on
 
             self.pods_before = pods_on(self.simulation.engine, [use.node for use in self.uses()])
 
@@ -184,8 +184,8 @@ class SimulationRun:
 
     def standing(self) -> PlacementBoard:
         """All nodes with their pods, before and after; with *keeps* alone."""
+        from ...simulation.nodesbyuse import pods_on
         from ..report.placement.placementpage import PlacementBoard
-        from ..report.questions.nodemap import pods_on
 
         uses = self.uses()
         return PlacementBoard(uses, self.pods_before, pods_on(self.simulation.engine, [use.node for use in uses]))

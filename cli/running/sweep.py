@@ -14,19 +14,19 @@ from ...algorithmprovider.catalogue import CATALOGUE
 from ...api.record import as_document
 from ...exceptions import UnknownNameError
 from ...framework.userrules import catalogue_of, plugins_of
-from ...simulation.functions.sweep import SweepResult
-from ...simulation.functions.sweep import sweep as run_sweep
+from ...questions.sweep import SweepResult
+from ...questions.sweep import sweep as run_sweep
 from ...simulation.sweep.table import as_csv
+from ..answering import about, write_page, write_report
 from ..console.output import note, warn
 from ..console.progress import working
-from ..declaring.reportoption import HTML
+from ..declaring.outputs import HTML
 from ..report.documents import write_rows
 from ..report.plots.plotfiles import check_place
 from ..report.plots.runs import draw_runs
 from ..report.sweep.sweeppage import sweep_html
 from ..report.sweep.sweeptext import summary_line, sweep_tables
 from ..report.tables import write_tables
-from .reporting import about, write_page, write_report
 
 
 @attrs.frozen(kw_only=True)

@@ -10,9 +10,9 @@ import attrs
 import numpy as np
 
 from ...api.frames import make_frame
-from ...api.notebooks import Look, Share, shortened
 from ...api.objects import Pod
 from ...api.record import UNSET, UnsetType, plain
+from ...api.view import Share, View, shortened, table_of
 from ..arrays.types import Rows, Scores
 from .extender import Passed
 from .nodesearch import SearchResult
@@ -240,7 +240,7 @@ class Decision:
         return f"<Decision: {self.pod.key} {found}{seen}>"
 
     def _repr_html_(self) -> str:
-        return self._look().html()
+        return self.view().html()
 
     def verdict(self) -> str:
         """The outcome in one sentence."""
@@ -335,11 +335,13 @@ class Decision:
         for node, reasons in self.failed.items():
             yield {"node": node, "fits": False, "total": None, **dict.fromkeys(priorities), "reasons": ", ".join(reasons)}
 
-    def _look(self) -> Look:
+    def view(self) -> View:
+        """What a notebook shows of it: the nodes, those with the highest totals first."""
         facts = {"host": self.host, "error": self.error, "victims": ", ".join(pod.key for pod in self.victims) or None}
         best_first = sorted(self._rows(), key=lambda row: (not row["fits"], -(row["total"] or 0)))
-        rows = [(row["node"], row["total"] if row["fits"] else "", row["reasons"]) for row in best_first]
+        columns = ("node", "total", "does not fit because")
+        rows = [dict(zip(columns, (row["node"], row["total"] if row["fits"] else "", row["reasons"]), strict=True)) for row in best_first]
         fit = sum(row["fits"] for row in best_first)
         shares = [Share("fit", fit, "good"), Share("do not fit", len(rows) - fit, "bad")] if rows else []
-        headers = ("node", "total", "does not fit because")
-        return Look(f"Pod {self.pod.key}", facts, headers, rows, verdict=self.verdict(), shares=shares)
+        nodes = table_of("nodes", rows, columns)
+        return View(title=f"Pod {self.pod.key}", verdict=self.verdict(), facts=facts, shares=shares, tables=[nodes])

@@ -1,23 +1,17 @@
-"""The answer as plain data: how many fit, where they are, what stops the next one, and what is left."""
+"""The records of an answer: how many fit, where they are, what stops the next one, and what is left."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-import attrs
+from typing import Annotated
 
 from ...api.objects import Node
-from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.reading.notices import ResultDocument
 from ...api.record import Amounts, Count, Counts, Record, says
-from ..summary import UNITS, Unit
-from .counting import Counted, Placed
-from .question import CapacityQuestion
+from ..summary import Unit
 from .stop import Stop
 
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-Row = dict[str, Any]
 
 
 class PlacedTemplate(Record):
@@ -71,80 +65,6 @@ class CapacityDocument(ResultDocument, kw_only=True):
     excluded_nodes: tuple[str, ...]
     pending: PendingPods
     evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
-
-
-@attrs.frozen(eq=False)
-class CapacityAnswer:
-    """What was counted, with what was asked."""
-
-    release: str
-    counted: Counted
-    zones: Mapping[str, str]
-    """Node -> its zone, empty where it has none; in the order in which the nodes were given."""
-    excluded: tuple[str, ...] = ()
-    wanted: int | None = None
-    """How many were asked for; None: as many as fit."""
-
-    @classmethod
-    def of(cls, release: str, counted: Counted, question: CapacityQuestion, wanted: int | None = None) -> CapacityAnswer:
-        """The answer to *question*."""
-        zones = {node.name: zone_of(node) for node in question.scenario.nodes}
-        return cls(release, counted, zones, question.excluded, wanted)
-
-    @property
-    def is_yes(self) -> bool:
-        """Whether as many fit as were asked for; without such a number, whether any fits."""
-        return self.counted.fits >= (self.wanted or 1)
-
-    @property
-    def by_zone(self) -> dict[str, int]:
-        """Zone -> copies on its nodes; empty if no node has a zone."""
-        found = Counter(dict.fromkeys((zone for zone in self.zones.values() if zone), 0))
-        for node, number in self.counted.nodes.items():
-            if any(self.zones.values()):
-                found[self.zones.get(node, "")] += number
-        return dict(found)
-
-    def headroom(self) -> tuple[Headroom, ...]:
-        """A row a resource: what nodes have of it, what pods request before and after, and what is free after."""
-        before, after, placed = self.counted.before, self.counted.after, self.counted.placed
-        copies = before.copies(placed[0].requests, self.counted.barred) if len(placed) == 1 else {}
-        requested = {name: int(before.requested[at].sum()) for at, name in enumerate(before.resources)}
-        return tuple(
-            Headroom(
-                name, UNITS.get(name, "pieces"), int(after.allocatable[at].sum()), requested.get(name, 0), int(after.requested[at].sum()),
-                int(after.free[at].sum()), copies.get(name),
-            )
-            for at, name in enumerate(after.resources)
-        )  # fmt: skip
-
-    def node_rows(self) -> list[Row]:
-        """A row a node: its zone, its copies, and what is free of each resource before and after."""
-        before, after, nodes = self.counted.before, self.counted.after, self.counted.nodes
-        rows = []
-        earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
-        free = after.free
-        for column, name in enumerate(after.names):
-            left = {
-                resource: {"freeBefore": int(earlier[resource][column]) if resource in earlier else 0, "free": int(free[at, column])}
-                for at, resource in enumerate(after.resources)
-            }
-            rows.append({"node": name, "zone": self.zones.get(name, ""), "copies": nodes.get(name, 0), "resources": left})
-        return rows
-
-    def document(self, warnings: tuple[InputWarning, ...] = ()) -> CapacityDocument:
-        """Everything but the single nodes' room."""
-        counted = self.counted
-        return CapacityDocument(
-            warnings=warnings, release=self.release, fits=counted.fits, wanted=self.wanted, templates=tuple(map(_placed, counted.placed)),
-            nodes=counted.nodes, zones=self.by_zone, stop=counted.stop, headroom=self.headroom(), excluded_nodes=self.excluded,
-            pending=PendingPods(counted.pending, counted.still_waiting), evicted=counted.evicted,
-        )  # fmt: skip
-
-
-def _placed(placed: Placed) -> PlacedTemplate:
-    template, requests = placed.template, {name: number for name, number in placed.requests.items() if number}
-    return PlacedTemplate(template.name, placed.fits, template.kind, template.pod.namespace, requests, placed.nodes)
 
 
 def zone_of(node: Node) -> str:

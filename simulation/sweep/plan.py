@@ -18,7 +18,7 @@ from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin
 from ...framework.releases import FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
-from ..functions.given import edits_of, spec_of
+from ..input import edits_of, spec_of
 from .asked.axes import EDITS, FILES, INPUT, NODES, OPTIONS, ORDER, PODS, SEED, SHUFFLED, WEIGHT
 from .asked.inputspec import file_bytes
 from .asked.spec import NAME, Spec

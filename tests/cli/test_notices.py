@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from kubeclassic.api.reading.notices import Notice
-from kubeclassic.cli.report.words import count_doing, count_of
-from kubeclassic.cli.running.notices import tell_notices
+from kubeclassic.api.words import count_doing, count_of
+from kubeclassic.cli.notices import tell_notices
 
 SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
 

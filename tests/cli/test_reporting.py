@@ -9,10 +9,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from kubeclassic.cli.answering import about, counts, write_report
 from kubeclassic.cli.console.output import OutputError
 from kubeclassic.cli.declaring.commands import command
-from kubeclassic.cli.declaring.reportoption import takes_report
-from kubeclassic.cli.running.reporting import about, counts, write_report
+from kubeclassic.cli.declaring.outputs import takes_report
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from tests.conftest import ROOT
 from tests.support.build import node, pod

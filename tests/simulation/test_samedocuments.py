@@ -11,7 +11,7 @@ import pytest
 
 import kubeclassic
 from kubeclassic.cli import run
-from kubeclassic.simulation.functions.results import Result
+from kubeclassic.questions.result import Result
 from tests.conftest import ROOT
 
 HEAD = ("apiVersion", "kind")

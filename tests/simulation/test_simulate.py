@@ -7,8 +7,8 @@ import pytest
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import plain
+from kubeclassic.api.units import amount
 from kubeclassic.cli.report.simulation import summary_text
-from kubeclassic.cli.report.units import amount
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation

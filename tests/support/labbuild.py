@@ -13,7 +13,7 @@ from kubeclassic.api.load import Loaded
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.simulation.functions.simulate import simulate
+from kubeclassic.questions.simulate import simulate
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.labrules import filters_of, scorers_of
 from kubeclassic.simulation.lab.material import Material

@@ -6,54 +6,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ....api.units import rounded, short_name
+from ....questions.capacitycurve import CapacityCurveResult
 from ..page.about import About
-from ..page.amounts import amount_told, amount_with_unit, column_kind, unit_of
+from ..page.amounts import amount_told, amount_with_unit, unit_of
 from ..page.charts import Chart, ChartSeries
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, joined, named, number, sentence, step, told
+from ..page.markup import Markup, Text, named, number, sentence, spoken, told
 from ..page.parts import GOOD, Section, card, fact, facts, plain_table, section, soft, track
-from ..page.tables import Column, DataTable
-from ..units import rounded, short_name
+from ..page.tables import list_html
 
 Record = dict[str, Any]
 MOST_LINES = 6
 """A chart with more lines is hard to read: then it has some of them, and the table has all."""
-NOTHING = "nothing runs out"
 
 
-def curve_html(record: Record, about: About) -> str:
-    """The record of ``capacity --curve`` as a page."""
-    axes = " and ".join(short_name(axis["resource"]) for axis in record["axes"])
-    sections = [*_pictures(record), section("Every size", _list(record).html())]
-    return page_html(Page(f"kubeclassic capacity --curve: {axes}", verdict(record), about, sections, lead=_lead(record)))
-
-
-def verdict(record: Record) -> Markup:
-    """From how many to how many pods fit, and of which sizes."""
-    points = record["points"]
-    most, fewest = (pick(range(len(points)), key=lambda at: points[at]["fits"]) for pick in (max, min))
-    if not points[most]["fits"]:
-        return sentence("No pod of any of the ", told("points.length", number(len(points))), " sizes fits.")
-    top = sentence(_pods(most, points[most]), " of ", _size(most, points[most]), " fit")
-    if points[most]["fits"] == points[fewest]["fits"]:
-        return sentence(
-            _pods(most, points[most]), " fit, whichever of the ", told("points.length", number(len(points))), " sizes they have."
-        )
-    rest = "none" if not points[fewest]["fits"] else _pods(fewest, points[fewest])
-    return sentence(top, ", and ", rest, " of ", _size(fewest, points[fewest]), ".")
-
-
-def _pods(at: int, point: Record) -> Markup:
-    return sentence(told(f"points.{at}.fits", number(point["fits"])), " pod" if point["fits"] == 1 else " pods")
-
-
-def _size(at: int, point: Record) -> Markup:
-    sizes = point["requests"].items()
-    told_sizes = (
-        sentence(named(short_name(name)), " ", amount_told(f"points.{at}.requests.{step(name)}", name, value) or "")
-        for name, value in sizes
-    )
-    return joined(told_sizes, " and ")
+def curve_html(found: CapacityCurveResult, about: About) -> str:
+    """*found* as a page."""
+    record, view = found.record(), found.view()
+    axes = " and ".join(short_name(axis.resource) for axis in found.axes)
+    sections = [*_pictures(record), section("Every size", list_html(view.table("sizes")))]
+    return page_html(Page(f"kubeclassic capacity --curve: {axes}", spoken(view.verdict), about, sections, lead=_lead(record)))
 
 
 def _lead(record: Record) -> Markup:
@@ -155,26 +128,3 @@ def _cell(record: Record, at: int, most: int) -> Markup:
 
 def _words_of_grid(axes: Sequence[Record]) -> str:
     return f"A row for each size of {short_name(axes[0]['resource'])}, a column for each size of {short_name(axes[1]['resource'])}."
-
-
-# --- the list -------------------------------------------------------------------------------------------------------
-
-
-def _list(record: Record) -> DataTable:
-    names = [axis["resource"] for axis in record["axes"]]
-    sizes = [Column(short_name(name), column_kind(name)) for name in names]
-    columns = [
-        Column("size", "name"),
-        *sizes,
-        Column("fits", "count"),
-        Column("nodes", "count"),
-        Column("runs out", "tag", filter=True),
-    ]
-    rows, details = [], []
-    for point in record["points"]:
-        asked = [point["requests"][name] for name in names]
-        size = ", ".join(f"{short_name(name)} {rounded(name, value)}" for name, value in zip(names, asked, strict=True))
-        limit = short_name(point["limitedBy"]) if point["limitedBy"] else NOTHING
-        rows.append([size, *asked, point["fits"], point["nodes"], limit])
-        details.append([["the next pod", point["message"]]])
-    return DataTable("sizes", columns, rows, noun="size", details=details)

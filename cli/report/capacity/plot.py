@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ....api.units import BYTES, short_name
 from ....core.pods.requests import CPU
 from ....simulation.capacity.curve import CurveAxis, CurvePoint
 from ..plots.plotfiles import PlotError, check_place, save
-from ..units import BYTES, short_name
 
 GIB = 1 << 30
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from ....api.view import Column, Table
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.modes import LOCKED
 from ..page.about import About
@@ -13,7 +14,7 @@ from ..page.clustermap import ClusterMap
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, named, number, sentence, told
 from ..page.parts import BAD, Section, card, colour_of, dot, fact, facts, folded, note, plain_table, section, soft, stack, tag, track
-from ..page.tables import Column, DataTable
+from ..page.tables import list_html
 from .comparisontext import correlation_table, first_line, hints, use_table
 from .outcomes import AMONG_BEST_MEANS, COLOURS, decision_parts, pod_parts
 from .pictures import correlations, endings
@@ -89,7 +90,7 @@ def _losses(record: Record) -> Iterator[Text]:
         Column("pod", "name"), Column("change", "tag", filter=True, colours=colours), Column("under", "name", filter=True),
         Column("for", "name", filter=True), Column("node under the other", "name"), Column("what is said"),
     )  # fmt: skip
-    yield DataTable("lost", columns, rows, noun="pod").html()
+    yield list_html(Table("lost", columns, rows, noun="pod"))
 
 
 def _title(record: Record, at: int) -> Markup:
@@ -168,7 +169,7 @@ def _list(record: Record) -> Iterator[Text]:
     yield soft("Open a pod to see how each configuration judged the nodes in question, rule by rule.")
     if len(record["differences"]) > MOST:
         yield soft("The judged nodes are here for the first ", named(number(MOST)), " decisions that differ; -o json has them all.")
-    yield table.html()
+    yield list_html(table)
 
 
 def _scores(record: Record) -> Iterator[Text]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....api.units import Figure, percent
+from ....api.words import count_doing, count_of
 from ....simulation.compare.causes import KINDS, SAMPLING
 from ....simulation.compare.modes import LOCKED
 from ..prose import wrapped
 from ..tables import TextTable
-from ..text import NO_HOST, Figure
-from ..units import percent
-from ..words import count_doing, count_of
+from ..text import NO_HOST
 from .outcomes import OTHER_NODE
 from .verdict import plain, verdict
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ....api.view import step
 from ....simulation.compare.modes import LOCKED
 from ..page.charts import Chart, ChartSeries
-from ..page.markup import Markup, Text, element, joined, named, sentence, share, step, told
+from ..page.markup import Markup, Text, element, joined, named, sentence, share, told
 from ..page.parts import BAD, card, colour_of, dot, grid, plain_table, soft, track
 from .comparisontext import MEANINGS, ending_configurations, resources
 from .verdict import side_name

@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
+from ....api.view import Column, Table
 from ....simulation.compare.causes import SCORE
 from ..page.aligned import Aligned, AlignedData, SideDecision, SideNode
-from ..page.tables import Column, DataTable
 from ..text import NO_HOST
 from .comparisontext import GATED_HOST, cause_text, decision_text
 from .outcomes import colour_of_outcome, outcome_of
@@ -40,7 +40,7 @@ class PodList:
         """Pod -> its node in the end, for each configuration."""
         return [configuration["hosts"] for configuration in self.record["configurations"]]
 
-    def table(self) -> DataTable:
+    def table(self) -> Table:
         """The list itself: where each pod ends, by which outcome, for which cause, and why."""
         data = AlignedData([side_name(self.record, at) for at in range(len(self.names))], subjects_of(self.record["against"]))
         cycles = [self._cycle(found, at < MOST) for at, found in enumerate(self.record["differences"])]
@@ -49,7 +49,7 @@ class PodList:
             rows.append(self._row(pod, [self.record["differences"][at] for at in places]))
             details.append(data.detail([cycles[at] for at in places]) if places else None)
         columns = (Column("pod", "name"), *self._host_columns(), *self._other_columns())
-        return DataTable(NAME, columns, rows, noun="pod", details=details, shows="aligned", shared=data.shared())
+        return Table(NAME, columns, rows, noun="pod", details=details, shows="aligned", shared=data.shared())
 
     def _host_columns(self) -> Iterator[Column]:
         yield from (Column(side_name(self.record, at), "name") for at in range(len(self.names)))

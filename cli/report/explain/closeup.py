@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....api.units import rounded
+from ....api.words import count_of, listed
 from ....simulation.explain.closeup import CloseUp, RuleVerdict
 from ....simulation.explain.eviction import NO_HELP
 from ....simulation.explain.explanation import Explanation
-from ..prose import listed, wrapped
+from ..prose import wrapped
 from ..tables import TextTable
-from ..units import rounded
-from ..words import count_of
 from .devicelines import device_lines
 from .explanation import lead_told, rule_name
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ....api.record import astuple
+from ....api.words import count_of
 from ....core.devices.accounts import DeviceAccount
 from ..prose import wrapped
 from ..tables import TextTable
-from ..words import count_of
 
 MOST_NAMED = 4
 """Devices that are named before the others are only counted."""

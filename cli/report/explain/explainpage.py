@@ -12,6 +12,7 @@ from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, joined, named, number, sentence, told
 from ..page.parts import BAD, GOOD, SAME, Section, card, counted, fact, facts, note, paragraph, section, soft
+from ..page.tables import list_html
 from .explainparts import (
     choice_parts,
     close_eviction,
@@ -83,7 +84,7 @@ def _sections(found: Explanation, record: Record, standing: ExplainedCluster) ->
         hidden = soft("Bars of scores leave out ", joined(huge), ", as all nodes have the same by it and it would hide the others.")
         yield section("Nodes by rules", matrix(found).html(), hidden if huge else "", rest, lead=lead)
     if found.nodes:
-        yield section("The nodes", node_map(found, standing).html(), node_table(found).html(), name="all-nodes")
+        yield section("The nodes", node_map(found, standing).html(), list_html(node_table(found)), name="all-nodes")
 
 
 def _reached(counts: Record) -> list[Text]:

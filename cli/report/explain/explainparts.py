@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....api.units import short_name
+from ....api.view import step
 from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS
 from ..page.amounts import amount_told, unit_of
-from ..page.markup import Markup, Text, joined, named, number, sentence, step, told
+from ..page.markup import Markup, Text, joined, named, number, sentence, told
 from ..page.parts import BAD, GOOD, HELD, bullets, card, paragraph, plain_table, soft, tag, track
-from ..units import short_name
 from .explanation import rule_name
 
 Record = dict[str, Any]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ....api.units import amount, rounded
+from ....api.words import count_of, listed
 from ....simulation.explain.choice import HostChoice, Lead
 from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome
 from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport, NodeScore, NodeShortage, ReasonGroup
-from ..prose import listed, wrapped
+from ..prose import wrapped
 from ..tables import TextTable
 from ..text import NO_HOST
-from ..units import amount, rounded
-from ..words import count_of
 from .devicelines import device_lines
 
 NEAREST, BEST = 5, 5

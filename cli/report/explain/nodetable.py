@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from ....api.objects import Node
+from ....api.view import Column, Table
 from ....simulation.capacity.room import FreeRoom
 from ....simulation.explain.explanation import Explanation
 from ....simulation.explain.values import NodeReport
@@ -15,7 +16,6 @@ from ..page.clustermap import ClusterMap, MapSide
 from ..page.markup import Markup, element, named, number, sentence
 from ..page.matrix import Matrix, MatrixLine, RuleScore
 from ..page.parts import BAD, GOOD, HELD, NEAR
-from ..page.tables import Column, DataTable
 from ..questions.nodemap import labels_of, uses_of
 from .explanation import rule_name, score_cell, short_of
 
@@ -114,7 +114,7 @@ def _deciding(found: Explanation) -> str:
 # --- every node -----------------------------------------------------------------------------------------------------
 
 
-def node_table(found: Explanation) -> DataTable:
+def node_table(found: Explanation) -> Table:
     """Every node, the best first, then the nearest to fitting; its scores and what rules out it in details."""
     columns = (
         Column("node", "name"), Column("state", "tag", filter=True, colours=STATES), Column("total", "count"),
@@ -128,7 +128,7 @@ def node_table(found: Explanation) -> DataTable:
         for node in found.nodes
     ]  # fmt: skip
     details = [_details(node) for node in found.nodes]
-    return DataTable("nodes", columns, rows, noun="node", details=details if any(details) else None)
+    return Table("nodes", columns, rows, noun="node", details=details if any(details) else None)
 
 
 def state_of(found: Explanation, node: NodeReport) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....api.view import Column, Table
+from ....api.words import count_of
 from ....simulation.lab.labrun import NOWHERE, LabRun, RunDifference
 from ....simulation.lab.plot import Plot
-from ...report.words import count_of
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, element
 from ..page.parts import BAD, GOOD, NEAR, Section, fact, facts, plain_table, section
-from ..page.tables import Column, DataTable
+from ..page.tables import list_html
 
 
 def report_html(state: dict[str, Any], start: LabRun, now: LabRun, pins: dict[str, LabRun], about: About) -> str:
@@ -54,7 +55,7 @@ def _changes(difference: RunDifference) -> Markup:
     columns = (
         Column("pod", "name"), Column("what", "tag", filter=True), Column("was on", "name"), Column("is on", "name"), Column("why none"),
     )  # fmt: skip
-    return DataTable("changes", columns, rows, noun="pod").html()
+    return list_html(Table("changes", columns, rows, noun="pod"))
 
 
 def _pods(now: LabRun) -> Markup:
@@ -63,7 +64,7 @@ def _pods(now: LabRun) -> Markup:
         [pod, None if now.hosts[at] == NOWHERE else plot.nodes[int(now.hosts[at])], now.texts.texts[int(now.whys[at])]]
         for at, pod in enumerate(plot.pods)
     ]
-    return DataTable("pods", (Column("pod", "name"), Column("node", "name"), Column("why none")), rows, noun="pod").html()
+    return list_html(Table("pods", (Column("pod", "name"), Column("node", "name"), Column("why none")), rows, noun="pod"))
 
 
 def _map(start: LabRun, now: LabRun) -> Markup:

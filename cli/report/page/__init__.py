@@ -7,12 +7,12 @@ with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages
 >>> from kubeclassic.cli.report.page.document import Page, page_html
 >>> from kubeclassic.cli.report.page.markup import number, sentence, told
 >>> from kubeclassic.cli.report.page.parts import GOOD, StackItem, card, fact, facts, section, stack
->>> from kubeclassic.cli.report.page.tables import Column, DataTable
+>>> from kubeclassic.cli.report.page.tables import Column, Table
 >>> record = {"summary": {"placed": 9, "unschedulable": 1}, "pods": [{"pod": "default/a", "host": "n1"}]}
 >>> placed, waiting = (told(f"summary.{key}", number(record["summary"][key])) for key in ("placed", "unschedulable"))
 >>> inputs = (Input("cluster/", "3 nodes, 10 pods that wait"),)
 >>> about = About(inputs=inputs, releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
->>> pods = DataTable("pods", (Column("pod", "name"), Column("node", "name")), [[p["pod"], p["host"]] for p in record["pods"]], noun="pod")
+>>> pods = Table("pods", (Column("pod", "name"), Column("node", "name")), [[p["pod"], p["host"]] for p in record["pods"]], noun="pod")
 >>> page = Page(
 ...     title="simulate: cluster/",
 ...     verdict=sentence(placed, " pods get a node, ", waiting, " does not."),

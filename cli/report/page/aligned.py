@@ -1,6 +1,6 @@
 """The same nodes as several sides judge them: rules that are about the same stand in one line, and the one that decides is marked.
 
-It is the detail of a row in a :class:`~.tables.DataTable` (``shows="aligned"``), or a part of a page by itself.
+It is the detail of a row in a :class:`~.tables.Table` (``shows="aligned"``), or a part of a page by itself.
 """
 
 from __future__ import annotations

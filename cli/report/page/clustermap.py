@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ..words import count_of
+from ....api.words import count_of
 from .markup import Markup, data_script, element
 
 SIZE, GAP, ACROSS = 9, 2, 28

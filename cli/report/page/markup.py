@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from ....api.view import Name, Number, Part, Words
 from ..text import shown
 
 PACKED = 1 << 16
@@ -84,8 +85,8 @@ def told(path: str, text: str, unit: str | None = None) -> Markup:
     """*text*, marked with the *path* of its value in ``-o json``.
 
     A path has names and places with dots between; ``length`` stands for how many there are in a list or mapping, and a dot within a name is
-    written ``%2E`` (:func:`step`). Several paths with `` + `` and `` - `` between them stand for their sum. *unit* is ``milli`` where the
-    record counts in thousandths, such as CPU.
+    written ``%2E`` (:func:`~kubeclassic.api.view.step`). Several paths with `` + `` and `` - `` between them stand for their sum. *unit* is
+    ``milli`` where the record counts in thousandths, such as CPU.
 
     >>> told("pods.length", "8,152")
     '<span data-json="pods.length">8,152</span>'
@@ -93,18 +94,22 @@ def told(path: str, text: str, unit: str | None = None) -> Markup:
     return element("span", text, data_json=path, data_unit=unit)
 
 
-def step(name: str) -> str:
-    """*name* as one step of a path.
-
-    >>> step("nvidia.com/gpu")
-    'nvidia%2Ecom/gpu'
-    """
-    return name.replace(".", "%2E")
-
-
 def named(name: str) -> Markup:
     """A name from the input or of a release: digits in it are no numbers of the record."""
     return element("span", name, class_="name")
+
+
+def spoken(part: Part) -> Markup:
+    """A sentence of a view: names and numbers are marked, numbers with their place in ``-o json``.
+
+    >>> spoken(Words(Number(1200, "fits"), " copies of ", Name("a<b"), "."))
+    '<span data-json="fits">1,200</span> copies of <span class="name">a&lt;b</span>.'
+    """
+    if isinstance(part, Words):
+        return Markup("".join(map(spoken, part.parts)))
+    if isinstance(part, Number):
+        return told(part.path, str(part), "milli" if part.resource == "cpu" else None) if part.path else html(str(part))
+    return named(part.text) if isinstance(part, Name) else html(part)
 
 
 def code(text: str) -> Markup:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from ..words import count_of
+from ....api.words import count_of
 from .markup import Markup, Text, element, named, number, sentence, told
 from .parts import colour_of, dot, tag
 

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 
-from ....api.notebooks import LONGEST, MOST_ROWS, LineChart, Look, NodeMap, Rows, shortened
+from ....api.view import LONGEST, MEANINGS, MOST_ROWS, Amount, LineChart, NodeMap, Table, View, shortened
 from .charts import Chart, ChartSeries
 from .clustermap import ZONES, ClusterMap, MapSide
 from .document import asset
 from .markup import Markup, Text, cell_text, element, named, number
-from .parts import BAD, GOOD, HELD, NEAR, SAME, StackItem, fact, facts, folded, plain_table, soft, stack
+from .parts import StackItem, fact, facts, folded, plain_table, soft, stack
 
-COLOURS = {"good": GOOD, "same": SAME, "near": NEAR, "bad": BAD, "held": HELD}
 STYLES = ("base", "parts", "pictures", "notebook")
 MOST_SQUARES = 2_000
 """A map of more nodes would make a notebook's file large."""
@@ -25,9 +24,9 @@ LONG_FACT = 24
 """A fact with a longer text is a line of its own."""
 
 
-def look_html(look: Look) -> str:
-    """*look* for a cell of a notebook: a ``div`` with its own style, light or dark as the notebook is."""
-    return f'<div class="kubeclassic"><style>{_style()}</style>{"".join(_parts(look))}</div>'
+def view_html(view: View) -> str:
+    """*view* for a cell of a notebook: a ``div`` with its own style, light or dark as the notebook is."""
+    return f'<div class="kubeclassic"><style>{_style()}</style>{"".join(_parts(view))}</div>'
 
 
 @cache
@@ -37,27 +36,25 @@ def _style() -> str:
     return ".kubeclassic {\n" + text.replace(":root {", "& {", 1) + "}\n"
 
 
-def _parts(look: Look) -> Iterator[Text]:
-    yield element("p", look.title, class_="soft title")
-    if look.verdict:
-        yield element("p", look.verdict, class_="verdict")
-    yield from _facts(look)
-    if look.shares:
-        yield _shares(look)
-    if look.map is not None:
-        yield _map(look.map)
-    if look.lines is not None and find_spec("matplotlib") is not None:
-        yield _chart(look.lines)
-    if look.rows:
-        yield _table(Rows(look.headers, look.rows))
-    for title, rows in look.more.items():
-        if rows.rows:
-            yield folded(f"{title} ({number(len(rows.rows))})", _table(rows))
+def _parts(view: View) -> Iterator[Text]:
+    yield element("p", view.title, class_="soft title")
+    if view.verdict:
+        yield element("p", str(view.verdict), class_="verdict")
+    yield from _facts(view)
+    if view.shares:
+        yield _shares(view)
+    if view.map is not None:
+        yield _map(view.map)
+    if view.lines is not None and find_spec("matplotlib") is not None:
+        yield _chart(view.lines)
+    for at, table in enumerate(view.tables_of("data")):
+        if table.rows:
+            yield folded(f"{table.name} ({number(len(table.rows))})", _table(table)) if at else _table(table)
 
 
-def _facts(look: Look) -> Iterator[Text]:
+def _facts(view: View) -> Iterator[Text]:
     """Short ones as cards, long ones as lines."""
-    told = {name: cell_text(_cell(value, 10 * LONG_FACT)) for name, value in look.facts.items() if value is not None}
+    told = {name: cell_text(_cell(value, 10 * LONG_FACT)) for name, value in view.facts.items() if value is not None}
     short = {name: text for name, text in told.items() if len(text) <= LONG_FACT}
     if short:
         yield facts(*(fact(named(text), name) for name, text in short.items()))
@@ -66,8 +63,8 @@ def _facts(look: Look) -> Iterator[Text]:
             yield element("p", element("b", name), ": ", text)
 
 
-def _shares(look: Look) -> Markup:
-    return stack(look.title, [StackItem(one.name, one.count, COLOURS[one.meaning], "") for one in look.shares])
+def _shares(view: View) -> Markup:
+    return stack(view.title, [StackItem(one.name, one.count, MEANINGS[one.meaning], "") for one in view.shares])
 
 
 def _map(found: NodeMap) -> Text:
@@ -96,18 +93,20 @@ def _spread(count: int) -> list[int]:
     return sorted({round(at * (count - 1) / max(most - 1, 1)) for at in range(most)})
 
 
-def _table(found: Rows) -> Text:
-    most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.headers), 1), 1))
+def _table(found: Table) -> Text:
+    most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.columns), 1), 1))
     rows = [[_cell(value) for value in row] for row in found.rows[:most]]
     more = len(found.rows) - most
     rest = [soft(f"and {number(more)} more")] if more > 0 else []
-    return element("div", plain_table(found.headers, rows), *rest)
+    return element("div", plain_table([column.name for column in found.columns], rows), *rest)
 
 
 def _cell(value: object, longest: int = LONGEST) -> object:
     """A plain value as it is, all else as a short text."""
     if value is None or value == "":
         return None
+    if isinstance(value, Amount):
+        return value.number
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

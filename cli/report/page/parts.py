@@ -159,7 +159,7 @@ def _spoken(parts: Sequence[StackItem]) -> str:
 def plain_table(headers: Sequence[Text], rows: Iterable[Sequence[object]], caption: str = "") -> Markup:
     """A table of few rows: cells are plain values, or markup. Numbers are aligned at their right; the first cell names its row.
 
-    Where there is little width a row of more than three cells is shown as a list. Long lists are :class:`~.tables.DataTable`.
+    Where there is little width a row of more than three cells is shown as a list. Long lists are :class:`~.tables.Table`.
     """
     body = [list(row) for row in rows]
     right = [_is_numeric([row[at] for row in body]) for at in range(len(headers))]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ....api.units import rounded, short_name
+from ....api.view import Column, Table, kind_of
 from ....simulation.records import reasons_in
-from ..page.amounts import column_kind
 from ..page.parts import BAD, GOOD, HELD, NEAR
-from ..page.tables import Column, DataTable
 from ..simulation import resources_of
-from ..units import rounded, short_name
 
 Record = dict[str, Any]
 OUTCOMES = {"placed": GOOD, "waiting": NEAR, "evicted": NEAR, "gated": HELD, "unschedulable": BAD}
@@ -23,13 +22,13 @@ SHOWN = 5
 # --- pods -----------------------------------------------------------------------------------------------------------
 
 
-def pod_table(record: Record) -> DataTable:
+def pod_table(record: Record) -> Table:
     """Every pod that was tried."""
     pods, last = record["pods"], last_cycles(record)
     resources = list(dict.fromkeys(name for pod in pods for name in pod["requests"]))
     columns = (
         Column("pod", "name"), Column("outcome", "tag", filter=True, colours=OUTCOMES), Column("node", "name"),
-        Column("reason", filter=True), *(Column(short_name(name), column_kind(name)) for name in resources),
+        Column("reason", filter=True), *(Column(short_name(name), kind_of(name)) for name in resources),
         Column("priority", "count"), Column("cycle", "count"), Column("namespace", "name", filter=True),
     )  # fmt: skip
     rows = [
@@ -40,7 +39,7 @@ def pod_table(record: Record) -> DataTable:
         for pod in pods
     ]  # fmt: skip
     details = [_pod_details(pod, record["cycles"][last[pod["pod"]] - 1] if pod["pod"] in last else {}) for pod in pods]
-    return DataTable("pods", columns, rows, noun="pod", details=details if any(details) else None)
+    return Table("pods", columns, rows, noun="pod", details=details if any(details) else None)
 
 
 def last_cycles(record: Record) -> dict[str, int]:
@@ -87,21 +86,21 @@ def _some(names: list[str]) -> str:
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
 
-def node_table(record: Record) -> DataTable:
+def node_table(record: Record) -> Table:
     """Every node that is shown, with its use before and after."""
     nodes = record["nodes"]
     resources = resources_of(nodes, wide=False)
     columns = [Column("node", "name"), Column("pods before", "count"), Column("pods", "count")]
     for name in resources:
         columns += [Column(f"{short_name(name)} use before", "share"), Column(f"{short_name(name)} use", "share")]
-        columns.append(Column(f"{short_name(name)} free", column_kind(name)))
+        columns.append(Column(f"{short_name(name)} free", kind_of(name)))
     rows = [[node["node"], node["pods"]["before"], node["pods"]["after"], *_amounts(node, resources)] for node in nodes]
     details = [
         [[short_name(name), _in_words(name, amounts)] for name, amounts in node["resources"].items() if amounts["allocatable"]]
         + [["places for pods", f"{node['pods']['after']:,} of {node['pods']['allocatable']:,} taken"]]
         for node in nodes
     ]
-    return DataTable("nodes", columns, rows, noun="node", details=details)
+    return Table("nodes", columns, rows, noun="node", details=details)
 
 
 def _amounts(node: Record, resources: list[str]) -> list[Any]:
@@ -117,7 +116,7 @@ def _in_words(name: str, amounts: Record) -> str:
 # --- evictions and cycles -------------------------------------------------------------------------------------------
 
 
-def eviction_list(record: Record) -> DataTable:
+def eviction_list(record: Record) -> Table:
     """Who had to leave, in order."""
     again = any(one["replacement"] for one in record["evicted"])
     columns = (
@@ -125,17 +124,17 @@ def eviction_list(record: Record) -> DataTable:
         Column("priority", "count"), Column("owner", "name"), *([Column("replaced by", "name")] if again else []),
     )  # fmt: skip
     fields = ("pod", "by", "from", "priority", "owner", *(["replacement"] if again else []))
-    return DataTable("evicted", columns, [[one[field] for field in fields] for one in record["evicted"]], noun="eviction")
+    return Table("evicted", columns, [[one[field] for field in fields] for one in record["evicted"]], noun="eviction")
 
 
-def cycle_table(record: Record) -> DataTable:
+def cycle_table(record: Record) -> Table:
     """Every cycle in order."""
     columns = (
         Column("cycle", "count"), Column("pod", "name"), Column("result", "tag", filter=True, colours=RESULTS), Column("node", "name"),
         Column("try", "tag", filter=True), Column("has to leave", "names"), Column("reason", filter=True),
     )  # fmt: skip
     rows = [[at, cycle["pod"], *_result(cycle)] for at, cycle in enumerate(record["cycles"], 1)]
-    return DataTable("cycles", columns, rows, noun="cycle")
+    return Table("cycles", columns, rows, noun="cycle")
 
 
 def _result(cycle: Record) -> list[Any]:

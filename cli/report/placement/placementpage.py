@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from ....api.units import short_name
+from ....api.view import step
 from ....core.pods.requests import PODS
 from ....simulation.nodesbyuse import NodeUse
 from ..page.about import About
@@ -14,10 +16,10 @@ from ..page.amounts import amount_told
 from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, named, share, step, told
+from ..page.markup import Markup, named, share, told
 from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, card, counted, grid, note, plain_table, section, soft, track
+from ..page.tables import list_html
 from ..questions.nodemap import labels_of
-from ..units import short_name
 from .lists import cycle_table, eviction_list, node_table, pod_table
 from .reasons import by_reason, verdict
 
@@ -53,14 +55,14 @@ def _sections(record: Record, standing: PlacementBoard, shown: str) -> Iterator[
         yield section("Who finds no node, and why", card("", by_reason(record)), lead=lead)
     if record["evicted"]:
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
-        yield section("Who has to leave", eviction_list(record).html(), lead=lead, name="evictions")
+        yield section("Who has to leave", list_html(eviction_list(record)), lead=lead, name="evictions")
     yield section("Before and after", _map(standing).html())
     yield _resources(record)
     only = [note("The lists show ", named(shown), " alone; the numbers above are of all.")] if shown else []
-    yield section("Pods", *only, pod_table(record).html(), name="all-pods")
-    yield section("Nodes", node_table(record).html(), name="all-nodes")
+    yield section("Pods", *only, list_html(pod_table(record)), name="all-pods")
+    yield section("Nodes", list_html(node_table(record)), name="all-nodes")
     lead = "In the order of the decisions. A pod that makes room is tried again after the others."
-    yield section("Cycles", cycle_table(record).html(), lead=lead, name="all-cycles")
+    yield section("Cycles", list_html(cycle_table(record)), lead=lead, name="all-cycles")
 
 
 # --- nodes before and after -----------------------------------------------------------------------------------------

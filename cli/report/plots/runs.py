@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ....simulation.functions.sweep import SweepResult
+from ....questions.sweep import SweepResult
 from ....simulation.sweep.table import cell
 from .plotfiles import PlotError, save
 

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ....api.words import count_doing, count_of
 from ....simulation.drain.plan import DrainDocument, DrainEviction, DrainPlan
 from ..prose import wrapped
 from ..tables import TextTable
 from ..text import Cell
-from ..words import count_doing, count_of
 
 MOST_REASONS = 10
 

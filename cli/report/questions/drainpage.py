@@ -8,6 +8,8 @@ from typing import Any
 
 from ....api.objects import Node
 from ....api.record import plain
+from ....api.view import Column, Table
+from ....api.words import count_doing, count_of
 from ....simulation.drain.plan import DrainPlan
 from ....simulation.drain.standing import NodeOccupancy
 from ..page.about import About
@@ -15,8 +17,7 @@ from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, element, joined, named, number, sentence, told
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, note, paragraph, plain_table, section, soft, track
-from ..page.tables import Column, DataTable
-from ..words import count_doing, count_of
+from ..page.tables import list_html
 from .drain import node_records, without_names
 from .nodemap import labels_of, uses_of
 
@@ -103,7 +104,7 @@ def _stops(plan: DrainPlan, record: Record) -> Iterator[Section]:
         )
     if record["cannot"]:
         parts.append(card("Why nodes cannot go", _reasons(record)))
-    yield section("What stops nodes" if record["cannot"] else "The nodes", *parts, _nodes(plan).html())
+    yield section("What stops nodes" if record["cannot"] else "The nodes", *parts, list_html(_nodes(plan)))
 
 
 def _reasons(record: Record) -> Markup:
@@ -112,7 +113,7 @@ def _reasons(record: Record) -> Markup:
     return plain_table(["reason", "nodes", ""], rows, "Why nodes cannot go")
 
 
-def _nodes(plan: DrainPlan) -> DataTable:
+def _nodes(plan: DrainPlan) -> Table:
     columns = (
         Column("node", "name"), Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}), Column("evicted", "count"),
         Column("staying", "count"), Column("what stops it"),
@@ -122,7 +123,7 @@ def _nodes(plan: DrainPlan) -> DataTable:
         why = None if one["why"] is None else without_names(one["why"])
         rows.append([one["node"], "yes" if one["can"] else "no", one["evicted"], one["staying"], why])
         details.append(None if one["why"] is None else [["why", one["why"]]])
-    return DataTable("nodes", columns, rows, noun="node", details=details)
+    return Table("nodes", columns, rows, noun="node", details=details)
 
 
 # --- before and after -----------------------------------------------------------------------------------------------
@@ -153,8 +154,8 @@ def _moves(record: Record) -> Iterator[Section]:
     several = any(one["by"] for one in record["evictions"])
     rows = [[one["pod"], one["node"], one["to"], one["replacement"], one["round"], _outcome(one), one["by"]] for one in record["evictions"]]
     keep = len(columns) if several else len(columns) - 1
-    yield section("Who moves where", DataTable("evictions", columns[:keep], [row[:keep] for row in rows], noun="pod that leaves",
-                  several="pods that leave").html(), lead="In this order; pods of one round leave at the same time.")  # fmt: skip
+    yield section("Who moves where", list_html(Table("evictions", columns[:keep], [row[:keep] for row in rows], noun="pod that leaves",
+                  several="pods that leave")), lead="In this order; pods of one round leave at the same time.")  # fmt: skip
 
 
 def _outcome(one: Record) -> str:
@@ -165,7 +166,7 @@ def _staying(record: Record) -> Iterator[Section]:
     if record["staying"]:
         columns = (Column("pod", "name"), Column("node", "name", filter=True), Column("why", filter=True))
         rows = [[one["pod"], one["node"], one["why"]] for one in record["staying"]]
-        yield section("Pods that stay on nodes that go", DataTable("staying", columns, rows, noun="pod").html())
+        yield section("Pods that stay on nodes that go", list_html(Table("staying", columns, rows, noun="pod")))
 
 
 def _budgets(record: Record) -> Iterator[Section]:
@@ -178,7 +179,7 @@ def _budgets(record: Record) -> Iterator[Section]:
         )
         rows = [[one["budget"], one["allowed"], one["evictions"], one["lowest"]] for one in record["budgets"]]
         lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
-        yield section("Disruption budgets", DataTable("budgets", columns, rows, noun="budget").html(), lead=lead)
+        yield section("Disruption budgets", list_html(Table("budgets", columns, rows, noun="budget")), lead=lead)
 
 
 def _bound(record: Record) -> Iterator[Section]:

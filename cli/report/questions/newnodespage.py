@@ -5,45 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ....api.record import plain
+from ....api.view import View
+from ....questions.newnodes import NewNodesResult, proof
 from ....simulation.newnodes.answer import NewNodesAnswer
 from ..page.about import About
-from ..page.amounts import column_kind
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, joined, named, number, sentence, told
-from ..page.parts import BAD, GOOD, Section, bullets, card, fact, facts, paragraph, plain_table, section
-from ..page.tables import Column, DataTable
-from ..units import short_name
-from .newnodes import proof
+from ..page.markup import Markup, Text, named, number, spoken, told
+from ..page.parts import BAD, GOOD, Section, bullets, card, fact, facts, paragraph, section
+from ..page.tables import list_html, short_table
 
 Record = Mapping[str, Any]
 
 
-def new_nodes_html(answer: NewNodesAnswer, about: About) -> str:
-    """*answer* as a page."""
-    record = plain(answer.document())
-    sections = [*_without(record), *_added(record), *_why(answer, record)]
-    return page_html(Page("kubeclassic capacity --add-node", verdict(record), about, sections, lead=_lead(record)))
-
-
-# --- the outcome ----------------------------------------------------------------------------------------------------
-
-
-def verdict(record: Record) -> Markup:
-    """What to add, or that nothing helps, in one sentence."""
-    pods, left = told("pods", number(record["pods"])), record["withoutNode"]["count"]
-    without = sentence(told("withoutNode.count", number(left)), " of ", pods, " pods")
-    if record["placed"]:
-        finds = sentence("each of ", pods, " pods finds a node") if record["pods"] != 1 else "the pod finds a node"
-        return sentence("Add ", _mix(record), ": ", finds, ".") if record["added"] else sentence("No new node is needed: ", finds, ".")
-    if record["withoutNode"]["never"]:
-        return sentence(without, " can never be placed, whatever number of these nodes is added.")
-    return sentence("No number of these nodes is enough: ", without, " find no node." if left != 1 else " finds no node.")
-
-
-def _mix(record: Record) -> Markup:
-    added = (sentence(told(f"added.{at}.count", number(one["count"])), " ", named(one["node"])) for at, one in enumerate(record["added"]))
-    return joined(added, " and ")
+def new_nodes_html(found: NewNodesResult, about: About) -> str:
+    """*found* as a page."""
+    record, view = found.record(), found.view()
+    sections = [*_without(view), *_added(view), *_why(found.answer, record)]
+    return page_html(Page("kubeclassic capacity --add-node", spoken(view.verdict), about, sections, lead=_lead(record)))
 
 
 def _lead(record: Record) -> Markup:
@@ -60,33 +38,14 @@ def _lead(record: Record) -> Markup:
 # --- the rest -------------------------------------------------------------------------------------------------------
 
 
-def _without(record: Record) -> Iterator[Section]:
-    if record["withoutNode"]["pods"]:
-        rows = [[one["pod"], one["message"]] for one in record["withoutNode"]["pods"]]
-        yield section("Pods without a node", DataTable("without", (Column("pod", "name"), Column("why")), rows, noun="pod").html())
+def _without(view: View) -> Iterator[Section]:
+    if view.table("without").rows:
+        yield section("Pods without a node", list_html(view.table("without")))
 
 
-def _added(record: Record) -> Iterator[Section]:
-    if not record["added"]:
-        return
-    kinds = [
-        [named(one["node"]), *(told(f"added.{at}.{key}", number(one[key])) for key in ("count", "costOfOne", "cost"))]
-        for at, one in enumerate(record["added"])
-    ]
-    table = card("", plain_table(["new node", "count", "cost of one", "cost"], kinds, "What to add"))
-    yield section("What to add", table, _nodes(record).html())
-
-
-def _nodes(record: Record) -> DataTable:
-    resources = dict.fromkeys(name for node in record["nodes"] for name, amount in node["allocatable"].items() if amount and name != "pods")
-    columns = [Column("name", "name"), Column("kind", "name", filter=True), Column("pods", "count")]
-    sides = ("requested", "allocatable")
-    columns += [Column(f"{short_name(name)} {side}", column_kind(name)) for name in resources for side in sides]
-    rows = [
-        [node["name"], node["node"], node["pods"], *(node[side].get(name) for name in resources for side in sides)]
-        for node in record["nodes"]
-    ]
-    return DataTable("nodes", columns, rows, noun="new node")
+def _added(view: View) -> Iterator[Section]:
+    if view.table("added").rows:
+        yield section("What to add", card("", short_table(view.table("added"), "What to add")), list_html(view.table("nodes")))
 
 
 def _why(answer: NewNodesAnswer, record: Record) -> Iterator[Section]:

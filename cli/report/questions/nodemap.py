@@ -1,12 +1,10 @@
-"""Nodes of a simulation for a map: their labels, how full they are, and the pods on them."""
+"""Nodes of a simulation for a map: their labels, and how full they are."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from ....core.engine import Engine
 from ....simulation.capacity.room import FreeRoom
 from ..page.clustermap import ZONES
 
@@ -43,21 +41,3 @@ def uses_of(room: FreeRoom, names: Sequence[str]) -> dict[str, list[float | None
         if any(shares):
             found[resource] = shares
     return found
-
-
-def pods_on(engine: Engine, names: Sequence[str], *, known: Collection[str] | None = None) -> list[list[str]]:
-    """The keys of the pods on each node of *names*, as *engine* has them now; *known*: these pods alone."""
-    return [[pod.key for pod in engine.pods_on(name) if known is None or pod.key in known] for name in names]
-
-
-def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> list[list[str]]:
-    """The pods on each node of *names*, from pairs of a pod and its node.
-
-    >>> grouped([("a", "n2"), ("b", None), ("c", "n2")], ["n1", "n2"])
-    [[], ['a', 'c']]
-    """
-    found: Mapping[str, list[str]] = defaultdict(list)
-    for pod, node in places:
-        if node is not None:
-            found[node].append(pod)
-    return [found[name] for name in names]

@@ -6,15 +6,15 @@ import shlex
 from collections.abc import Iterator
 from itertools import groupby
 
+from ....api.units import rounded
+from ....api.words import count_of, listed
 from ....simulation.explain.closeup import CloseUp
 from ....simulation.whatif.change import Suggestion
 from ....simulation.whatif.whatif import WhatIf
 from ..explain.closeup import close_up_lines
 from ..explain.explanation import lead_told
-from ..prose import listed, wrapped
+from ..prose import wrapped
 from ..text import NO_HOST
-from ..units import rounded
-from ..words import count_of
 
 GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
 """By the tens of how much a change disturbs."""

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from ..page.markup import Markup, joined, named, number, sentence, step, told
+from ....api.view import Column, Table, step
+from ..page.markup import Markup, joined, named, number, sentence, told
 from ..page.parts import Section, card, grid, plain_table, section
 from ..page.plots import Scatter, Spot
-from ..page.tables import Column, DataTable
+from ..page.tables import list_html
 from .sweeptext import brief
 
 Record = Mapping[str, Any]
@@ -61,7 +62,7 @@ def search_sections(record: Record) -> Iterator[Section]:
         yield section(
             "Objectives against each other", grid(*cards), lead="A dot for each trial; the line joins those that no other one beats."
         )
-    yield section("Every trial", _all(trials, front).html())
+    yield section("Every trial", list_html(_all(trials, front)))
 
 
 def _line(where: str, at: int, row: Record) -> list[Markup | None]:
@@ -79,8 +80,8 @@ def _scatter(pair: tuple[str, str], trials: Sequence[Record], front: Sequence[Re
     return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, joined=0)
 
 
-def _all(trials: Sequence[Record], front: Sequence[Record]) -> DataTable:
+def _all(trials: Sequence[Record], front: Sequence[Record]) -> Table:
     best = {row[TRIAL] for row in front}
     columns = [Column(key.removeprefix(WEIGHT), "count") for key in trials[0]]
     rows = [[*row.values(), "no" if row[TRIAL] in best else "yes"] for row in trials]
-    return DataTable("trials", [*columns, Column("beaten", "tag", filter=True)], rows, noun="trial")
+    return Table("trials", [*columns, Column("beaten", "tag", filter=True)], rows, noun="trial")

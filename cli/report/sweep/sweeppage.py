@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ....api.view import Column, Table, step
+from ....api.words import count_of
 from ....simulation.sweep.table import cell
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, element, joined, named, number, sentence, step, told
+from ..page.markup import Markup, Text, element, joined, named, number, sentence, told
 from ..page.parts import BAD, GOOD, Section, card, fact, facts, grid, note, plain_table, section, soft
 from ..page.plots import Interval, Intervals, Scatter, Spot
-from ..page.tables import Column, DataTable
-from ..words import count_of
+from ..page.tables import list_html
 from .searchpage import search_sections, search_verdict
 from .sweepconfigurations import Best, SweepConfiguration, best_of, configurations, unbeaten
 from .sweeptext import brief
@@ -94,7 +95,7 @@ def _failed(record: Record) -> Iterator[Section]:
         rows = [[row["run"], *(_text(row[key]) for key in settings), row["error"]] for row in record["runs"] if row["error"]]
         columns = (Column("run", "count"), *(Column(key) for key in settings), Column("error"))
         yield section(
-            "Runs that failed", note("They are in no mean and in no picture."), DataTable("failed", columns, rows, noun="run").html()
+            "Runs that failed", note("They are in no mean and in no picture."), list_html(Table("failed", columns, rows, noun="run"))
         )
 
 
@@ -165,7 +166,7 @@ def _means(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
     if len(found) > MOST_ROWS:
         columns = [Column("configuration", "name"), Column("seeds", "count"), *(Column(name, "count") for name in objectives)]
         means = [[one.name, one.row["seeds"], *map(one.value, objectives)] for one in found]
-        return DataTable("means", columns, means, noun="configuration").html()
+        return list_html(Table("means", columns, means, noun="configuration"))
     rows = [
         [named(one.name), told(f"{one.path}.seeds", number(one.row["seeds"])), *(_mean(one, name) for name in objectives)] for one in found
     ]
@@ -186,7 +187,7 @@ def _runs(record: Record) -> Section:
     settings, objectives = record["settings"], record["objectives"]
     columns = [Column("run", "count"), *map(_setting, settings), *(Column(name, "count") for name in objectives)]
     rows = [[row["run"], *(_text(row[key]) for key in settings), *(row[name] for name in objectives)] for row in record["runs"]]
-    return section("Every run", DataTable("runs", columns, rows, noun="run").html())
+    return section("Every run", list_html(Table("runs", columns, rows, noun="run")))
 
 
 def _setting(key: str) -> Column:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ....simulation.functions.sweep import SweepResult
+from ....api.units import Figure
+from ....api.words import count_of
+from ....questions.sweep import SweepResult
 from ....simulation.sweep.table import cell
 from ..tables import TextTable
-from ..text import Cell, Figure
-from ..words import count_of
+from ..text import Cell
 
 DIGITS = 4
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ....simulation.nodesbyuse import grouped
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.parts import BAD
-from ..questions.nodemap import grouped, labels_of
+from ..questions.nodemap import labels_of
 from .collected import Collected, Moment
 
 ABSENT = "not there"

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....api.record import plain
+from ....api.units import short_name
+from ....api.view import step
 from ....simulation.records import reasons_in
 from ....simulation.replay.recording import summary
 from ....simulation.replay.replay import Replay
 from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, element, named, number, sentence, share, step, told
+from ..page.markup import Markup, Text, element, named, number, sentence, share, told
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, facts, grid, plain_table, section, soft, track
-from ..units import short_name
+from ..page.tables import list_html
 from .collected import KEPT, Collected, Life
 from .lists import event_table, lost_table, pod_table
 from .nodehistory import replay_map
@@ -86,7 +88,7 @@ def _sections(record: Record, replay: Replay, collected: Collected) -> Iterator[
         yield _lost(collected)
     if collected.nodes:
         yield section("The nodes", replay_map(collected, replay.inputs.resources).html(), name="map-of-nodes")
-    yield section("Pods", pod_table(collected).html(), name="all-pods")
+    yield section("Pods", list_html(pod_table(collected)), name="all-pods")
     yield section("Events", *_events(record, collected))
 
 
@@ -159,14 +161,14 @@ def _lost(collected: Collected) -> Section:
         fact(element("span", f"{sum(ran):,.0f} s", class_="derived"), "that these pods had run", BAD),
         *(fact(_derived(collected.counts[kind]), text, BAD) for kind, text in (("NodeFailed", "nodes failed"),) if collected.counts[kind]),
     )
-    return section("What was lost", cards, lost_table(collected).html(), lead="Pods that had to leave a node before they had finished.")
+    return section("What was lost", cards, list_html(lost_table(collected)), lead="Pods that had to leave a node before they had finished.")
 
 
 def _events(record: Record, collected: Collected) -> Iterator[Text]:
     rows = [[named(kind), told(f"events.{kind}", number(count))] for kind, count in sorted(record["events"].items()) if kind != "Summary"]
     yield card("How many of each kind", plain_table(["event", "how many"], rows, "How many of each kind"))
     if collected.news:
-        yield event_table(collected).html()
+        yield list_html(event_table(collected))
         more = len(collected.news) == KEPT
         first = "The first of them: the" if more else "The"
         yield soft(first, " pods that came, got a node, started and finished are in the list of pods; the events themselves have all.")

@@ -30,10 +30,12 @@ from ....simulation.compare.newerlabels import with_newer_labels
 from ....simulation.compare.trials import DeviationTrial, trials
 from ....simulation.releasenotes import with_release_notices
 from ....simulation.scenario import Scenario, read_scenario
+from ...answering import about, write_report
 from ...console.output import note, warn, writing
 from ...console.progress import following, telling
 from ...console.yamltext import write_yaml
 from ...declaring.options import environments_max_pd_vols
+from ...notices import tell_line, tell_notices, tell_unread
 from ...report.comparison.comparednodes import comparison_map
 from ...report.documents import indented
 from ...report.migration.migrationpage import migration_html
@@ -43,8 +45,6 @@ from ...report.page.clustermap import ClusterMap
 from ...report.page.markup import Text, code, sentence
 from ...report.page.markup import named as named_text
 from ...report.tables import width_of
-from ..notices import tell_line, tell_notices, tell_unread
-from ..reporting import about, write_report
 
 REPORTS: dict[str, Callable[[dict[str, Any], About, ClusterMap], str]] = {
     ".html": migration_html,

@@ -13,11 +13,11 @@ from ....algorithmprovider.config import read_policy_file, release_of_policies
 from ....algorithmprovider.extenders import ExtenderConfig, in_calling_order
 from ....algorithmprovider.gates import parse_gates
 from ....framework.userrules import catalogue_of
+from ...answering import write_answer
 from ...console.output import note, one_line
+from ...notices import tell_line
 from ...report.prose import wrapped
 from ...report.tables import TextTable, width_of
-from ..documents import write_answer
-from ..notices import tell_line
 
 
 def run_check(file: Path, release: str, gates: str | None, rules: tuple[str, ...], form: str) -> None:

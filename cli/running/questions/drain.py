@@ -20,20 +20,18 @@ from ....simulation.drain.rules import DrainFlags
 from ....simulation.drain.standing import before_and_after
 from ....simulation.drain.steadystate import engines_like, settle
 from ....simulation.gcpause import settled as without_collection
+from ...answering import DOCUMENT_FORMS, about, write_answer, write_page, write_report
 from ...console.output import STANDARD, note, writing
 from ...console.progress import counting, telling
 from ...declaring.options import ClusterChoice
-from ...declaring.reportoption import HTML
+from ...declaring.outputs import HTML
 from ...engines.setup import Setup
+from ...notices import tell_unread
+from ...opening import opened, tell
 from ...report.listing import write_csv
 from ...report.questions.drain import drain_tables, node_records, summary_text
 from ...report.questions.drainpage import drain_html
 from ...report.tables import width_of, write_tables
-from ..cluster import opened
-from ..documents import DOCUMENT_FORMS, write_answer
-from ..notices import tell_unread
-from ..reporting import about, write_page, write_report
-from ..simulate import tell
 
 FLAGS = tuple(field.name for field in attrs.fields(DrainFlags) if field.name != "pod_selector")
 """Those of kubectl drain that are on or off."""
@@ -61,14 +59,14 @@ def run(
     question = asked.checked(found.scenario.nodes)
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
-        make_engine = engines_like(found.engine, found.setup.spec, found.scenario)
+        make_engine = engines_like(found.engine, found.spec, found.scenario)
         with telling("scheduling"):
-            settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
+            settled = settle(found.scenario, make_engine, found.spec.scheduler_names, cluster.order)
         with _progress(question, found.scenario.node_count) as on_node:
             plan = question.answer(settled, flags, on_node)
 
     def page() -> str:
-        origin = about(found.scenario, [*paths, *cluster.pods], releases=[plan.answer.release], rules=found.setup.in_words())
+        origin = about(found.scenario, [*paths, *cluster.pods], releases=[plan.answer.release], rules=found.rules)
         return drain_html(plan, settled.nodes, before_and_after(settled, plan), origin)
 
     with writing(wanted.output) as stream:

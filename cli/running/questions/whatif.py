@@ -14,17 +14,17 @@ from ....api.reading.notices import Notice, input_warnings
 from ....simulation.explain.subject import find_subject
 from ....simulation.simulate import Simulation
 from ....simulation.whatif.whatif import ScheduledPod, WhatIf, what_if
+from ...answering import DOCUMENT_FORMS, write_answer
 from ...console.output import writing
 from ...console.progress import telling
 from ...declaring.options import ClusterChoice
-from ...declaring.reportoption import HTML
+from ...declaring.outputs import HTML
 from ...engines.setup import Setup
+from ...notices import write_unread
+from ...opening import opened, tell
 from ...report.questions.whatif import what_if_lines
 from ...report.tables import width_of
-from ..cluster import opened
-from ..documents import DOCUMENT_FORMS, write_answer
-from ..notices import write_unread
-from ..simulate import OptionError, tell
+from ..simulate import OptionError
 
 
 @attrs.frozen
@@ -58,7 +58,7 @@ def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice
     subject = find_subject(scenario, name, wanted.namespace)
     tell(scenario, given.engine, wanted.verbose)
     asked = ScheduledPod(
-        scenario, given.setup.spec, subject.question(given.scheduler_names), cluster.order, wanted.alone,
+        scenario, given.spec, subject.question(given.spec.scheduler_names), cluster.order, wanted.alone,
         wanted.want, wanted.every, not cluster.no_defaults,
     )  # fmt: skip
     with telling("trying changes") as telling_next:

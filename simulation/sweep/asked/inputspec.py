@@ -15,7 +15,7 @@ import attrs
 from ....api.cluster import Cluster
 from ....api.reading.formats.files import manifests_in
 from ....exceptions import ManifestError
-from ...functions.given import GivenCluster, objects_of, parts_of, paths_among, scenario_of
+from ...input import GivenCluster, objects_of, parts_of, paths_among, scenario_of
 from ...replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ...replay.inputs.times import DURATION, parse_duration
 from ...replay.inputs.traces import Reading

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.api.units import rounded
+from kubeclassic.api.words import count_of
 from kubeclassic.cli.report.documents import write_rows
 from kubeclassic.cli.report.listing import Sorting, custom_columns, path_of, table_of, value_at, write_csv
-from kubeclassic.cli.report.units import rounded
-from kubeclassic.cli.report.words import count_of
 from kubeclassic.exceptions import UnknownNameError
 
 RECORDS: list[dict[str, Any]] = [

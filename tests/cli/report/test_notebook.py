@@ -14,7 +14,7 @@ import pytest
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.nodeuse import uses_of
-from kubeclassic.api.notebooks import LineChart, Look, NodeMap, Rows, Share
+from kubeclassic.api.view import LineChart, NodeMap, Share, View, table_of
 from tests.support.build import node, pod
 from tests.support.program import FIND
 
@@ -99,20 +99,21 @@ class TestEachResult:
         assert ":root {" not in style
 
 
-class TestLook:
+class TestView:
     def test_all_texts_are_escaped(self) -> None:
         """A name with HTML in it is text, wherever it stands."""
-        found = Look(
-            EVIL, {EVIL: EVIL, "long": EVIL * 3}, (EVIL,), [(EVIL,), ([EVIL],)], verdict=EVIL, shares=[Share(EVIL, 1)],
-            map=NodeMap([EVIL], {EVIL: [0.5]}, [EVIL]), lines=LineChart(EVIL, EVIL, [0.0, 1.0], {EVIL: [1.0, 2.0]}),
-            more={EVIL: Rows((EVIL,), [(EVIL,)])},
+        rows = [{EVIL: EVIL}, {EVIL: [EVIL]}]
+        found = View(
+            title=EVIL, facts={EVIL: EVIL, "long": EVIL * 3}, tables=[table_of(EVIL, rows), table_of(f"{EVIL}2", rows)], verdict=EVIL,
+            shares=[Share(EVIL, 1)], map=NodeMap([EVIL], {EVIL: [0.5]}, [EVIL]),
+            lines=LineChart(EVIL, EVIL, [0.0, 1.0], {EVIL: [1.0, 2.0]}),
         ).html()  # fmt: skip
         assert "script" not in parsed(found).tags
         assert "alert(1)" in "".join(parsed(found).words)
 
     def test_long_tables_are_counted(self) -> None:
         """Of many rows the first fifty are shown, and the others counted."""
-        found = Look("a", headers=("n",), rows=[(at,) for at in range(1_000)]).html()
+        found = View(title="a", tables=[table_of("t", [{"n": at} for at in range(1_000)])]).html()
         assert found.count("<tr>") == 51
         assert "and 950 more" in found
 
@@ -120,19 +121,20 @@ class TestLook:
         """Two thousand nodes in forty zones stay within the bound; of more nodes there is no map."""
         names = [f"node-{at}" for at in range(2_001)]
         found = NodeMap(names[:-1], {"cpu": [at / 2_000 for at in range(2_000)]}, [f"zone-{at % 40}" for at in range(2_000)])
-        assert len(Look("a", map=found).html()) < MOST_BYTES
-        assert "The map is left out" in Look("a", map=NodeMap(names, {"cpu": [0.1] * 2_001})).html()
+        assert len(View(title="a", map=found).html()) < MOST_BYTES
+        assert "The map is left out" in View(title="a", map=NodeMap(names, {"cpu": [0.1] * 2_001})).html()
 
     def test_long_series_are_thinned(self) -> None:
         """A line has two hundred points at most, its ends among them."""
-        found = Look("a", lines=LineChart("t", "seconds", [float(at) for at in range(5_000)], {"pods": [float(at) for at in range(5_000)]}))
+        times = [float(at) for at in range(5_000)]
+        found = View(title="a", lines=LineChart("t", "seconds", times, {"pods": times}))
         text = found.html()
         assert len(text) < MOST_BYTES
         assert "4,999.0" in text
 
     def test_a_notebook_says_whether_it_is_dark(self) -> None:
         """The style follows the theme of JupyterLab and of VS Code, and else that of the system."""
-        text = Look("a").html()
+        text = View(title="a").html()
         assert '[data-jp-theme-light="false"] &, .vscode-dark &' in text
         assert "light-dark(" in text
 

@@ -9,8 +9,8 @@ import pytest
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
+from kubeclassic.questions.simulate import simulate
 from kubeclassic.simulation.engines import engine_for
-from kubeclassic.simulation.functions.simulate import simulate
 from tests.apiserver.resources import NEWEST_SERVER
 from tests.live.scheduler.processes import Site, at
 from tests.live.scheduler.worlds import node_form, pod_form

@@ -20,7 +20,7 @@ from kubeclassic.simulation.drain.steadystate import SteadyState, settle
 from kubeclassic.simulation.drain.trial import DrainTrial, NotDrainable
 from kubeclassic.simulation.drain.upperbound import Bound
 from kubeclassic.simulation.drain.verification import verify
-from kubeclassic.simulation.functions.given import scenario_of, spec_of
+from kubeclassic.simulation.input import scenario_of, spec_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
 from tests.support.examples import examples

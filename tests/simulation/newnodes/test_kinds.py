@@ -184,4 +184,5 @@ def test_a_result_can_be_pickled() -> None:
     found = add_nodes([HDD], [SSD], pod=WEB, pods=6)
     again = pickle.loads(pickle.dumps(found))
     assert again.record() == found.record()
-    assert [list(table.columns)[:2] for table in found.tables().values()] == [["node", "count"], ["name", "node"]]
+    tables = found.view().tables_of("data")
+    assert [[column.name for column in table.columns][:2] for table in tables] == [["node", "count"], ["name", "node"]]

@@ -12,7 +12,7 @@ import kubeclassic
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.simulation.functions.given import scenario_of
+from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.whatif.change import DISTURBS, Suggestion, WhatIfChange
 from kubeclassic.simulation.whatif.context import WhatIfContext
@@ -370,7 +370,7 @@ class TestTheMoment:
         """It has a short form, a table and plain data."""
         result = found(node("a"), pod("asked", 1500))
         assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
-        assert result.tables()["suggestions"].rows[0]["patch"] == f"pod {ASKED} requests.cpu=1"
+        assert result.view().table("suggestions").records()[0]["patch"] == f"pod {ASKED} requests.cpu=1"
         assert attrs.evolve(result.found, suggestions=()).is_yes is False
 
 

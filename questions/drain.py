@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from types import NoneType
-from typing import Any
 
 import attrs
 
-from ...api.notebooks import Share
-from ...api.reading.notices import NoticeGroup
-from ...api.record import plain
-from ...exceptions import check_type
-from ..drain.plan import DrainMove, DrainPlan
-from ..drain.question import DrainQuestion, matcher
-from ..drain.rules import DrainFlags
-from ..drain.steadystate import engines_like, settle
-from .given import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
-from .results import Result, Row, Table
+from ..api.reading.notices import NoticeGroup
+from ..api.record import plain
+from ..api.view import Share, View, table_of
+from ..exceptions import check_type
+from ..simulation.drain.plan import DrainDocument, DrainMove, DrainPlan
+from ..simulation.drain.question import DrainQuestion, matcher
+from ..simulation.drain.rules import DrainFlags
+from ..simulation.drain.steadystate import engines_like, settle
+from ..simulation.input import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
+from .result import Result
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -29,7 +28,7 @@ class DrainResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether all nodes that were named can go, or a search found any: what the command's exit status says."""
+        """Whether all nodes that were named can go, or a search found any."""
         return self.plan.answer.ok
 
     @property
@@ -53,27 +52,28 @@ class DrainResult(Result):
         bound = self.plan.answer.bound
         return None if bound is None else bound.at_most
 
-    def record(self) -> dict[str, Any]:
-        return self._plain(self.plan.document)
+    @property
+    def document(self) -> DrainDocument:
+        return self.plan.document(self.told_warnings())
 
-    def tables(self) -> Mapping[str, Table]:
+    def view(self) -> View:
         answer = self.plan.answer
-        nodes: list[Row] = [{"node": name, "can": name in answer.can, "why": answer.cannot.get(name)} for name in self.plan.asked]
-        columns = ("round", "pod", "node", "by", "replacement", "to")
-        return {"nodes": Table(("node", "can", "why"), nodes), "evictions": Table(columns, plain(answer.evictions))}
-
-    def facts(self) -> Mapping[str, object]:
-        return {
-            "release": self.plan.answer.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
-            "moves": len(self.moves), "rounds": self.plan.answer.summary.rounds,
-        }  # fmt: skip
-
-    def verdict(self) -> str:
+        nodes = [{"node": name, "can": name in answer.can, "why": answer.cannot.get(name)} for name in self.plan.asked]
         moved = "1 pod moves" if len(self.moves) == 1 else f"{len(self.moves):,} pods move"
-        return f"{len(self.can):,} of {len(self.plan.asked):,} nodes can go together; {moved}."
+        return View(
+            title=type(self).__name__,
+            verdict=f"{len(self.can):,} of {len(self.plan.asked):,} nodes can go together; {moved}.",
+            facts={
+                "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
+                "moves": len(self.moves), "rounds": answer.summary.rounds,
+            },
+            shares=[Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
+            tables=[
+                table_of("nodes", nodes, ("node", "can", "why")),
+                table_of("evictions", plain(answer.evictions), ("round", "pod", "node", "by", "replacement", "to")),
+            ],
+        )  # fmt: skip
 
-    def shares(self) -> Sequence[Share]:
-        return [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")]
 
 
 def drain(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from ...api.objects.quantity import Quantity
-from .text import Figure
+from .objects.quantity import Quantity
 
 BYTES = ("memory", "ephemeral-storage")
 BEYOND_USE = 10_000.0
 """No use of a node comes near this share of 1, but for sums that have wrapped around."""
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+class Figure(str):
+    """A number with its unit, such as ``8.0 TiB``: aligned at its right, and never cut."""
 
 
 def amount(resource: str, number: int) -> str:

@@ -9,21 +9,22 @@ from typing import Annotated, Any
 
 import attrs
 
-from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ...api.reading.notices import NoticeGroup, ResultDocument, grouped
-from ...api.record import Count, as_document, plain, says
-from ...exceptions import KubeclassicError, wrong_type
-from ...framework.plugin import Plugin
-from ..sweep.asked.spec import Spec, read_spec
-from ..sweep.confidence import over_seeds
-from ..sweep.journal import RunJournal
-from ..sweep.plan import Planner, Rules, Settings
-from ..sweep.processes.executors import Executor, InProcesses, InThisProcess
-from ..sweep.search import TRIAL, WeightSearchResult
-from ..sweep.search import search as find_weights
-from ..sweep.sweep import ERROR, RUN, Sweep
-from ..sweep.table import write_folder
-from .results import Result, Row, Table
+from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
+from ..api.record import Count, as_document, says
+from ..api.view import View, table_of
+from ..exceptions import KubeclassicError, wrong_type
+from ..framework.plugin import Plugin
+from ..simulation.sweep.asked.spec import Spec, read_spec
+from ..simulation.sweep.confidence import over_seeds
+from ..simulation.sweep.journal import RunJournal
+from ..simulation.sweep.plan import Planner, Rules, Settings
+from ..simulation.sweep.processes.executors import Executor, InProcesses, InThisProcess
+from ..simulation.sweep.search import TRIAL, WeightSearchResult
+from ..simulation.sweep.search import search as find_weights
+from ..simulation.sweep.sweep import ERROR, RUN, Sweep
+from ..simulation.sweep.table import write_folder
+from .result import Result, Row
 
 Value = str | float | bool | tuple[str, ...] | None
 Run = Annotated[
@@ -98,7 +99,7 @@ class SweepResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether no run has an error: what the command's exit status says."""
+        """Whether no run has an error."""
         return not self.failed
 
     @property
@@ -110,21 +111,21 @@ class SweepResult(Result):
             confidence=self.confidence, search=self.found,
         )  # fmt: skip
 
-    def record(self) -> dict[str, Any]:
-        found: dict[str, Any] = plain(self.document)
-        return found
+    def view(self) -> View:
+        tables = [table_of("runs", self.rows, self.columns), table_of("confidence", self.confidence)]
+        if self.found is not None:
+            tables += [table_of("front", self.found.front), table_of("trials", self.found.trials)]
+        runs = "1 run" if len(self.rows) == 1 else f"{len(self.rows):,} runs"
+        return View(
+            title=type(self).__name__,
+            verdict=f"{runs}, {self.failed:,} with an error." if self.failed else f"{runs}, none with an error.",
+            facts={
+                "runs": len(self.rows), "failed": self.failed or None, "trials": None if self.found is None else len(self.found.trials),
+                "front": len(self.front) or None,
+            },
+            tables=tables,
+        )  # fmt: skip
 
-    def tables(self) -> Mapping[str, Table]:
-        found = {"runs": Table(self.columns, self.rows), "confidence": Table.of(self.confidence)}
-        return found if self.found is None else {**found, "front": Table.of(self.found.front), "trials": Table.of(self.found.trials)}
-
-    def facts(self) -> Mapping[str, object]:
-        trials = None if self.found is None else len(self.found.trials)
-        return {"runs": len(self.rows), "failed": self.failed or None, "trials": trials, "front": len(self.front) or None}
-
-    def verdict(self) -> str:
-        told = "1 run" if len(self.rows) == 1 else f"{len(self.rows):,} runs"
-        return f"{told}, {self.failed:,} with an error." if self.failed else f"{told}, none with an error."
 
 
 def sweep(
@@ -175,7 +176,7 @@ def _executor(jobs: object, dask: str | None, runs: int | None) -> Executor:
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise wrong_type("jobs", jobs, "a whole number above 0")
     if dask is not None:
-        from ..sweep.processes.ondask import OnDask  # an extra that few have
+        from ..simulation.sweep.processes.ondask import OnDask  # an extra that few have
 
         return OnDask(dask)
     several = jobs if runs is None else min(jobs, runs)

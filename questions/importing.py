@@ -12,10 +12,11 @@ from typing import Any
 
 import attrs
 
-from ...api.cluster import Cluster
-from ..traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube
-from ..traces.rows import PathLike
-from .results import Result, Row, Table
+from ..api.cluster import Cluster
+from ..api.view import View, table_of
+from ..simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube
+from ..simulation.traces.rows import PathLike
+from .result import Result, Row
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -33,19 +34,24 @@ class ImportResult(Result):
         """Write the List to a file, as JSON."""
         Path(path).write_text(json.dumps(self.manifest, separators=(",", ":")) + "\n", encoding="utf-8")
 
-    def record(self) -> dict[str, Any]:
+    @property
+    def ok(self) -> bool:
+        """A trace that was read is read whole."""
+        return True
+
+    @property
+    def document(self) -> dict[str, Any]:
         return self.manifest
 
-    def tables(self) -> Mapping[str, Table]:
-        rows: list[Row] = [_row(item) for item in self.manifest["items"]]
-        return {"objects": Table(("kind", "namespace", "name"), rows)}
-
-    def facts(self) -> Mapping[str, object]:
+    def view(self) -> View:
         kinds = Counter(item["kind"] for item in self.manifest["items"])
-        return {"nodes": kinds["Node"], "pods": kinds["Pod"]}
+        return View(
+            title=type(self).__name__,
+            verdict=f"{kinds['Node']:,} nodes and {kinds['Pod']:,} pods.",
+            facts={"nodes": kinds["Node"], "pods": kinds["Pod"]},
+            tables=[table_of("objects", list(map(_row, self.manifest["items"])), ("kind", "namespace", "name"))],
+        )
 
-    def verdict(self) -> str:
-        return f"{self.facts()['nodes']:,} nodes and {self.facts()['pods']:,} pods."
 
 
 def _row(item: Mapping[str, Any]) -> Row:

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable
 from typing import IO
 
-from ...api.reading.notices import Notice, in_groups, unread_sentences
-from ..console.output import note, one_line
-from ..report.prose import wrapped
-from ..report.tables import width_of
+from ..api.reading.notices import Notice, in_groups, unread_sentences
+from .console.output import note, one_line
+from .report.prose import wrapped
+from .report.tables import width_of
 
 LABEL = "warning: "
 NARROWEST = 40

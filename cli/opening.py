@@ -5,42 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
-from ...api.objects import Node
-from ...api.reading.notices import refuse_unread
-from ...core.engine import Engine
-from ...framework.releases import find_any_release, is_auto
-from ...simulation.releasenotes import auto_told, with_release_notices
-from ...simulation.scenario import Scenario
-from ..console.output import note
-from ..console.progress import telling
-from ..declaring.options import ClusterChoice
-from ..engines.configurations import NamedSetup
-from ..engines.setup import Setup
-
-if TYPE_CHECKING:
-    pass
-
-
-@attrs.frozen
-class Opened:
-    """A scenario, and the new scheduler for it. The scenario's warnings also say what the release does not read."""
-
-    setup: Setup
-    """As it was given, but with a release in place of ``auto``."""
-    scenario: Scenario
-    engine: Engine
-
-    @property
-    def scheduler_names(self) -> frozenset[str]:
-        """Whose pods wait."""
-        return self.setup.spec.scheduler_names
+from ..api.objects import Node
+from ..api.reading.notices import refuse_unread
+from ..api.words import count_doing, count_of
+from ..core.engine import Engine
+from ..framework.releases import find_any_release, is_auto
+from ..simulation.input import Input, Observer
+from ..simulation.releasenotes import auto_told, with_release_notices
+from ..simulation.scenario import Scenario
+from .console.output import note
+from .console.progress import counting, telling
+from .declaring.options import ClusterChoice
+from .engines.configurations import NamedSetup
+from .engines.setup import Setup
+from .notices import tell_line, tell_notices
 
 
-def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Opened:
+def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Input:
     """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
@@ -54,17 +38,44 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Ope
     with reading(paths):
         scenario = files.scenario(spec.scheduler_names, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
     tell_edits(scenario)
-    engine = spec.engine(scenario.config_maps)
-    ours = [engine.algorithm]
-    noted = with_release_notices(scenario, ours, ours if setup.release is None else (), ours if is_auto(setup.release) else ())
-    return Opened(settled, checked_scenario(noted, cluster), engine)
+    return Input.of(
+        scenario, spec, release=setup.release, order=cluster.order, defaults=not cluster.no_defaults, strict=cluster.strict,
+        rules=settled.in_words(),
+    )  # fmt: skip
 
 
-def checked_scenario(scenario: Scenario, cluster: ClusterChoice) -> Scenario:
-    """*scenario*; with ``--strict`` raises :class:`~kubeclassic.api.reading.notices.UnreadError` where something does not count."""
-    if cluster.strict:
-        refuse_unread(scenario.warnings)
-    return scenario
+@attrs.frozen
+class Console(Observer):
+    """Says on standard error what is odd in the input, and how far the work is."""
+
+    verbose: bool = False
+    remarks: Callable[[Input], Iterable[str]] = lambda given: ()
+    """More that is said when all input is read."""
+
+    def ready(self, given: Input) -> None:
+        tell(given.scenario, given.engine, self.verbose)
+        for remark in self.remarks(given):
+            note(remark)
+
+    def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
+        return counting(total, what, unit)
+
+    def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
+        return telling(what)
+
+
+def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
+    """Warnings and, where asked for, what runs."""
+    algorithm = engine.algorithm
+    tell_notices(scenario.warnings, verbose)
+    if not verbose:
+        return
+    waiting = count_doing(len(scenario.pending), "pod", "wait")
+    note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
+    for line in engine.describe():
+        tell_line(line)
+    for extender in engine.extenders:
+        note(f"extender: {extender.url}{' (may fail)' if extender.is_ignorable else ''}")
 
 
 def reading(paths: Iterable[Path]) -> AbstractContextManager[Callable[[str], None]]:
@@ -111,4 +122,6 @@ def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Named
     algorithms = [engine.algorithm for engine in engines.values()]
     by_nodes = [engines[one.name].algorithm for one in wanted if is_auto(one.setup.release)]
     noted = with_release_notices(scenario, algorithms, by_nodes=by_nodes)
-    return Contest(settled, checked_scenario(noted, cluster), engines)
+    if cluster.strict:
+        refuse_unread(noted.warnings)
+    return Contest(settled, noted, engines)

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
-from ...api.notebooks import Share
-from ...api.reading.notices import Notice, NoticeGroup, grouped
-from ...api.record import plain
-from ...exceptions import UnknownNameError
-from ...framework.options import FIELDS, GivenOptions, declared_of
-from ...framework.releases import AUTO
-from ..compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
-from ..compare.compare import Comparison
-from ..compare.compare import compare as compare_all
-from ..compare.document import ComparisonDocument, DifferingCycle
-from ..compare.modes import LOCKED
-from ..compare.newerlabels import with_newer_labels, zones_warning
-from ..releasenotes import with_release_notices
-from .given import GivenCluster, GivenScheduler, check_order, options_given, scenario_of, settled_for, spec_of
-from .results import Result, Row, Table
+from ..api.reading.notices import Notice, NoticeGroup, grouped
+from ..api.view import Share, View, table_of
+from ..exceptions import UnknownNameError
+from ..framework.options import FIELDS, GivenOptions, declared_of
+from ..framework.releases import AUTO
+from ..simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
+from ..simulation.compare.compare import Comparison
+from ..simulation.compare.compare import compare as compare_all
+from ..simulation.compare.document import ComparisonDocument, DifferingCycle
+from ..simulation.compare.modes import LOCKED
+from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
+from ..simulation.input import GivenCluster, GivenScheduler, check_order, options_given, scenario_of, settled_for, spec_of
+from ..simulation.releasenotes import with_release_notices
+from .result import Result
 
 NAMES = "abcdefgh"
 
@@ -43,7 +40,7 @@ class CompareResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether every decision is the same: what the command's exit status says."""
+        """Whether every decision is the same."""
         return self.document.same
 
     @property
@@ -56,35 +53,29 @@ class CompareResult(Result):
         """Configuration -> pod -> its node; None where it has none."""
         return {found.name: dict(found.hosts) for found in self.document.configurations}
 
-    def record(self) -> dict[str, Any]:
-        found: dict[str, Any] = plain(self.document)
-        return found
-
-    def tables(self) -> Mapping[str, Table]:
-        hosts = self.hosts
-        pods = dict.fromkeys(pod for found in hosts.values() for pod in found)
-        rows: list[Row] = [{"pod": pod, **{name: found.get(pod) for name, found in hosts.items()}} for pod in pods]
-        return {"pods": Table(("pod", *hosts), rows)}
-
-    def facts(self) -> Mapping[str, object]:
-        found = self.document
-        return {
-            "configurations": len(found.configurations), "mode": found.mode, "cycles": found.cycles, "differences": len(found.differences),
-        }  # fmt: skip
-
-    def verdict(self) -> str:
-        cycles, differ = self.document.cycles, len(self.differences)
+    def view(self) -> View:
+        found, hosts, differ = self.document, self.hosts, len(self.differences)
+        pods = dict.fromkeys(pod for nodes in hosts.values() for pod in nodes)
+        rows = [{"pod": pod, **{name: nodes.get(pod) for name, nodes in hosts.items()}} for pod in pods]
+        shares = _shares(found)
+        counted = [f"{share.count:,} {'is' if share.count == 1 else 'are'} {share.name}" for share in shares if share.count]
+        verdict = f"Of {found.cycles:,} decisions {', '.join(counted)}."
         if not differ:
-            return f"All {cycles:,} decisions are the same."
-        told = [f"{share.count:,} {'is' if share.count == 1 else 'are'} {share.name}" for share in self.shares() if share.count]
-        return f"Of {cycles:,} decisions {', '.join(told)}." if told else f"{differ:,} of {cycles:,} decisions are not the same everywhere."
+            verdict = f"All {found.cycles:,} decisions are the same."
+        elif not counted:
+            verdict = f"{differ:,} of {found.cycles:,} decisions are not the same everywhere."
+        facts = {"configurations": len(found.configurations), "mode": found.mode, "cycles": found.cycles, "differences": differ}
+        pods_table = table_of("pods", rows, ("pod", *hosts))
+        return View(title=type(self).__name__, verdict=verdict, facts=facts, shares=shares, tables=[pods_table])
 
-    def shares(self) -> Sequence[Share]:
-        if len(self.document.against) != 1:
-            return ()
-        counts = self.document.against[0].agreement
-        others = ((counts.among_best, AMONG_BEST, "near"), (counts.different, DIFFERENT, "bad"), (counts.held_back, HELD_BACK, "held"))
-        return [Share("the same", counts.same, "same"), *(Share(name, count, meaning) for count, name, meaning in others if count)]
+def _shares(found: ComparisonDocument) -> list[Share]:
+    """How often two decide the same; empty for more than two."""
+    if len(found.against) != 1:
+        return []
+    counts = found.against[0].agreement
+    others = ((counts.among_best, AMONG_BEST, "near"), (counts.different, DIFFERENT, "bad"), (counts.held_back, HELD_BACK, "held"))
+    return [Share("the same", counts.same, "same"), *(Share(name, count, meaning) for count, name, meaning in others if count)]
+
 
 
 def compare(

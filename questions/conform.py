@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
-from typing import Any
 
 import attrs
 
-from ...api.record import plain
-from ...exceptions import ManifestError, UnknownNameError
-from ..conform import USUAL, WITHOUT, ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
-from .given import paths_of
-from .results import Result, Table
+from ..api.view import View, table_of
+from ..exceptions import ManifestError, UnknownNameError
+from ..simulation.conform import USUAL, WITHOUT, ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
+from ..simulation.input import paths_of
+from .result import Result
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -37,7 +36,7 @@ class ConformResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether every case that was run is identical: what the command's exit status says."""
+        """Whether every case that was run is identical."""
         return not self.different
 
     @property
@@ -45,20 +44,13 @@ class ConformResult(Result):
         """Case -> where it differs."""
         return {name: lines for report in self.reports for name, lines in report.different.items()}
 
-    def record(self) -> dict[str, Any]:
-        found: dict[str, Any] = plain(self.document)
-        return found
+    def view(self) -> View:
+        found, columns = self.document, ("release", "family", "cases", "cycles", "steps", "identical", "leftOut")
+        facts = {"families": len(self.reports), "cases": found.cases, "identical": found.identical, "different": len(self.different)}
+        verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
+        families = table_of("families", self.record()["families"], columns)
+        return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[families])
 
-    def tables(self) -> Mapping[str, Table]:
-        columns = ("release", "family", "cases", "cycles", "steps", "identical", "leftOut")
-        return {"families": Table(columns, self.record()["families"])}
-
-    def facts(self) -> Mapping[str, object]:
-        found = self.document
-        return {"families": len(self.reports), "cases": found.cases, "identical": found.identical, "different": len(self.different)}
-
-    def verdict(self) -> str:
-        return f"{self.document.identical:,} of {self.document.cases:,} cases are identical."
 
 
 def conform(

@@ -1,6 +1,11 @@
-"""Numbers with their nouns, as people write them."""
+"""Numbers with their nouns, and lists of names, as people write them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+LISTED = 5
+"""How many names a sentence lists; the others are counted."""
 
 
 def count_of(number: int, noun: str, several: str = "") -> str:
@@ -20,3 +25,13 @@ def count_doing(number: int, noun: str, verb: str, adverb: str = "") -> str:
     """
     words = (count_of(number, noun), adverb, f"{verb}s" if number == 1 else verb)
     return " ".join(word for word in words if word)
+
+
+def listed(names: Sequence[str], most: int = LISTED) -> str:
+    """Names one after another, not more than *most*.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], 2)
+    ('a', 'a and b', 'a, b and 1 more')
+    """
+    *shown, last = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    return f"{', '.join(shown)} and {last}" if shown else last

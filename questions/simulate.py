@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from ...api.notebooks import NodeMap, Share
-from ...api.reading.notices import NoticeGroup
-from ...api.record import replace
-from ...core.arrays.table import NodeTable
-from ...core.decision.decision import Decision
-from ..records import SimulationDocument, WholeSimulation
-from ..replacements import Replacements
-from ..simulate import Outcome, Simulation
-from ..summary import Summary
-from .given import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
-from .results import Result, Row, Table
+from ..api.reading.notices import NoticeGroup
+from ..api.record import replace
+from ..api.view import NodeMap, Share, View, table_of
+from ..core.arrays.table import NodeTable
+from ..core.decision.decision import Decision
+from ..simulation.input import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
+from ..simulation.records import SimulationDocument, WholeSimulation
+from ..simulation.replacements import Replacements
+from ..simulation.simulate import Outcome, Simulation
+from ..simulation.summary import Summary
+from .result import Result, Row
 
 
 @attrs.frozen(eq=False, repr=False)
 class SimulationResult(Result):
     """What became of the pods that waited."""
 
-    document: SimulationDocument
-    """What ``-o json`` prints, without the cycles."""
+    outcome: SimulationDocument
+    """The document without the cycles and the warnings."""
     decisions: tuple[Decision, ...]
     """Of each cycle, in order; a pod that preempted others has two."""
     outcomes: Mapping[str, Outcome]
@@ -43,50 +42,51 @@ class SimulationResult(Result):
     @property
     def release(self) -> str:
         """The release that scheduled."""
-        return self.document.release
+        return self.outcome.release
 
     @property
     def summary(self) -> Summary:
         """How many pods found a node, and how full the nodes are."""
-        return self.document.summary
+        return self.outcome.summary
 
     @property
     def hosts(self) -> dict[str, str | None]:
         """Pod -> its node; None where it has none."""
         return {key: outcome.host for key, outcome in self.outcomes.items()}
 
-    def record(self) -> dict[str, Any]:
+    @property
+    def document(self) -> SimulationDocument:
         cycles = [decision.cycle(details=self.details) for decision in self.decisions]
-        return self._plain(lambda warnings: replace(self.document, cycles=cycles, warnings=warnings))
+        return replace(self.outcome, cycles=cycles, warnings=self.told_warnings())
 
-    def tables(self) -> Mapping[str, Table]:
+    def view(self) -> View:
+        found = self.summary
+        others = found.placed + found.unschedulable + found.gated
+        parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
         pods = [{"pod": key, "host": outcome.host, "error": outcome.error} for key, outcome in self.outcomes.items()]
-        return {"pods": Table(("pod", "host", "error"), pods), "nodes": Table.of(self.nodes, ("node", "pods"))}
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(found),
+            facts={
+                "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
+                "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
+            },
+            shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
+            tables=[table_of("pods", pods, ("pod", "host", "error")), table_of("nodes", self.nodes, ("node", "pods"))],
+            map=self._map(),
+        )  # fmt: skip
 
-    def facts(self) -> Mapping[str, object]:
-        told = self.summary
-        return {
-            "release": self.release, "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable or None,
-            "gated": told.gated or None, "evicted": told.evicted or None, "nodes": told.nodes,
-        }  # fmt: skip
-
-    def verdict(self) -> str:
-        told = self.summary
-        if told.placed == told.pods:
-            return f"All {told.pods:,} pods get a node." if told.pods else "No pod waits."
-        others = told.pods - told.placed
-        return f"{told.placed:,} of {told.pods:,} pods get a node; {others:,} {'gets' if others == 1 else 'get'} none."
-
-    def shares(self) -> Sequence[Share]:
-        told = self.summary
-        others = told.pods - told.placed - told.unschedulable - told.gated
-        parts = (("placed", told.placed, "good"), ("unschedulable", told.unschedulable, "bad"), ("gated", told.gated, "held"))
-        return [Share(*part) for part in (*parts, ("other", others, "near")) if part[1] > 0]
-
-    def node_map(self) -> NodeMap | None:
+    def _map(self) -> NodeMap | None:
         resources = [name for name in ("cpu", "memory") if any(row.get(name) for row in self.nodes)]
         uses = {name: [_use(row, name) for row in self.nodes] for name in resources}
         return NodeMap([row["node"] for row in self.nodes], uses) if uses else None
+
+def _verdict(found: Summary) -> str:
+    if found.placed == found.pods:
+        return f"All {found.pods:,} pods get a node." if found.pods else "No pod waits."
+    others = found.pods - found.placed
+    return f"{found.placed:,} of {found.pods:,} pods get a node; {others:,} {'gets' if others == 1 else 'get'} none."
+
 
 
 def simulate(
@@ -127,7 +127,7 @@ def simulate(
     simulation.on_begin = whole.begin
     decisions = tuple(simulation.decisions())
     return SimulationResult(
-        document=whole.document(), decisions=decisions, outcomes=dict(simulation.outcomes), evicted=simulation.evicted,
+        outcome=whole.document(), decisions=decisions, outcomes=dict(simulation.outcomes), evicted=simulation.evicted,
         nodes=tuple(_nodes(engine.table)), ok=simulation.all_placed, warnings=warnings_of(scenario, scheduler, engine), details=details,
     )  # fmt: skip
 

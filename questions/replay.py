@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import attrs
 
-from ...api.notebooks import LineChart
-from ...api.reading.notices import NoticeGroup, grouped
-from ...api.record import plain
-from ...exceptions import UnknownNameError, did_you_mean, wrong_type
-from ..gcpause import settled
-from ..releasenotes import input_notices
-from ..replay.inputs.inputs import InputOptions, read_inputs
-from ..replay.inputs.times import DURATION, parse_duration
-from ..replay.inputs.traces import Reading
-from ..replay.journal import EventData, ReplaySummary
-from ..replay.recording import summary
-from ..replay.replay import Replay
-from ..replay.series import Series, columns
-from ..replay.settings import Delays
-from .given import GivenCluster, GivenScheduler, objects_of, options_given, paths_among, spec_of
-from .results import Result, Row, Table
+from ..api.reading.notices import NoticeGroup, grouped
+from ..api.view import LineChart, View, table_of
+from ..exceptions import UnknownNameError, did_you_mean, wrong_type
+from ..simulation.gcpause import settled
+from ..simulation.input import GivenCluster, GivenScheduler, objects_of, options_given, paths_among, spec_of
+from ..simulation.releasenotes import input_notices
+from ..simulation.replay.inputs.inputs import InputOptions, read_inputs
+from ..simulation.replay.inputs.times import DURATION, parse_duration
+from ..simulation.replay.inputs.traces import Reading
+from ..simulation.replay.journal import EventData, ReplaySummary
+from ..simulation.replay.recording import summary
+from ..simulation.replay.replay import Replay
+from ..simulation.replay.series import Series, columns
+from ..simulation.replay.settings import Delays
+from .result import Result, Row
 
 Duration = float | str
 """Seconds, or a text such as ``"90s"`` or ``"1.5h"``."""
@@ -47,31 +45,32 @@ class ReplayResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether every pod got a node: what the command's exit status says."""
+        """Whether every pod got a node."""
         return self.summary.ok
 
-    def record(self) -> dict[str, Any]:
-        found: dict[str, Any] = plain(self.summary)
-        return found
+    @property
+    def document(self) -> ReplaySummary:
+        return self.summary
 
-    def tables(self) -> Mapping[str, Table]:
-        return {"events": Table.of(self.events, ("time", "event")), "series": Table.of(self.series, ("time",))}
+    def view(self) -> View:
+        found = self.summary
+        waiting = "1 still waits" if found.still_waiting == 1 else f"{found.still_waiting:,} still wait"
+        verdict = f"{found.scheduled:,} pods got a node; {waiting} in the end."
+        return View(
+            title=type(self).__name__,
+            verdict=f"All {found.scheduled:,} pods got a node in the end." if self.ok else verdict,
+            facts={
+                "release": self.release, "scheduled": found.scheduled, "still waiting": found.still_waiting, "events": len(self.events),
+            },
+            tables=[table_of("events", self.events, ("time", "event")), table_of("series", self.series, ("time",))],
+            lines=self._lines(),
+        )  # fmt: skip
 
-    def facts(self) -> Mapping[str, object]:
-        told = self.summary
-        return {"release": self.release, "scheduled": told.scheduled, "still waiting": told.still_waiting, "events": len(self.events)}
-
-    def verdict(self) -> str:
-        told = self.summary
-        if self.ok:
-            return f"All {told.scheduled:,} pods got a node in the end."
-        waiting = "1 still waits" if told.still_waiting == 1 else f"{told.still_waiting:,} still wait"
-        return f"{told.scheduled:,} pods got a node; {waiting} in the end."
-
-    def lines(self) -> LineChart | None:
+    def _lines(self) -> LineChart | None:
         names = [name for name in LINES if self.series and name in self.series[0]]
         values = {LINES[name]: [row[name] for row in self.series] for name in names}
         return LineChart("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
+
 
 
 def replay(

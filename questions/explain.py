@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
-from ...api.notebooks import Share, shortened
-from ...api.objects import Pod
-from ...api.reading.notices import NoticeGroup
-from ...core.decision.decision import Decision
-from ...exceptions import wrong_type
-from ..explain import Explanation, NodeReport
-from ..explain.ask import ask
-from ..explain.subject import find_subject
-from ..simulate import Simulation
-from .given import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
-from .results import Result, Row, Table
+from ..api.objects import Pod
+from ..api.reading.notices import NoticeGroup
+from ..api.view import Share, View, shortened, table_of
+from ..core.decision.decision import Decision
+from ..exceptions import wrong_type
+from ..simulation.explain import Explanation, NodeReport
+from ..simulation.explain.ask import ask
+from ..simulation.explain.explanation import ExplanationDocument
+from ..simulation.explain.subject import find_subject
+from ..simulation.input import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
+from ..simulation.simulate import Simulation
+from .result import Result, Row
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -42,27 +43,29 @@ class ExplainResult(Result):
         """Each node's part: first those that fit, by total."""
         return self.explanation.nodes
 
-    def record(self) -> dict[str, Any]:
-        return self._plain(self.explanation.document)
-
     @property
     def ok(self) -> bool:
-        """Whether the pod gets a node, or with *node* that one fits: what the command's exit status says."""
+        """Whether the pod gets a node, or with *node* that one fits."""
         return self.explanation.is_yes
 
-    def tables(self) -> Mapping[str, Table]:
-        return {"nodes": Table.of([_row(node) for node in self.nodes], ("node", "fits", "total", "reasons", "missing"))}
+    @property
+    def document(self) -> ExplanationDocument:
+        return self.explanation.document(self.told_warnings())
 
-    def facts(self) -> Mapping[str, object]:
-        error = None if self.decision.error is None else shortened(self.decision.error)
-        return {"pod": self.decision.pod.key, "host": self.host, "error": error}
-
-    def verdict(self) -> str:
-        return self.decision.verdict()
-
-    def shares(self) -> Sequence[Share]:
+    def view(self) -> View:
         fit = sum(node.fits for node in self.nodes)
-        return [Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else []
+        return View(
+            title=type(self).__name__,
+            verdict=self.decision.verdict(),
+            facts={
+                "pod": self.decision.pod.key,
+                "host": self.host,
+                "error": None if self.decision.error is None else shortened(self.decision.error),
+            },
+            shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else [],
+            tables=[table_of("nodes", [_row(node) for node in self.nodes], ("node", "fits", "total", "reasons", "missing"))],
+        )
+
 
 
 def explain(

@@ -1,33 +1,34 @@
-"""What the functions take: a cluster as a Cluster, as files or as manifests; and options of a scheduler."""
+"""What questions are asked about: a cluster, given as a Cluster, as files or as manifests, and a scheduler, given as options."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from ...api.cluster import Cluster
-from ...api.controlplane.defaults import with_defaults
-from ...api.inventory import Inventory, take_in
-from ...api.load import Loaded, load, load_documents
-from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.documents import Document
-from ...api.reading.notices import NoticeGroup, grouped
-from ...choices import DEFAULT_RELEASE
-from ...core.engine import Engine
-from ...exceptions import ManifestError, UnknownNameError, check_type, wrong_type
-from ...extenders.choice import asked_extenders
-from ...framework.options import Classic, Framework, GivenOptions, options_of
-from ...framework.releases import AUTO, chosen_release
-from ...framework.schedulerspec import SchedulerSpec
-from ..order import ORDERS
-from ..releasenotes import with_pod_notices, with_release_notices
-from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
+from ..api.cluster import Cluster
+from ..api.controlplane.defaults import with_defaults
+from ..api.inventory import Inventory, take_in
+from ..api.load import Loaded, load, load_documents
+from ..api.objects import KubeObject, Node, Pod
+from ..api.reading.documents import Document
+from ..api.reading.notices import NoticeGroup, grouped, refuse_unread
+from ..choices import DEFAULT_RELEASE
+from ..core.engine import Engine
+from ..exceptions import ManifestError, UnknownNameError, check_type, wrong_type
+from ..extenders.choice import asked_extenders
+from ..framework.options import Classic, Framework, GivenOptions, options_of
+from ..framework.releases import AUTO, chosen_release, is_auto
+from ..framework.schedulerspec import SchedulerSpec
+from .order import ORDERS
+from .releasenotes import with_pod_notices, with_release_notices
+from .scenario import Scenario, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
-    from ..edits.apply import Edits
+    from .edits.apply import Edits
 
 Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 """A path, an object or a manifest."""
@@ -36,6 +37,100 @@ GivenCluster: TypeAlias = "Cluster | Part | Iterable[Part]"
 GivenScheduler: TypeAlias = "Classic | Framework | str | None"
 """The options of a scheduler, or its release alone; None: the default release as it is; ``auto``: that of the nodes, or the nearest."""
 WANTED = "a Cluster, a path, manifests or a list of these"
+
+
+@attrs.frozen(kw_only=True)
+class Input:
+    """A cluster that was read, and a new scheduler for it."""
+
+    scenario: Scenario
+    """Its warnings also say what the release does not read."""
+    spec: SchedulerSpec
+    engine: Engine
+    order: str = "input"
+    """In which order pods that wait are tried."""
+    defaults: bool = True
+    """Whether objects were completed and admitted as the API server does it."""
+    strict: bool = False
+    """Whether nothing may be left unread."""
+    rules: tuple[str, ...] = ()
+    """The options that choose rules, in words."""
+
+    @classmethod
+    def of(
+        cls, scenario: Scenario, spec: SchedulerSpec, *, release: str | None, order: str = "input", defaults: bool = True,
+        strict: bool = False, rules: Iterable[str] = (),
+    ) -> Input:  # fmt: skip
+        """The input of *scenario* and the scheduler that *spec* makes; *release*: as it was asked for, None for the default.
+
+        Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not count.
+        """
+        engine = spec.engine(scenario.config_maps)
+        ours = [engine.algorithm]
+        noted = with_release_notices(scenario, ours, ours if release is None else (), ours if is_auto(release) else ())
+        found = cls(
+            scenario=noted, spec=spec, engine=engine, order=check_order(order), defaults=defaults, strict=strict, rules=tuple(rules)
+        )
+        return found.checked()
+
+    def checked(self) -> Input:
+        """The same; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and something does not count."""
+        if self.strict:
+            refuse_unread(self.scenario.warnings)
+        return self
+
+    def with_pods(self, pods: Sequence[Pod]) -> Input:
+        """The same, with what the release does not read of *pods*, which are to come."""
+        return attrs.evolve(self, scenario=with_pod_notices(self.scenario, [self.engine.algorithm], pods)).checked()
+
+    def new_engine(self) -> Engine:
+        """Another new scheduler of the same kind."""
+        return self.spec.engine(self.scenario.config_maps)
+
+    @property
+    def release(self) -> str:
+        """The release that decides."""
+        return self.spec.version
+
+    @property
+    def warnings(self) -> tuple[NoticeGroup, ...]:
+        """What is odd in the cluster, and what of it does not count."""
+        return grouped(self.scenario.warnings)
+
+
+class Observer:
+    """Learns how a question goes on; this one does nothing."""
+
+    def ready(self, given: Input) -> None:
+        """All input is read: its warnings are known."""
+
+    def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
+        """A context for work that reports how much is done, of *total*, and a short text."""
+        return nullcontext(lambda done, word: None)
+
+    def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
+        """A context for work that reports what comes next."""
+        return nullcontext(lambda word: None)
+
+
+SILENT = Observer()
+
+
+def input_of(
+    cluster: GivenCluster, scheduler: GivenScheduler = None, pods: GivenCluster = (), *, order: str = "input", defaults: bool = True,
+    edits: str | Iterable[str] = (), **changes: Any,
+) -> Input:  # fmt: skip
+    """What Python is given, read: *pods* wait besides those of *cluster*, *edits* come first, *changes* are to the scheduler's options.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    spec = spec_of(scheduler, cluster, **changes)
+    check_order(order)
+    scenario = scenario_of(
+        cluster, pods, scheduler_names=spec.scheduler_names, defaults=defaults, edits=edits, priorities=spec.keeps_priorities
+    )
+    asked_for = scheduler if isinstance(scheduler, str | None) else scheduler.release
+    return Input.of(scenario, spec, release=asked_for, order=order, defaults=defaults)
 
 
 def options_given(scheduler: GivenScheduler, name: str = "scheduler") -> GivenOptions:

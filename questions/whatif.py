@@ -7,17 +7,18 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Pod
-from ...api.reading.notices import NoticeGroup
-from ...api.record import plain
-from ...exceptions import wrong_type
-from ..explain.subject import find_subject
-from ..whatif.change import Suggestion
-from ..whatif.whatif import ScheduledPod, WhatIf
-from ..whatif.whatif import what_if as found_out
+from ..api.objects import Pod
+from ..api.reading.notices import NoticeGroup
+from ..api.record import plain
+from ..api.view import View, table_of
+from ..exceptions import wrong_type
+from ..simulation.explain.subject import find_subject
+from ..simulation.input import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
+from ..simulation.whatif.change import Suggestion
+from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
+from ..simulation.whatif.whatif import what_if as found_out
 from .explain import name_of
-from .given import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
-from .results import Result, Table
+from .result import Result
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -42,27 +43,28 @@ class WhatIfResult(Result):
         """Whether the pod gets a node, or the wanted one, without any change."""
         return self.found.fits
 
-    def record(self) -> dict[str, Any]:
-        return self._plain(self.found.document)
-
     @property
     def ok(self) -> bool:
-        """Whether the pod fits, or something helps: what the command's exit status says."""
+        """Whether the pod fits, or something helps."""
         return self.found.is_yes
 
-    def tables(self) -> Mapping[str, Table]:
+    @property
+    def document(self) -> WhatIfDocument:
+        return self.found.document(self.told_warnings())
+
+    def view(self) -> View:
         rows = [{**plain(one), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
-        return {"suggestions": Table.of(rows, ("change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy"))}
-
-    def facts(self) -> Mapping[str, object]:
-        pod = self.found.explanation.decision.pod.key
-        return {"pod": pod, "host": self.host, "want": self.found.want, "suggestions": len(self.suggestions)}
-
-    def verdict(self) -> str:
-        if self.fits:
-            return f"The pod gets {self.host} without any change."
         count = len(self.suggestions)
-        return f"{'1 change helps' if count == 1 else f'{count:,} changes help'}." if count else "No single change helps."
+        helps = f"{'1 change helps' if count == 1 else f'{count:,} changes help'}." if count else "No single change helps."
+        pod = self.found.explanation.decision.pod.key
+        columns = ("change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy")
+        return View(
+            title=type(self).__name__,
+            verdict=f"The pod gets {self.host} without any change." if self.fits else helps,
+            facts={"pod": pod, "host": self.host, "want": self.found.want, "suggestions": count},
+            tables=[table_of("suggestions", rows, columns)],
+        )
+
 
 
 def what_if(

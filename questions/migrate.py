@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import yaml
 
-from ...algorithmprovider.config import (
+from ..algorithmprovider.config import (
     KIND,
     AlgorithmConfiguration,
     read_configuration,
     read_policy_file,
 )
-from ...algorithmprovider.gates import parse_gates
-from ...algorithmprovider.policy import Policy, read_policy
-from ...algorithmprovider.releases import DEFAULT_RELEASE, find_release
-from ...api.notebooks import Share
-from ...api.reading.notices import Notice, grouped
-from ...exceptions import UnknownNameError, check_type, wrong_type
-from ...framework.migrate.deviations import named
-from ...framework.migrate.translation import migrate as translate
-from ...framework.options import FIELDS, declared_of
-from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
-from ..compare.migration import Check, agrees
-from ..compare.newerlabels import with_newer_labels
+from ..algorithmprovider.gates import parse_gates
+from ..algorithmprovider.policy import Policy, read_policy
+from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
+from ..api.reading.notices import Notice, grouped
+from ..api.view import View, table_of
+from ..exceptions import UnknownNameError, check_type, wrong_type
+from ..framework.migrate.deviations import named
+from ..framework.migrate.translation import migrate as translate
+from ..framework.options import FIELDS, declared_of
+from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
+from ..simulation.compare.migration import Check, agrees
+from ..simulation.compare.newerlabels import with_newer_labels
+from ..simulation.input import GivenCluster, scenario_of, warnings_of
 from .compare import CompareResult
-from .given import GivenCluster, scenario_of, warnings_of
-from .results import Result, Row, Table
+from .result import Result
 
 if TYPE_CHECKING:
-    from ...framework.options import GivenPolicy
+    from ..framework.options import GivenPolicy
 
 Read = tuple[Policy | None, AlgorithmConfiguration]
 
@@ -51,33 +51,30 @@ class MigrateResult(Result):
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
     ok: bool = True
-    """Whether no decision is different, or none was checked: what the command's exit status says."""
+    """Whether no decision is different, or none was checked."""
 
     def yaml(self) -> str:
         """The profile as YAML."""
         text: str = yaml.safe_dump(self.profile, sort_keys=False, allow_unicode=True)
         return text
 
-    def record(self) -> dict[str, Any]:
+    @property
+    def document(self) -> dict[str, Any]:
         return dict(self.profile)
 
-    def tables(self) -> Mapping[str, Table]:
-        rows: list[Row] = [{"note": note} for note in self.notes]
-        checked = {} if self.comparison is None else self.comparison.tables()
-        return {"notes": Table(("note",), rows), **checked}
-
-    def facts(self) -> Mapping[str, object]:
-        return {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
-
-    def verdict(self) -> str:
+    def view(self) -> View:
+        notes = table_of("notes", [{"note": note} for note in self.notes], ("note",))
+        facts = {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
         if self.comparison is None:
-            return "The Policy as a profile; no cluster was given to check it on."
-        if self.ok:
-            return f"No decision is different under the profile. {self.comparison.verdict()}"
-        return f"The profile does not decide as the Policy does. {self.comparison.verdict()}"
+            verdict = "The Policy as a profile; no cluster was given to check it on."
+            return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[notes])
+        checked = self.comparison.view()
+        first = "No decision is different under the profile." if self.ok else "The profile does not decide as the Policy does."
+        return View(
+            title=type(self).__name__, verdict=f"{first} {checked.verdict}", facts=facts, shares=checked.shares,
+            tables=[notes, *checked.tables],
+        )  # fmt: skip
 
-    def shares(self) -> Sequence[Share]:
-        return () if self.comparison is None else self.comparison.shares()
 
 
 def migrate(

@@ -1,0 +1,317 @@
+"""What a result looks like, as plain values: a verdict, facts, shares, tables, a map of nodes, lines.
+
+A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it. Notebooks draw it with the parts of the pages
+(``cli/report/page/notebook.py``), which are loaded when a notebook first asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import attrs
+
+from ..exceptions import UnknownNameError
+from .frames import make_frame
+from .units import rounded
+
+MOST_ROWS = 50
+"""The rows of a table that a notebook shows; the others are counted."""
+LONGEST = 160
+"""Longer texts are shortened in a ``repr``, and in cells."""
+MEANINGS = {"good": "var(--good)", "same": "var(--same)", "near": "var(--near)", "bad": "var(--far)", "held": "var(--held)"}
+"""What a share or a word stands for -> its colour: fine, nothing new, worth a look, worse, not tried."""
+KINDS = ("text", "name", "names", "tag", "tags", "host", "bar", "amount", "count", "decimal", "share", "cores", "bytes", "seconds")
+"""What a column holds: texts, names and lists of them, words in frames, a node or none, a share of 1 as a bar; numbers: an
+:class:`Amount`, pieces, shares of 1, millicores, bytes, seconds."""
+NUMBERS = KINDS[7:]
+EVERYWHERE = ("table", "wide", "page", "data", "csv")
+"""The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and CSV."""
+TEXT = ("table", "wide")
+_DRAWING = "..cli.report.page.notebook"
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """*text* on one line, with an ellipsis for what is beyond *longest* characters.
+
+    >>> shortened("0/3 nodes are available: 3 Insufficient cpu.", 20)
+    '0/3 nodes are avail…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+@attrs.frozen
+class Amount:
+    """A number of millicores, bytes or pieces of a resource."""
+
+    resource: str
+    number: int
+
+    @property
+    def kind(self) -> str:
+        """The kind of a column of such numbers."""
+        return kind_of(self.resource)
+
+
+def kind_of(resource: str) -> str:
+    """The kind of a column with amounts of *resource*.
+
+    >>> kind_of("cpu"), kind_of("hugepages-2Mi"), kind_of("nvidia.com/gpu")
+    ('cores', 'bytes', 'count')
+    """
+    if resource == "cpu":
+        return "cores"
+    return "bytes" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else "count"
+
+
+@attrs.frozen
+class Column:
+    """A column. Values are plain: str, a list of them, a number, an :class:`Amount`, or None."""
+
+    title: str
+    kind: str = attrs.field(default="text", validator=attrs.validators.in_(KINDS))
+    filter: bool = attrs.field(default=False, kw_only=True)
+    """Whether readers of a page choose among its values, which are few."""
+    colours: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    """Tags: value -> colour; of a bar for ``bar``."""
+    forms: Sequence[str] = attrs.field(default=EVERYWHERE, kw_only=True)
+    """The forms that have it."""
+    at: str | None = attrs.field(default=None, kw_only=True)
+    """The field that it shows of the row's place in the record, empty for the place itself: in a page numbers carry it."""
+    field: str = attrs.field(default="", kw_only=True)
+    """Its name in data, if that is not the title."""
+    csv: str = attrs.field(default="", kw_only=True)
+    """Its name in CSV, if that is not the one in data."""
+
+    @property
+    def name(self) -> str:
+        """Its name in data."""
+        return self.field or self.title
+
+    @property
+    def key(self) -> str:
+        """What stands for it in links."""
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are aligned at their right."""
+        return self.kind in NUMBERS
+
+
+@attrs.frozen
+class Table:
+    """Rows with a value for each column. A page shows it as a list that can be sorted, searched and filtered."""
+
+    name: str
+    """In a page its id; links to a view of it begin ``#name?``, and it is the name of its CSV file."""
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    noun: str = attrs.field(default="row", kw_only=True)
+    """What one row is."""
+    several: str = attrs.field(default="", kw_only=True)
+    """More than one of it, unless that takes an s."""
+    details: Sequence[Any] | None = attrs.field(default=None, kw_only=True)
+    """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows* wants."""
+    shows: str = attrs.field(default="facts", kw_only=True)
+    """Which script shows details: ``facts``, or ``aligned`` (``cli/report/page/aligned.py``)."""
+    shared: Any = attrs.field(default=None, kw_only=True)
+    """What all details have in common."""
+    sort: str = attrs.field(default="", kw_only=True)
+    """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as they come."""
+    forms: Sequence[str] = attrs.field(default=EVERYWHERE, kw_only=True)
+    """The forms that have it."""
+    most: int | None = attrs.field(default=None, kw_only=True)
+    """How many rows short text has; None: all."""
+    minor: Collection[int] = attrs.field(default=(), kw_only=True)
+    """The rows, by number, that short text leaves out."""
+    places: Sequence[str] = attrs.field(default=(), kw_only=True)
+    """For each row its place in the record, where numbers of a page carry theirs."""
+
+    @property
+    def plural(self) -> str:
+        """More than one row, in words."""
+        return self.several or f"{self.noun}s"
+
+    def of_form(self, form: str) -> Table:
+        """The same with the columns that *form* has.
+
+        >>> Table("t", [Column("a"), Column("b", forms=("wide",))], [(1, 2)]).of_form("page").rows
+        [[1]]
+        """
+        kept = [at for at, column in enumerate(self.columns) if form in column.forms]
+        return attrs.evolve(self, columns=[self.columns[at] for at in kept], rows=[[row[at] for at in kept] for row in self.rows])
+
+    def records(self, form: str = "data") -> list[dict[str, Any]]:
+        """The rows as data: the name of a column -> its value."""
+        found = self.of_form(form)
+        names = [column.csv or column.name if form == "csv" else column.name for column in found.columns]
+        return [dict(zip(names, map(_as_data, row), strict=True)) for row in found.rows]
+
+
+def _as_data(value: Any) -> Any:
+    return value.number if isinstance(value, Amount) else value
+
+
+def table_of(
+    name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = (), *, forms: Sequence[str] = ("data",), noun: str = "row"
+) -> Table:
+    """A table of *records*, which may lack fields: a column a field, those of *first* before all others."""
+    names = list(dict.fromkeys([*first, *(name for record in records for name in record)]))
+    rows = [[record.get(name) for name in names] for record in records]
+    return Table(name, [Column(name) for name in names], rows, forms=forms, noun=noun)
+
+
+def step(name: str) -> str:
+    """*name* as one step of a place in the record.
+
+    >>> step("nvidia.com/gpu")
+    'nvidia%2Ecom/gpu'
+    """
+    return name.replace(".", "%2E")
+
+
+@attrs.frozen
+class Number:
+    """A number in a sentence, with its place in the record.
+
+    >>> print(Number(1500, "size", "cpu"), Number(1500, "fits"))
+    1.5 1,500
+    """
+
+    value: float
+    path: str
+    """Names and places with dots between; empty where it has none (``cli/report/page/markup.py`` has more)."""
+    resource: str = ""
+    """Of which it is an amount."""
+
+    def __str__(self) -> str:
+        return str(rounded(self.resource, int(self.value))) if self.resource else f"{self.value:,}"
+
+
+@attrs.frozen
+class Name:
+    """A name of the input or of a release in a sentence: digits in it are no numbers of the record."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@attrs.frozen(init=False)
+class Words:
+    """A sentence of texts, names and numbers.
+
+    >>> str(Words(Number(1200, "fits"), " copies of ", Name("web-2"), " fit."))
+    '1,200 copies of web-2 fit.'
+    """
+
+    parts: tuple[Part, ...]
+
+    def __init__(self, *parts: Part) -> None:
+        object.__setattr__(self, "parts", parts)
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.parts))
+
+
+Part: TypeAlias = "str | Number | Name | Words"
+
+
+@attrs.frozen
+class Paragraph:
+    """A sentence or several, which text shows before all tables; an empty one is an empty line."""
+
+    text: str
+    forms: Sequence[str] = TEXT
+    hanging: str = "  "
+    """What its further lines begin with."""
+
+
+@attrs.frozen
+class Share:
+    """A count of one whole, with its *meaning* among :data:`MEANINGS`."""
+
+    name: str
+    count: int
+    meaning: str = attrs.field(default="same", validator=attrs.validators.in_(MEANINGS))
+
+
+@attrs.frozen
+class NodeMap:
+    """Nodes as squares, grouped by zone; empty for a node without a zone."""
+
+    nodes: Sequence[str]
+    uses: Mapping[str, Sequence[float | None]]
+    """Resource -> the share of each node in use; the first one gives the colour."""
+    zones: Sequence[str] = ()
+
+
+@attrs.frozen
+class LineChart:
+    """Values over something that goes on, a line for each."""
+
+    title: str
+    across: str
+    """What :attr:`places` are."""
+    places: Sequence[float]
+    values: Mapping[str, Sequence[float | None]]
+
+
+@attrs.frozen(kw_only=True)
+class View:
+    """What is shown of an object. Facts that are None are left out; all texts are escaped.
+
+    >>> "n&lt;1&gt;" in View(title="Pod a/b", facts={"host": "n<1>", "error": None}).html()
+    True
+    """
+
+    title: str
+    verdict: Part = ""
+    """The outcome in one sentence."""
+    facts: Mapping[str, object] = attrs.field(factory=dict)
+    """The outcome in a few words."""
+    shares: Sequence[Share] = ()
+    """The outcome as parts of one whole; empty where it is none."""
+    paragraphs: Sequence[Paragraph] = ()
+    """What text says before its tables."""
+    tables: Sequence[Table] = ()
+    """In the order of text and pages."""
+    main: str = ""
+    """The table that a notebook shows and that is the default of data; the others open on a click. Empty: the first."""
+    map: NodeMap | None = None
+    lines: LineChart | None = None
+    """What changes over time; drawn where matplotlib is installed."""
+
+    def html(self) -> str:
+        """The whole as one ``div`` with its style, without scripts: for a notebook."""
+        return str(import_module(_DRAWING, __package__).view_html(self))
+
+    def table(self, name: str) -> Table:
+        """The table of that name."""
+        return next(table for table in self.tables if table.name == name)
+
+    def tables_of(self, form: str) -> list[Table]:
+        """The tables that *form* has, each with the columns that it has there."""
+        found = [table.of_form(form) for table in self.tables if form in table.forms]
+        return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
+
+    def csv(self) -> list[dict[str, Any]]:
+        """The rows of the table that CSV has."""
+        return next(table for table in self.tables if "csv" in table.forms).records("csv")
+
+    def frame(self, name: str | None = None, library: str | None = None) -> Any:
+        """A table as a DataFrame: by default the first.
+
+        *library* is ``pandas`` or ``polars``; by default the first of them that is installed. Raises
+        :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or none of them is installed.
+        """
+        tables = {table.name: table for table in self.tables_of("data")}
+        chosen = tables.get(next(iter(tables)) if name is None else name)
+        if chosen is None:
+            raise UnknownNameError(f'table: got "{name}", wanted {" or ".join(tables)}')
+        return make_frame(chosen.records(), [column.name for column in chosen.columns], library)

@@ -1,0 +1,123 @@
+"""Prints results: as text, CSV, documents for programs and pages, the same for all commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from .. import __version__
+from ..api.objects import Pod
+from ..api.reading.notices import in_groups, unread_sentences
+from ..api.record import as_document
+from ..api.words import count_of
+from ..questions.result import Result
+from ..simulation.input import Input
+from ..simulation.scenario import Scenario
+from .console.output import writing
+from .console.yamltext import write_yaml
+from .declaring.outputs import HTML, Output
+from .notices import write_unread
+from .report.documents import document_text
+from .report.listing import write_csv
+from .report.tables import width_of
+from .report.viewtext import write_view
+
+if TYPE_CHECKING:
+    from .report.page.about import About
+    from .report.page.markup import Text
+
+PROGRAM = "kubeclassic"
+DOCUMENT_FORMS = ("json", "yaml")
+
+
+def answer(result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True) -> int:
+    """Write *result* in the form that *output* asks for, and its page, which *page* makes, where that is asked for; the exit status.
+
+    *unread*: whether text says at its end what does not count.
+    """
+    with writing(output.file) as stream:
+        if output.form == HTML and page is not None:
+            write_page(page(), stream)
+        elif output.form in DOCUMENT_FORMS:
+            write_answer(output.form, result.document, stream)
+        elif output.form == "csv":
+            write_csv(result.view().csv(), stream, headers=output.headers)
+        else:
+            write_view(result.view(), stream, wide=output.wide, headers=output.headers)
+            if unread:
+                write_unread((notice for group in result.warnings for notice in group.notices), stream, width_of(stream))
+    if page is not None:
+        write_report(output.report, page)
+    return 0 if result.ok else 1
+
+
+def write_answer(form: str, document: Any, stream: IO[str]) -> None:
+    """Write *document*, a record or plain data, in *form*, one of :data:`DOCUMENT_FORMS`."""
+    if form == "yaml":
+        write_yaml(as_document(document), stream)
+    else:
+        stream.write(document_text(document) + "\n")
+
+
+def about_input(given: Input, paths: Iterable[Path], releases: Sequence[str] = ()) -> About:
+    """What a page about *given*, read from *paths*, says of its origin; *releases*: that decide, by default its own."""
+    return about(given.scenario, paths, releases=releases or [given.engine.release.version], rules=given.rules)
+
+
+def write_report(report: str | None, made: Callable[[], str]) -> None:
+    """Write the page that *made* makes to the file *report*, whole or not at all; nothing where *report* is None.
+
+    Raises :class:`~..console.output.OutputError`.
+    """
+    if report is not None:
+        with writing(report) as stream:
+            write_page(made(), stream)
+
+
+def write_page(page: str, stream: IO[str]) -> None:
+    """Write *page* to *stream*, with a line break at its end."""
+    stream.write(page.rstrip("\n") + "\n")
+
+
+def about(
+    scenario: Scenario | None,
+    paths: Iterable[Path],
+    *,
+    releases: Sequence[str] = (),
+    rules: Sequence[Text] = (),
+    warnings: Sequence[str] = (),
+    unread: Sequence[str] = (),
+    arguments: Sequence[str] | None = None,
+) -> About:
+    """What a page about *scenario*, read from *paths*, says of its origin.
+
+    *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as given; *warnings*: besides
+    those of the scenario; *unread*: what does not count, where there is no scenario; *arguments*: the words after the program's name,
+    by default those of this process.
+    """
+    from .report.page.about import About, Input, made_at  # the parts of pages, which few runs make
+
+    told = in_groups(scenario.warnings) if scenario is not None else []
+    return About(
+        inputs=tuple(Input(str(path)) for path in dict.fromkeys(paths)),
+        counts="" if scenario is None else counts(scenario),
+        unread=tuple(unread) if scenario is None else tuple(unread_sentences(scenario.warnings)),
+        warnings=tuple(dict.fromkeys([*told, *warnings])),
+        releases=tuple(dict.fromkeys(releases)),
+        rules=tuple(rules),
+        version=__version__,
+        date=made_at(),
+        command=(PROGRAM, *(sys.argv[1:] if arguments is None else arguments)),
+    )
+
+
+def counts(scenario: Scenario) -> str:
+    """Nodes, pods that run, and pods that wait.
+
+    >>> counts(Scenario((), ()))
+    '0 nodes, 0 pods run, 0 pods wait'
+    """
+    running = sum(1 for found in scenario.objects if isinstance(found, Pod))
+    return f"{count_of(scenario.node_count, 'node')}, {count_of(running, 'pod')} run, {count_of(len(scenario.pending), 'pod')} wait"

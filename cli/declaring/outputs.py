@@ -1,0 +1,89 @@
+"""The options about the answer, declared once for all commands: its form, where it goes, and a page of it besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import attrs
+import click
+
+from ...exceptions import KubeclassicError
+from .commands import OUTPUT
+from .options import packed
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+HTML = "html"
+"""The form of ``-o`` that is the page itself."""
+_REPORT = click.option(
+    "--report", metavar="FILE", help="Write a page of it there too, whole or not at all: one HTML file that needs no other."
+)
+
+
+class OptionsError(KubeclassicError):
+    """Options that do not go together."""
+
+
+@attrs.frozen(kw_only=True)
+class Output:
+    """How an answer is written, and where."""
+
+    form: str = "table"
+    file: str | None = None
+    report: str | None = None
+    headers: bool = True
+    verbose: bool = False
+
+    @classmethod
+    def made(cls, form: str, output: str | None, report: str | None = None, no_headers: bool = False, verbose: bool = False) -> Output:
+        """What options say."""
+        return cls(form=form, file=output, report=report, headers=not no_headers, verbose=verbose)
+
+    @property
+    def wide(self) -> bool:
+        """Whether text has everything."""
+        return self.form == "wide"
+
+    @property
+    def makes_page(self) -> bool:
+        """Whether a page is wanted, alone or besides."""
+        return self.form == HTML or self.report is not None
+
+
+def output_options(
+    forms: Sequence[str] | click.ParamType[Any], help_of_forms: str, *, verbose: str, what: str = "the answer", headers: bool = True,
+    page: bool = True, default: str = "table",
+) -> Callable[[F], F]:  # fmt: skip
+    """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
+    kind = forms if isinstance(forms, click.ParamType) else click.Choice(list(forms))
+    options = (
+        click.option("-o", "form", type=kind, default=default, show_default=True, help=help_of_forms),
+        *([click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")] if headers else []),
+        click.option("--output", metavar="FILE", help=f"Write {what} there, whole or not at all, instead of to standard output."),
+        *([_REPORT] if page else []),
+        click.option("--verbose", "-v", is_flag=True, help=verbose),
+    )
+    return lambda command: packed(command, options, OUTPUT, Output.made, "output")
+
+
+def takes_report(command: F) -> F:
+    """Give *command* ``--report``; it gets the name of the file, or None, as *report*."""
+    return _REPORT(command)
+
+
+def check_together(given: Mapping[str, bool], needs: Sequence[tuple[str, ...]], excludes: Sequence[tuple[str, ...]]) -> None:
+    """Raise :class:`OptionsError` for options of a command that do not go together; *given*: flag -> whether it was given.
+
+    An entry of *needs* is a flag, the flag that it needs, and perhaps why; of *excludes* a flag, another one, and perhaps why.
+
+    >>> check_together({"--plot": True, "--curve": False}, [("--plot", "--curve")], [])
+    Traceback (most recent call last):
+    kubeclassic.cli.declaring.outputs.OptionsError: --plot needs --curve
+    """
+    for flag, other, *why in needs:
+        if given[flag] and not given[other]:
+            raise OptionsError(": ".join([f"{flag} needs {other}", *why]))
+    for flag, other, *why in excludes:
+        if given[flag] and given[other]:
+            raise OptionsError(": ".join([f"{flag} cannot be combined with {other}", *why]))

@@ -1,0 +1,418 @@
+"""How many more fit?"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import NoneType
+from typing import Any, TypeAlias
+
+import attrs
+
+from ..api.load import Loaded, load, load_documents
+from ..api.objects import KubeObject, Node, Pod
+from ..api.reading.documents import Document
+from ..api.reading.notices import NoticeGroup
+from ..api.units import amount, rounded, short_name
+from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of, step
+from ..api.words import count_of, listed
+from ..core.pods.requests import PODS
+from ..exceptions import check_type, wrong_type
+from ..simulation.capacity.answer import CapacityDocument, Headroom, PendingPods, PlacedTemplate, zone_of
+from ..simulation.capacity.counting import Counted, Placed
+from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
+from ..simulation.capacity.stop import CopyShortage, Stop
+from ..simulation.capacity.templates import READ_KINDS
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
+from ..simulation.nodesbyuse import grouped, pods_on
+from ..simulation.summary import UNITS
+from .result import Result
+
+GivenTemplates: TypeAlias = "Part | Iterable[Part]"
+"""A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
+MOST_NODES = 20
+"""How many nodes short text lists at most."""
+
+
+@attrs.frozen(kw_only=True)
+class CapacityOptions:
+    """Of which pods copies are placed, and how."""
+
+    templates: Sequence[tuple[str, Loaded]]
+    """What was read, each with the words for where it is from."""
+    ratio: Sequence[int] | None = None
+    """How many copies of each come in turn."""
+    pods: int | None = None
+    """How many copies are asked for; the count stops there."""
+    max_limit: int | None = None
+    """The count stops there too."""
+    exclude_nodes: Sequence[str] = ()
+    pending_first: bool = False
+
+    def question(self, given: Input) -> CapacityQuestion:
+        """The question to *given*; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
+        return asked(
+            given.scenario, self.templates, given.spec, ratio=self.ratio, limit=limit_of(self.pods, self.max_limit),
+            exclude=self.exclude_nodes, pending_first=self.pending_first, order=given.order, defaults=given.defaults,
+        )  # fmt: skip
+
+
+@attrs.frozen(eq=False, repr=False, slots=False)
+class CapacityResult(Result):
+    """How many copies fit, where they go, and what stops the next one."""
+
+    release: str
+    counted: Counted
+    cluster: tuple[Node, ...]
+    """The nodes, in the order in which they were given."""
+    pods_before: Sequence[Sequence[str]]
+    """The pods of the cluster on each node."""
+    pods_after: Sequence[Sequence[str]]
+    """The same with all copies there, which do not count."""
+    excluded: tuple[str, ...] = ()
+    wanted: int | None = None
+    """How many were asked for; None: as many as fit."""
+    warnings: tuple[NoticeGroup, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether as many fit as were asked for; without such a number, whether any fits."""
+        return self.counted.fits >= (self.wanted or 1)
+
+    @property
+    def fits(self) -> int:
+        """How many copies fit, of all templates together."""
+        return self.counted.fits
+
+    @property
+    def templates(self) -> dict[str, int]:
+        """Template -> how many copies of it fit."""
+        return {placed.template.name: placed.fits for placed in self.counted.placed}
+
+    @property
+    def nodes(self) -> dict[str, int]:
+        """Node -> copies on it, for nodes that have any; most copies first."""
+        return self.counted.nodes
+
+    @cached_property
+    def zone_of(self) -> Mapping[str, str]:
+        """Node -> its zone, empty where it has none."""
+        return {node.name: zone_of(node) for node in self.cluster}
+
+    @property
+    def zones(self) -> dict[str, int]:
+        """Zone -> copies on its nodes; empty if no node has a zone."""
+        found = Counter(dict.fromkeys((zone for zone in self.zone_of.values() if zone), 0))
+        for node, number in self.nodes.items():
+            if any(self.zone_of.values()):
+                found[self.zone_of.get(node, "")] += number
+        return dict(found)
+
+    @property
+    def stop(self) -> Stop:
+        """Why there are not more."""
+        return self.counted.stop
+
+    @cached_property
+    def headroom(self) -> tuple[Headroom, ...]:
+        """A row a resource: what nodes have of it, what pods request before and after, and what is free after."""
+        before, after, placed = self.counted.before, self.counted.after, self.counted.placed
+        copies = before.copies(placed[0].requests, self.counted.barred) if len(placed) == 1 else {}
+        requested = {name: int(before.requested[at].sum()) for at, name in enumerate(before.resources)}
+        return tuple(
+            Headroom(
+                name, UNITS.get(name, "pieces"), int(after.allocatable[at].sum()), requested.get(name, 0), int(after.requested[at].sum()),
+                int(after.free[at].sum()), copies.get(name),
+            )
+            for at, name in enumerate(after.resources)
+        )  # fmt: skip
+
+    @property
+    def document(self) -> CapacityDocument:
+        counted = self.counted
+        return CapacityDocument(
+            warnings=self.told_warnings(), release=self.release, fits=counted.fits, wanted=self.wanted,
+            templates=tuple(map(_placed, counted.placed)), nodes=counted.nodes, zones=self.zones, stop=counted.stop,
+            headroom=self.headroom, excluded_nodes=self.excluded, pending=PendingPods(counted.pending, counted.still_waiting),
+            evicted=counted.evicted,
+        )  # fmt: skip
+
+    def view(self) -> View:
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(self),
+            facts={"release": self.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message},
+            paragraphs=list(_paragraphs(self)),
+            tables=[
+                _reasons(self.stop), _headroom(self), _zones(self), _fullest(self), _nodes(self), _evicted(self.counted.evicted),
+            ],
+            main="nodes",
+        )  # fmt: skip
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def ask(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> CapacityResult:
+    """Count; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
+    question = options.question(given)
+    given = given.with_pods(question.pods)
+    observer.ready(given)
+    with observer.counting(question.limit, "counting", "copies") as progress:
+        counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
+    nodes = question.scenario.nodes
+    names = [node.name for node in nodes]
+    there = {pod.key: pod.spec.node_name for pod in question.scenario.objects if isinstance(pod, Pod)}
+    after = pods_on(given.engine, names, known={*there, *(pod.key for pod in question.scenario.pending)})
+    placed = [(pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in there]
+    before = grouped([*there.items(), *placed], names)
+    return CapacityResult(given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings)
+
+
+def capacity(
+    cluster: GivenCluster, pod: GivenTemplates, scheduler: GivenScheduler = None, *, ratio: Sequence[int] | None = None,
+    pods: int | None = None, max_limit: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
+    preemption: bool = False, order: str = "input", defaults: bool = True,
+) -> CapacityResult:  # fmt: skip
+    """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them; the cluster does not change.
+
+    :param cluster: a Cluster; a path or several; objects and manifests. Pods that wait in it are left out.
+    :param pod: a Pod, a PodTemplate or a workload, which stands for its pods; or several.
+    :param ratio: how many copies of each of several come in turn, such as ``(3, 1)``; by default one of each.
+    :param pods: how many copies are asked for; the count stops there.
+    :param max_limit: the count stops there too.
+    :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
+    :param pending_first: place the pods that wait in the cluster before all copies, in *order*.
+    :param defaults: False: take objects as they are, without the API server's defaults and admission.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
+    :param preemption: let copies evict pods of lower priority; by default they take free room only.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
+    >>> capacity(node, web, "1.14")
+    <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
+    """
+    options = CapacityOptions(
+        templates=loaded_templates(pod, defaults), ratio=checked_ratio(ratio), pods=checked_number("pods", pods),
+        max_limit=checked_number("max_limit", max_limit), exclude_nodes=checked_exclude(exclude_nodes), pending_first=pending_first,
+    )  # fmt: skip
+    return ask(input_of(cluster, scheduler, order=order, defaults=defaults, preemption=preemption), options)
+
+
+def checked_exclude(given: str | Sequence[str]) -> list[str]:
+    """The texts of *exclude_nodes*. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    exclude = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(text, str) for text in exclude):
+        raise wrong_type("exclude_nodes", given, "names or a selector")
+    return exclude
+
+
+def checked_number(name: str, given: int | None) -> int | None:
+    """A number of that *name*, or None. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    check_type(name, given, (int, NoneType), "a whole number")
+    return given
+
+
+def checked_ratio(ratio: Sequence[int] | None) -> Sequence[int] | None:
+    """The numbers of *ratio*. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    if ratio is None:
+        return None
+    if not isinstance(ratio, Sequence) or not all(isinstance(part, int) and not isinstance(part, bool) for part in ratio):
+        raise wrong_type("ratio", ratio, "whole numbers such as (3, 1)")
+    return ratio
+
+
+def loaded_templates(pod: GivenTemplates, defaults: bool) -> list[tuple[str, Loaded]]:
+    """What is given as templates, one or more, each with the words for where it is from."""
+    given = [_loaded(number, part, defaults) for number, part in enumerate(parts_of("pod", pod), 1)]
+    if not given:
+        raise wrong_type("pod", pod, "a Pod, a PodTemplate or a workload")
+    return given
+
+
+def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:
+    if isinstance(part, str | os.PathLike):
+        return os.fspath(part), load(part, defaults=defaults, raw_kinds=READ_KINDS)
+    where = f"pod {number}"
+    if isinstance(part, KubeObject):
+        return where, Loaded((part,))
+    return where, load_documents([Document(part, where)], defaults=defaults, raw_kinds=READ_KINDS)
+
+
+def _placed(placed: Placed) -> PlacedTemplate:
+    template, requests = placed.template, {name: number for name, number in placed.requests.items() if number}
+    return PlacedTemplate(template.name, placed.fits, template.kind, template.pod.namespace, requests, placed.nodes)
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: CapacityResult) -> Words:
+    """The count in one sentence, with what stops the next copy."""
+    fits, wanted = found.fits, found.wanted
+    names = [Name(placed.template.name) for placed in found.counted.placed]
+    of = Words(" of ", names[0], *(part for name in names[1:] for part in (" and ", name)))
+    if wanted is not None and fits >= wanted:
+        return Words("All ", Number(wanted, "wanted"), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
+    if wanted is not None:
+        return Words("Only ", Number(fits, "fits"), " of the ", Number(wanted, "wanted"), " copies", of, " fit", _then(found), ".")
+    if not fits:
+        return Words("No copy", of, " fits", _then(found), ".")
+    return Words(Number(fits, "fits"), " more ", "copy" if fits == 1 else "copies", of, " fit" + "s" * (fits == 1), _then(found), ".")
+
+
+def _then(found: CapacityResult) -> Words:
+    """What stops the next copy, in a few words."""
+    stop, then = found.stop, "then " if found.fits else ""
+    if stop.kind == "LimitReached":
+        return Words(", as many as were to be counted")
+    if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
+        first = stop.shortages[0]
+        nodes = Number(first.nodes, "stop.shortages.0.nodes")
+        return Words(f"; {then}", Name(short_name(first.resource)), " has run out on ", nodes, _nodes_word(first.nodes))
+    if stop.kind == "Unschedulable" and stop.reasons:
+        reason, often = next(iter(stop.reasons.items()))
+        place = f"stop.reasons.{step(reason)}"
+        turn = " turn it down: " if often != 1 else " turns it down: "
+        return Words(f"; {then}", Number(often, place), _nodes_word(often), turn, Name(reason))
+    return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the next one is not admitted")
+
+
+def _nodes_word(count: int) -> str:
+    return " node" if count == 1 else " nodes"
+
+
+def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
+    for placed in found.counted.placed:
+        requests = [f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number]
+        yield Paragraph(f"{placed.template.name} pod requirements: {', '.join(requests) or 'nothing'}", ("wide",))
+    for placed in found.counted.placed:
+        yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {placed.template.name}.", hanging="")
+    yield Paragraph("")
+    stop, counted = found.stop, found.counted
+    yield Paragraph(f"Termination reason: {stop.kind}: {stop.message}")
+    yield from (Paragraph(_short(one)) for one in stop.shortages)
+    yield from _left("Stranded on nodes that are short of something else", stop.stranded)
+    yield from _left("Out of reach on nodes that turn the pod down", stop.out_of_reach)
+    if counted.pending:
+        left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
+        yield Paragraph(f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}")
+    if counted.evicted:
+        yield Paragraph(f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}")
+    if found.excluded:
+        yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
+
+
+def _short(shortage: CopyShortage) -> str:
+    names = listed([*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples))
+    left = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
+    return f"{short_name(shortage.resource)} has run out on {count_of(shortage.nodes, 'node')}: {names}{left}"
+
+
+def _left(what: str, amounts: Mapping[str, int]) -> Iterator[Paragraph]:
+    found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
+    if found:
+        yield Paragraph(f"{what}: {', '.join(found)}")
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _reasons(stop: Stop) -> Table:
+    most = max(stop.reasons.values(), default=1)
+    bar = Column("", "bar", colours={"bar": MEANINGS["near"]}, forms=("page",))
+    columns = (Column("reason", "name"), Column("nodes", "count", at=""), bar)
+    rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
+    places = [f"stop.reasons.{step(reason)}" for reason in stop.reasons]
+    return Table("reasons", columns, rows, places=places, forms=(*TEXT, "page") if rows else ())
+
+
+def _headroom(found: CapacityResult) -> Table:
+    """What is left of each resource; short text has only those that copies or pods request."""
+    alone = () if len(found.counted.placed) > 1 else (*TEXT, "page", "data")
+    columns = (
+        Column("resource", "name", forms=(*TEXT, "page")), Column("resource", forms=("data",)), Column("unit", forms=("data",)),
+        Column("allocatable", "amount", at="allocatable"),
+        Column("requested before", "amount", at="requestedBefore", field="requestedBefore"),
+        Column("after", "amount", at="requested", field="requested", forms=(*TEXT, "data")),
+        Column("requested after", "amount", at="requested", forms=("page",)),
+        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
+        Column("free", "amount", at="free", forms=(*TEXT, "data")), Column("free after", "amount", at="free", forms=("page",)),
+        Column("room for copies by it alone", "count", at="copies", field="copies", forms=alone or ("data",)),
+    )  # fmt: skip
+    rows = []
+    for one in found.headroom:
+        name, after, free = one.resource, Amount(one.resource, one.requested), Amount(one.resource, one.free)
+        share = one.requested / max(one.allocatable, 1)
+        before = Amount(name, one.requested_before)
+        rows.append([
+            short_name(name), name, one.unit, Amount(name, one.allocatable), before, after, after, share, free, free, one.copies,
+        ])  # fmt: skip
+    hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
+    places = [f"headroom.{at}" for at in range(len(rows))]
+    return Table("headroom", columns, rows, places=places, forms=(*TEXT, "page", "data"), minor=hidden)
+
+
+def _zones(found: CapacityResult) -> Table:
+    zones = found.zones
+    most = max(1, *zones.values()) if zones else 1
+    columns = (
+        Column("zone", "name"), Column("copies", "count", at=""),
+        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
+    )  # fmt: skip
+    rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
+    places = [f"zones.{step(zone)}" for zone in zones]
+    return Table("zones", columns, rows, places=places, forms=(*TEXT, "page") if rows else ())
+
+
+def _nodes(found: CapacityResult) -> Table:
+    """Every node with what is free on it."""
+    before, after, placed = found.counted.before, found.counted.after, found.counted.placed
+    several = placed if len(placed) > 1 else ()
+    asked_for = {PODS, *(name for one in placed for name, number in one.requests.items() if number)}
+    earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
+    columns = [
+        Column("node", "name"), Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
+        Column("copies", "count"),
+    ]  # fmt: skip
+    columns += [Column(one.template.name, "count", forms=("page",)) for one in several]
+    for name in after.resources:
+        page = ("page",) if name in asked_for else ()
+        wide = ("wide",) if name in earlier and earlier[name].any() else ()
+        title, kind = f"{short_name(name)} free", kind_of(name)
+        columns += [
+            Column(f"{title} before", kind, forms=("csv", *page), field=f"resources.{name}.freeBefore"),
+            Column(title, kind, forms=wide), Column(f"{title} after", kind, forms=page),
+            Column(f"{name} free", kind, forms=("data",)), Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
+        ]  # fmt: skip
+    rows = []
+    for at, name in enumerate(after.names):
+        row: list[Any] = [name, found.zone_of.get(name) or None, found.nodes.get(name, 0), *(one.nodes.get(name, 0) for one in several)]
+        for place, resource in enumerate(after.resources):
+            free = int(after.free[place, at])
+            row += [int(earlier[resource][at]) if resource in earlier else 0, free, free, free, free]
+        rows.append(row)
+    return Table("nodes", columns, rows, noun="node", sort="-copies", forms=("wide", "page", "data", "csv"))
+
+
+def _fullest(found: CapacityResult) -> Table:
+    """The nodes with most copies."""
+    several = found.counted.placed if len(found.counted.placed) > 1 else ()
+    columns = ("node", "zone", "copies", *(placed.template.name for placed in several))
+    rows = [
+        [node, found.zone_of.get(node) or None, number, *(placed.nodes.get(node, 0) for placed in several)]
+        for node, number in found.nodes.items()
+    ]
+    return Table(
+        "fullest", list(map(Column, columns)), rows, noun="node with copies", several="nodes with copies", most=MOST_NODES,
+        forms=("table",) if rows else (),
+    )  # fmt: skip
+
+
+def _evicted(evicted: Mapping[str, str]) -> Table:
+    columns = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
+    return Table("evicted", columns, list(evicted.items()), noun="pod", forms=("page",) if evicted else ())

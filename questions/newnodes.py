@@ -1,0 +1,301 @@
+"""How many new nodes are needed?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+
+import attrs
+
+from ..api.controlplane.defaults import with_defaults
+from ..api.load import Loaded, load, load_documents
+from ..api.objects import KubeObject
+from ..api.reading.documents import Document
+from ..api.reading.notices import NoticeGroup
+from ..api.units import Figure, rounded, short_name
+from ..api.view import EVERYWHERE, TEXT, Column, Name, Number, Paragraph, Table, View, Words, kind_of
+from ..api.words import count_of
+from ..core.pods.requests import PODS
+from ..exceptions import ManifestError, wrong_type
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
+from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, number_of
+from ..simulation.newnodes.fewest import fewest_nodes
+from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
+from ..simulation.newnodes.trials import NewNode
+from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
+from .result import Result
+
+MOST_PODS = 5
+"""Of pods without a node that short text names."""
+MOST_NODES = 10
+"""Of new nodes that short text lists."""
+SIDES = ("requested", "allocatable")
+
+
+@attrs.frozen(kw_only=True)
+class NewNodesOptions:
+    """Which nodes may be added, and what for."""
+
+    nodes: Sequence[str | tuple[str, Loaded]]
+    """``like:NODE``, or what was read, each with the words for where it is from."""
+    copies: CapacityOptions
+    """The pods that want a node; without templates the pods that wait."""
+    costs: Mapping[str, Decimal] = attrs.field(factory=dict)
+    """By the name of a kind."""
+    most_nodes: int | None = None
+    most_trials: int | None = None
+
+
+@attrs.frozen(eq=False, repr=False)
+class NewNodesResult(Result):
+    """Which nodes to add, and what was proven."""
+
+    answer: NewNodesAnswer
+    warnings: tuple[NoticeGroup, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether each pod finds a node with the new ones."""
+        return self.answer.is_yes
+
+    @property
+    def added(self) -> dict[str, int]:
+        """Kind -> how many of it to add; kinds that are not needed are left out. Empty if no number is enough."""
+        return {row.node: row.count for row in self.answer.added()}
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What they cost in all; each node 1 if no costs were given. None if no number is enough."""
+        return self.answer.cost if self.ok else None
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether every mix that costs less was simulated, or has too little of something."""
+        return self.ok and self.answer.found.is_proven
+
+    @property
+    def with_one_fewer(self) -> str | None:
+        """What happens with one node less of each kind that is added; None if nothing is added."""
+        return self.answer.with_one_fewer
+
+    @property
+    def without_node(self) -> dict[str, str]:
+        """Pods that find no node -> why."""
+        return dict(self.answer.without_place)
+
+    @property
+    def document(self) -> NewNodesDocument:
+        return self.answer.document(self.told_warnings())
+
+    def view(self) -> View:
+        answer = self.answer
+        added = " and ".join(f"{count} {name}" for name, count in self.added.items()) or "nothing"
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(self.document),
+            facts={
+                "release": answer.release, "added": added, "cost": None if self.cost is None else number_of(self.cost), "placed": self.ok,
+                "proven": self.is_proven or None,
+            },
+            paragraphs=list(_paragraphs(answer)),
+            tables=[_added(answer), _nodes(answer), _without(answer)],
+        )  # fmt: skip
+
+
+def ask(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> NewNodesResult:
+    """Search; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
+    question = options.copies.question(given)
+    given = given.with_pods(question.pods)
+    observer.ready(given)
+    with observer.counting(None, "looking for the fewest nodes", "simulations") as progress:
+        answer = fewest_nodes(
+            question, given.scenario, given.spec, options.nodes, options.costs, most_nodes=options.most_nodes,
+            most_trials=options.most_trials, on_progress=lambda done: progress(done, ""),
+        )  # fmt: skip
+    return NewNodesResult(answer, given.warnings)
+
+
+def add_nodes(
+    cluster: GivenCluster, nodes: Part | Iterable[Part], scheduler: GivenScheduler = None, *, pod: GivenTemplates | None = None,
+    pods: int | None = None, costs: Mapping[str, int | float | str | Decimal] | None = None, ratio: Sequence[int] | None = None,
+    most_nodes: int | None = None, most_trials: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
+    order: str = "input", preemption: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),
+) -> NewNodesResult:  # fmt: skip
+    """Find the fewest new nodes, or the cheapest mix of several kinds, with which all pods that wait in *cluster* find a node.
+
+    :param nodes: a Node as a file, a manifest or an object, or ``"like:NODE"`` for copies of a node of the cluster; or several.
+    :param pod: not the pods that wait, but copies of this one want a node: a Pod, a PodTemplate or a workload, or several.
+    :param pods: how many copies.
+    :param costs: kind -> what one node costs, by the name of the Node; by default each node costs 1.
+    :param ratio: how many copies of each of several come in turn.
+    :param most_nodes: more are not added; by default as many as there are pods.
+    :param most_trials: how many cheaper mixes may be simulated for the proof.
+    :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
+    :param pending_first: place the pods that wait before the copies; they must find a node too.
+    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
+    :param preemption: let pods evict others of lower priority.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
+    >>> found = add_nodes(node, "like:a", pod=web, pods=7, scheduler="1.14")
+    >>> found
+    <NewNodesResult: release 1.14, added 3 a, cost 3, placed True, proven True>
+    >>> found.with_one_fewer
+    '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
+    """
+    if pod is None and (pods is not None or ratio is not None or pending_first):
+        raise NewNodeError("pods needs pod: else new nodes are for the pods that wait")
+    given = input_of(cluster, scheduler, order=order, defaults=defaults, edits=edits, preemption=preemption)
+    copies = CapacityOptions(
+        templates=loaded_templates(pod, defaults) if pod is not None else [], ratio=checked_ratio(ratio), pods=checked_number("pods", pods),
+        exclude_nodes=checked_exclude(exclude_nodes), pending_first=pending_first,
+    )  # fmt: skip
+    options = NewNodesOptions(
+        nodes=list(_given(nodes, defaults)), copies=copies, most_nodes=most_nodes, most_trials=most_trials,
+        costs={name: read_cost(name, value) for name, value in (costs or {}).items()},
+    )  # fmt: skip
+    return ask(given, options)
+
+
+def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple[str, Loaded]]:
+    for number, part in enumerate(parts_of("nodes", nodes), 1):
+        if isinstance(part, str) and part.startswith(LIKE):
+            yield part
+        elif isinstance(part, str | os.PathLike):
+            if not os.path.exists(part):
+                raise ManifestError(f'nodes: got "{os.fspath(part)}", which is no file, wanted a file with one Node, or like:NODE')
+            yield os.fspath(part), load(part, defaults=defaults)
+        elif isinstance(part, KubeObject):
+            yield f"node {number}", Loaded((with_defaults(part) if defaults else part,))
+        elif isinstance(part, Mapping):
+            yield f"node {number}", load_documents([Document(part, f"node {number}")], defaults=defaults)
+        else:
+            raise wrong_type("nodes", part, "a Node or like:NODE")
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: NewNodesDocument) -> Words:
+    """What to add, or that nothing helps, in one sentence."""
+    pods, left = Number(found.pods, "pods"), found.without_node.count
+    without = Words(Number(left, "withoutNode.count"), " of ", pods, " pods")
+    if found.placed:
+        finds = Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node"
+        return Words("Add ", *_mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
+    if found.without_node.never:
+        return Words(without, " can never be placed, whatever number of these nodes is added.")
+    return Words("No number of these nodes is enough: ", without, " find no node." if left != 1 else " finds no node.")
+
+
+def _mix(found: NewNodesDocument) -> Iterator[Words]:
+    for at, one in enumerate(found.added):
+        yield Words(" and " if at else "", Number(one.count, f"added.{at}.count"), " ", Name(one.node))
+
+
+def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
+    sentences: Iterable[tuple[str, Sequence[str]]] = ((text, TEXT) for text in _yes(answer)) if answer.is_yes else _no(answer)
+    yield from (Paragraph(text, forms, hanging="") for text, forms in sentences)
+    if answer.found.best.evicted:
+        yield Paragraph(f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room.", hanging="")
+
+
+def _yes(answer: NewNodesAnswer) -> Iterator[str]:
+    pods = count_of(answer.found.best.wanted, "pod")
+    if not answer.count:
+        yield f"No new node is needed: {pods} to place, and each finds a node."
+        return
+    cost = f", cost {_number(answer.cost)}" if any(kind.cost != 1 for kind in answer.kinds) else ""
+    yield f"Add {answer.named(answer.found.best)}{cost}: {pods} to place, and each finds a node."
+    for sentence in answer.fewer:
+        yield f"With one fewer, {sentence}"
+    yield proof(answer)
+
+
+def proof(answer: NewNodesAnswer) -> str:
+    """What was proven about cheaper mixes, in a sentence."""
+    found, simulated = answer.found, f"({count_of(answer.found.simulated, 'simulation')} in all)"
+    if found.is_proven:
+        what = "no mix that costs less does" if len(answer.kinds) > 1 else "no smaller number does"
+        return f"Proven: {what}; each was simulated, or has too little room {simulated}."
+    if found.none_from is not None:
+        tried = f"{found.none_from:,} to {answer.count - 1:,} were simulated, and none does"
+        return f"Not all smaller numbers were simulated: {tried}; fewer than {_number(answer.bound)} have too little room {simulated}."
+    known = f"this costs {_number(answer.cost)}, and below {_number(answer.bound)} none does"
+    return f"Not all cheaper mixes were simulated: {known} {simulated}; --most-trials allows more."
+
+
+def _no(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
+    """Sentences, each with the forms of text that have it."""
+    found, pods = answer.without_place, count_of(answer.found.best.wanted, "pod")
+    if answer.found.never:
+        never = f"{count_of(len(found), 'pod')} of {answer.found.best.wanted:,} can never be placed"
+        yield f"{never}, whatever number of these nodes is added:", TEXT
+    else:
+        tried = "each was simulated" if answer.found.is_proven else f"{count_of(answer.found.simulated, 'mix', 'mixes')} were simulated"
+        yield f"No number of these nodes is enough, up to {answer.most_nodes:,}: {tried}.", TEXT
+        yield f"With {answer.named(answer.found.best)} these find no node, {len(found):,} of {pods}:", TEXT
+    for at, (key, why) in enumerate(found):
+        yield f"  {key}: {why}", TEXT if at < MOST_PODS else ("wide",)
+    if len(found) > MOST_PODS:
+        yield f"  and {count_of(len(found) - MOST_PODS, 'more pod')}", ("table",)
+
+
+def _number(value: Decimal) -> str:
+    return f"{number_of(value):,}"
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _added(answer: NewNodesAnswer) -> Table:
+    """A row a kind."""
+    text = (*TEXT, "page")
+    columns = (
+        Column("new node", "name", field="node"), Column("count", "count", at="count"),
+        Column("cost of one", "count", at="costOfOne", forms=text), Column("cost", "count", at="cost"),
+        Column("costOfOne", "count", forms=("data", "csv")),
+    )  # fmt: skip
+    rows = [[row.node, row.count, row.cost_of_one, row.cost, row.cost_of_one] for row in answer.added()]
+    places = [f"added.{at}" for at in range(len(rows))]
+    return Table("added", columns, rows, places=places, forms=EVERYWHERE if rows else ("data", "csv"))
+
+
+def _nodes(answer: NewNodesAnswer) -> Table:
+    """A row a new node."""
+    nodes = answer.nodes()
+    has = list(dict.fromkeys(name for node in nodes for name, number in node.allocatable.items() if number and name != PODS))
+    used = list(dict.fromkeys(name for node in nodes for name in node.requested))
+    columns = [
+        Column("name", "name"), Column("kind", "name", filter=True, forms=("page",)), Column("node", forms=("data",)),
+        Column("pods", "count"),
+    ]  # fmt: skip
+    columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=("page",)) for name in has for side in SIDES]
+    columns += [Column(f"{name} requested", kind_of(name), forms=("data",)) for name in used]
+    first = nodes[:MOST_NODES]
+    for name in used:
+        short = ("table",) if any(node.requested.get(name) for node in first) else ()
+        columns.append(Column(short_name(name), "amount", forms=() if name == PODS else (*short, "wide")))
+    rows = [
+        [
+            node.name, node.node, node.node, node.pods, *(getattr(node, side).get(name) for name in has for side in SIDES),
+            *(node.requested.get(name) for name in used), *(_use(name, node) for name in used),
+        ]
+        for node in nodes
+    ]  # fmt: skip
+    return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=(*TEXT, "page", "data") if rows else ("data",))
+
+
+def _use(resource: str, node: NewNode) -> Figure | None:
+    requested, allocatable = node.requested.get(resource), node.allocatable.get(resource)
+    if requested is None or allocatable is None:
+        return None
+    return Figure(f"{rounded(resource, requested)} of {rounded(resource, allocatable)}")
+
+
+def _without(answer: NewNodesAnswer) -> Table:
+    columns = (Column("pod", "name"), Column("why"))
+    return Table("without", columns, answer.without_place[:MOST_TOLD], noun="pod", forms=("page",))

@@ -1,0 +1,56 @@
+"""What questions give: values with a document, a short repr, and a view that text, pages, data frames and notebooks print."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
+
+from ..api.reading.notices import InputWarning, NoticeGroup
+from ..api.record import Record, plain
+from ..api.view import View
+
+Row: TypeAlias = dict[str, Any]
+
+
+class Result(ABC):
+    """The base of all results. They can be pickled and copied, and do not hang on files or on a scheduler."""
+
+    warnings: tuple[NoticeGroup, ...] = ()
+    """What is odd in the input, and what of it does not count; as texts they are sentences, and :attr:`~NoticeGroup.pods` has the pods."""
+
+    @property
+    @abstractmethod
+    def ok(self) -> bool:
+        """Whether the answer is yes: then the command exits with 0, else with 1."""
+
+    @property
+    @abstractmethod
+    def document(self) -> Record | dict[str, Any]:
+        """All of it, typed; manifests are as they are."""
+
+    @abstractmethod
+    def view(self) -> View:
+        """What is shown of it: the verdict, facts, tables, and where there are some a map and lines."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data: what the command prints with ``-o json``."""
+        found: dict[str, Any] = plain(self.document)
+        return found
+
+    def to_frame(self, table: str | None = None, library: str | None = None) -> Any:
+        """A table of :meth:`view` as a DataFrame: by default the first. *library*: ``pandas`` or ``polars``, as is installed.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or no library.
+        """
+        return self.view().frame(table, library)
+
+    def told_warnings(self) -> tuple[InputWarning, ...]:
+        """The warnings as the document has them."""
+        return tuple(group.record() for group in self.warnings)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name} {value}" for name, value in self.view().facts.items() if value is not None)
+        return f"<{type(self).__name__}: {told}>"
+
+    def _repr_html_(self) -> str:
+        return self.view().html()

@@ -1,0 +1,53 @@
+"""What results look like as plain values: views, tables and sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.api.view import MOST_ROWS, Amount, Column, Name, Number, Table, View, Words, shortened, table_of
+from kubeclassic.exceptions import UnknownNameError
+
+
+def test_everything_is_escaped() -> None:
+    """Titles, facts, headers and cells cannot bring HTML of their own."""
+    text = View(title="<a>", facts={"<b>": "<c>"}, tables=[table_of("t", [{"<d>": "<e>"}])]).html()
+    assert [f"&lt;{name}&gt;" in text for name in "abcde"] == [True] * 5
+    assert "<a>" not in text
+    assert "<e>" not in text
+
+
+def test_long_tables_are_cut() -> None:
+    """Of a long table the first rows are shown, and the others are counted."""
+    text = View(title="t", tables=[table_of("t", [{"n": number} for number in range(MOST_ROWS + 1_000)])]).html()
+    assert text.count("<tr>") == MOST_ROWS + 1
+    assert "and 1,000 more" in text
+
+
+def test_texts_are_shortened() -> None:
+    """A long text becomes one short line; a short one stays."""
+    assert shortened("a\nb") == "a b"
+    assert shortened("x" * 50, 10) == "x" * 9 + "…"
+
+
+def test_a_column_is_where_its_forms_say() -> None:
+    """Each form of a table has its columns, under the names that data and CSV have for them."""
+    columns = (Column("a", forms=("page",)), Column("b", field="bee"), Column("c", csv="sea", forms=("csv",)))
+    table = Table("t", columns, [[1, Amount("cpu", 1500), 3]])
+    assert [column.title for column in table.of_form("page").columns] == ["a", "b"]
+    assert table.records() == [{"bee": 1500}]
+    assert table.records("csv") == [{"bee": 1500, "sea": 3}]
+
+
+def test_data_begins_with_the_main_table() -> None:
+    """Text keeps the order of tables; data has the main one first, and knows no other names."""
+    view = View(title="v", tables=[table_of("a", [], forms=("table", "data")), table_of("b", [], forms=("table", "data"))], main="b")
+    assert [table.name for table in view.tables_of("table")] == ["a", "b"]
+    assert [table.name for table in view.tables_of("data")] == ["b", "a"]
+    with pytest.raises(UnknownNameError, match='table: got "c", wanted b or a'):
+        view.frame("c")
+
+
+def test_a_sentence_reads_as_text() -> None:
+    """Names and numbers in a sentence are plain text: counts with commas, amounts in their unit."""
+    assert str(Words("Only ", Number(1200, "fits"), " of ", Words(Name("web"), " fit"), ".")) == "Only 1,200 of web fit."
+    assert str(Number(1500, "a", "cpu")) == "1.5"
