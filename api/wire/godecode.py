@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from .goquantity import go_quantity
-from .gosyntax import GoJsonError, Number, first_value
+from .gosyntax import GoJsonError, JsonNumber, first_value
 from .gotypes import GoField, go_type
 
 INT64 = 2**63
@@ -104,14 +104,14 @@ class _Decoder:
             return self._number(kind, given)
         if kind == "q":
             return self._quantity(given)
-        if kind == "x" and isinstance(given, Number):
+        if kind == "x" and isinstance(given, JsonNumber):
             return int(given) if given.lstrip("-").isdigit() else self._mismatch(kind, given)
-        if isinstance(given, Number) or not isinstance(given, _SHAPES.get(kind, (str,))):
+        if isinstance(given, JsonNumber) or not isinstance(given, _SHAPES.get(kind, (str,))):
             return self._mismatch(kind, given)
         return _text(given) if isinstance(given, str) else given
 
     def _number(self, kind: str, given: Any) -> Any:
-        if not isinstance(given, Number):
+        if not isinstance(given, JsonNumber):
             return self._mismatch(kind, given)
         try:
             found = int(given)
@@ -154,7 +154,7 @@ def _is_reply(kind: str) -> bool:
 
 
 def _word(given: Any) -> str:
-    if isinstance(given, Number):
+    if isinstance(given, JsonNumber):
         return "number"
     if isinstance(given, bool):
         return "bool"
