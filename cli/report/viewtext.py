@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import IO
 
-from ...api.units import percent, rounded
 from ...api.view import Amount, Column, Table, View
-from ...api.words import count_of
+from ...api.words import count_of, percent, rounded
 from .prose import wrapped
 from .tables import TextTable, width_of
 from .text import NO_HOST, Cell

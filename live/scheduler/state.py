@@ -15,7 +15,7 @@ from ...api.objects import KubeObject, Pod
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
-from ...core.queue.clock import Clock
+from ...core.queue.backoff import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter

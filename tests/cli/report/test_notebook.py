@@ -13,7 +13,7 @@ import pytest
 
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.api.nodeuse import uses_of
+from kubeclassic.api.cluster import uses_of
 from kubeclassic.api.view import LineChart, NodeMap, Share, View, table_of
 from tests.support.build import node, pod
 from tests.support.program import FIND
