@@ -33,7 +33,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "21 pods got a node; 1 still waits in the end."),
     "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies fit, on 5 nodes."),
     "capacity_curve": (lambda: kubeclassic.capacity_curve(CLUSTER, ["cpu=500m..4:4"]), "copies fit, by their size."),
-    "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "of 1 nodes can go together"),
+    "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "general-a1 cannot go."),
     "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "9 changes help."),
     "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "With 1 big added, each pod finds a node."),
     "migrate": (lambda: kubeclassic.migrate(str(EXAMPLES / "policies" / "kubernetes-classic.json")), "The Policy as a profile"),
