@@ -187,8 +187,12 @@ class Number:
     """Names and places with dots between; empty where it has none (``cli/report/page/markup.py`` has more)."""
     resource: str = ""
     """Of which it is an amount."""
+    unit: str = ""
+    """What stands behind it, after one digit of its fraction."""
 
     def __str__(self) -> str:
+        if self.unit:
+            return f"{self.value:,.1f} {self.unit}"
         return str(rounded(self.resource, int(self.value))) if self.resource else f"{self.value:,}"
 
 

@@ -1,4 +1,4 @@
-"""Numbers with their nouns, and lists of names, as people write them."""
+"""Numbers with their nouns, lists of names and durations, as people write them."""
 
 from __future__ import annotations
 
@@ -35,3 +35,17 @@ def listed(names: Sequence[str], most: int = LISTED) -> str:
     """
     *shown, last = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
     return f"{', '.join(shown)} and {last}" if shown else last
+
+
+def duration(seconds: float) -> str:
+    """A number of seconds as people say it.
+
+    >>> duration(42), duration(3725.4), duration(200000)
+    ('42 s', '1 h 2 min 5 s', '2 d 7 h 33 min')
+    """
+    left, parts = round(seconds), list[str]()
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, left = divmod(left, size)
+        if count or (unit == "s" and not parts):
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:3])

@@ -127,7 +127,6 @@ class SweepResult(Result):
         )  # fmt: skip
 
 
-
 def sweep(
     spec: str | os.PathLike[str] | Mapping[str, Any], *, output: str | os.PathLike[str] | None = None, jobs: int = 1,
     dask: str | None = None, search: bool = False, catalogue: Catalogue = CATALOGUE, plugins: Sequence[type[Plugin]] = (),

@@ -66,7 +66,6 @@ class WhatIfResult(Result):
         )
 
 
-
 def what_if(
     cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], scheduler: GivenScheduler = None, *, want: str | None = None,
     pods: GivenCluster = (), order: str = "input", alone: bool = False, every: bool = False, defaults: bool = True,

@@ -30,7 +30,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods get a node; 1 gets none."),
     "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1."),
     "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "Of 22 decisions 16 are the same, "),
-    "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "21 pods got a node; 1 still waits in the end."),
+    "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
     "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies fit, on 5 nodes."),
     "capacity_curve": (lambda: kubeclassic.capacity_curve(CLUSTER, ["cpu=500m..4:4"]), "copies fit, by their size."),
     "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "general-a1 cannot go."),
