@@ -53,6 +53,26 @@ def percent(share: float) -> Figure:
     return Figure(f"{100 * share:.1f} %" if 0 <= share < BEYOND_USE else "overflow")
 
 
+def decimal(value: float) -> Figure:
+    """A measure with four digits after the point, at most.
+
+    >>> decimal(0.123456), decimal(3.0), decimal(12)
+    ('0.1235', '3', '12')
+    """
+    return Figure(f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else value)
+
+
+def brief(value: float) -> str:
+    """A measure as a sentence says it: two digits after the point from 10 on.
+
+    >>> brief(20.3333), brief(0.095087), brief(1511)
+    ('20.33', '0.0951', '1,511')
+    """
+    if isinstance(value, float) and abs(value) < 10:
+        return decimal(value)
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
 def short_name(resource: str) -> str:
     """A resource's name without its domain, for headers."""
     return resource.rpartition("/")[2]

@@ -147,9 +147,12 @@ class Table:
 
     def records(self, form: str = "data") -> list[dict[str, Any]]:
         """The rows as data: the name of a column -> its value."""
-        found = self.of_form(form)
-        names = [column.csv or column.name if form == "csv" else column.name for column in found.columns]
+        found, names = self.of_form(form), self.names(form)
         return [dict(zip(names, map(_as_data, row), strict=True)) for row in found.rows]
+
+    def names(self, form: str = "data") -> list[str]:
+        """The names of the columns as data."""
+        return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
 
 
 def _as_data(value: Any) -> Any:
@@ -187,12 +190,12 @@ class Number:
     """Names and places with dots between; empty where it has none (``cli/report/page/markup.py`` has more)."""
     resource: str = ""
     """Of which it is an amount."""
-    unit: str = ""
-    """What stands behind it, after one digit of its fraction."""
+    text: str = ""
+    """How it is written, where that is not in full."""
 
     def __str__(self) -> str:
-        if self.unit:
-            return f"{self.value:,.1f} {self.unit}"
+        if self.text:
+            return self.text
         return str(rounded(self.resource, int(self.value))) if self.resource else f"{self.value:,}"
 
 
@@ -312,9 +315,9 @@ class View:
         found = [table.of_form(form) for table in self.tables if form in table.forms]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
 
-    def csv(self) -> list[dict[str, Any]]:
-        """The rows of the table that CSV has."""
-        return next(table for table in self.tables if "csv" in table.forms).records("csv")
+    def csv(self) -> Table:
+        """The table that CSV has."""
+        return self.tables_of("csv")[0]
 
     def frame(self, name: str | None = None, library: str | None = None) -> Any:
         """A table as a DataFrame: by default the first.

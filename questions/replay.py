@@ -266,7 +266,7 @@ def _waited(summary: ReplaySummary) -> Words:
     longest = summary.waits.get("max")
     if not longest:
         return Words("" if longest is None or summary.still_waiting else ", none had to wait")
-    return Words("; the longest wait was ", Number(longest, "summary.waits.max", unit="s"))
+    return Words("; the longest wait was ", Number(longest, "summary.waits.max", text=f"{longest:,.1f} s"))
 
 
 def _evicted(summary: ReplaySummary) -> Words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO
 
-from ...api.units import percent, rounded
+from ...api.units import decimal, percent, rounded
 from ...api.view import Amount, Column, Paragraph, Table, View
 from ...api.words import count_of
 from .prose import wrapped
@@ -54,6 +54,8 @@ def _cell(column: Column, value: object) -> Cell:
             return rounded("memory", value)
         case "share", int() | float():
             return percent(value)
+        case "decimal", float():
+            return decimal(value)
         case _, list() | tuple():
             return ", ".join(map(str, value))
     return value
