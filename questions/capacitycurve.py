@@ -158,7 +158,9 @@ def _grid(found: CapacityCurveResult) -> Table:
     width = len(across.values)
     columns = [Column(f"{short_name(down.resource)} \\ {short_name(across.resource)}", kind_of(down.resource))]
     columns += [Column(rounded(across.resource, value)) for value in across.values]
-    rows = [[value, *(point.fits for point in found.points[at * width : (at + 1) * width])] for at, value in enumerate(down.values)]
+    rows = [
+        [value, *(point.fits for point in found.points[at * width : (at + 1) * width])] for at, value in enumerate(down.values)
+    ]
     return Table("grid", columns, rows, forms=("table",))
 
 

@@ -68,7 +68,6 @@ class CompareResult(Result):
         pods_table = table_of("pods", rows, ("pod", *hosts))
         return View(title=type(self).__name__, verdict=verdict, facts=facts, shares=shares, tables=[pods_table])
 
-
 def _shares(found: ComparisonDocument) -> list[Share]:
     """How often two decide the same; empty for more than two."""
     if len(found.against) != 1:
@@ -76,6 +75,7 @@ def _shares(found: ComparisonDocument) -> list[Share]:
     counts = found.against[0].agreement
     others = ((counts.among_best, AMONG_BEST, "near"), (counts.different, DIFFERENT, "bad"), (counts.held_back, HELD_BACK, "held"))
     return [Share("the same", counts.same, "same"), *(Share(name, count, meaning) for count, name, meaning in others if count)]
+
 
 
 def compare(

@@ -52,6 +52,7 @@ class ConformResult(Result):
         return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[families])
 
 
+
 def conform(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, families: Collection[str] | None = None,
     without: Collection[str] = (), details: bool = True, jobs: int = 1,

@@ -67,6 +67,7 @@ class ExplainResult(Result):
         )
 
 
+
 def explain(
     cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], scheduler: GivenScheduler = None, *, pods: GivenCluster = (),
     order: str = "input", node: str | None = None, alone: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),

@@ -53,6 +53,7 @@ class ImportResult(Result):
         )
 
 
+
 def _row(item: Mapping[str, Any]) -> Row:
     return {"kind": item["kind"], "namespace": item["metadata"].get("namespace"), "name": item["metadata"]["name"]}
 

@@ -76,6 +76,7 @@ class MigrateResult(Result):
         )  # fmt: skip
 
 
+
 def migrate(
     policy: GivenPolicy, release: str = DEFAULT_RELEASE, *, to: str = DEFAULT_FRAMEWORK, gates: Mapping[str, bool] | str | None = None,
     without: Collection[str] = (), selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,

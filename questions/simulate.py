@@ -81,12 +81,12 @@ class SimulationResult(Result):
         uses = {name: [_use(row, name) for row in self.nodes] for name in resources}
         return NodeMap([row["node"] for row in self.nodes], uses) if uses else None
 
-
 def _verdict(found: Summary) -> str:
     if found.placed == found.pods:
         return f"All {found.pods:,} pods get a node." if found.pods else "No pod waits."
     others = found.pods - found.placed
     return f"{found.placed:,} of {found.pods:,} pods get a node; {others:,} {'gets' if others == 1 else 'get'} none."
+
 
 
 def simulate(

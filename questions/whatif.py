@@ -66,6 +66,7 @@ class WhatIfResult(Result):
         )
 
 
+
 def what_if(
     cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], scheduler: GivenScheduler = None, *, want: str | None = None,
     pods: GivenCluster = (), order: str = "input", alone: bool = False, every: bool = False, defaults: bool = True,
