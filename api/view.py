@@ -172,9 +172,12 @@ class Table:
 
     def records(self, form: str = "data") -> list[dict[str, Any]]:
         """The rows as data: the name of a column -> its value."""
-        found = self.of_form(form)
-        names = [column.csv or column.name if form == "csv" else column.name for column in found.columns]
+        found, names = self.of_form(form), self.names(form)
         return [dict(zip(names, map(_as_data, row), strict=True)) for row in found.rows]
+
+    def names(self, form: str = "data") -> list[str]:
+        """The names of the columns as data."""
+        return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
 
 
 def _as_data(value: Any) -> Any:
@@ -212,8 +215,12 @@ class Number:
     """Names and places with dots between; empty where it has none (``cli/report/page/markup.py`` has more)."""
     resource: str = ""
     """Of which it is an amount."""
+    text: str = ""
+    """How it is written, where that is not in full."""
 
     def __str__(self) -> str:
+        if self.text:
+            return self.text
         return str(rounded(self.resource, int(self.value))) if self.resource else f"{self.value:,}"
 
 
@@ -306,6 +313,8 @@ class View:
     """What text says before its tables."""
     tables: Sequence[Table] = ()
     """In the order of text and pages."""
+    text: Sequence[Sequence[Paragraph | Table]] = ()
+    """The parts of text, with an empty line between two of them; empty: the paragraphs, then each table."""
     main: str = ""
     """The table that a notebook shows and that is the default of data; the others open on a click. Empty: the first."""
     map: NodeMap | None = None
@@ -320,14 +329,20 @@ class View:
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
 
+    def parts_of(self, form: str) -> list[list[Paragraph | Table]]:
+        """The parts of text that *form* has, each table with the columns that it has there."""
+        parts = self.text or [self.paragraphs, *([table] for table in self.tables)]
+        shown = ([item for item in part if form in item.forms] for part in parts)
+        return [[item if isinstance(item, Paragraph) else item.of_form(form) for item in part] for part in shown if part]
+
     def tables_of(self, form: str) -> list[Table]:
         """The tables that *form* has, each with the columns that it has there."""
         found = [table.of_form(form) for table in self.tables if form in table.forms]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
 
-    def csv(self) -> list[dict[str, Any]]:
-        """The rows of the table that CSV has."""
-        return next(table for table in self.tables if "csv" in table.forms).records("csv")
+    def csv(self) -> Table:
+        """The table that CSV has."""
+        return self.tables_of("csv")[0]
 
     def frame(self, name: str | None = None, library: str | None = None) -> Any:
         """A table as a DataFrame: by default the first.

@@ -1,4 +1,4 @@
-"""Numbers with their nouns, and lists of names, as people write them."""
+"""Numbers with their nouns, lists of names and durations, as people write them."""
 
 from __future__ import annotations
 
@@ -88,6 +88,26 @@ def percent(share: float) -> Figure:
     return Figure(f"{100 * share:.1f} %" if 0 <= share < BEYOND_USE else "overflow")
 
 
+def decimal(value: float) -> Figure:
+    """A measure with four digits after the point, at most.
+
+    >>> decimal(0.123456), decimal(3.0), decimal(12)
+    ('0.1235', '3', '12')
+    """
+    return Figure(f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else value)
+
+
+def brief(value: float) -> str:
+    """A measure as a sentence says it: two digits after the point from 10 on.
+
+    >>> brief(20.3333), brief(0.095087), brief(1511)
+    ('20.33', '0.0951', '1,511')
+    """
+    if isinstance(value, float) and abs(value) < 10:
+        return decimal(value)
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
 def short_name(resource: str) -> str:
     """A resource's name without its domain, for headers."""
     return resource.rpartition("/")[2]
@@ -100,3 +120,17 @@ def _is_bytes(resource: str) -> bool:
 def _cores(millicores: int) -> str:
     text = f"{millicores / 1000:,.{2 if abs(millicores) >= 10_000 else 3}f}"
     return text.rstrip("0").rstrip(".")
+
+
+def duration(seconds: float) -> str:
+    """A number of seconds as people say it.
+
+    >>> duration(42), duration(3725.4), duration(200000)
+    ('42 s', '1 h 2 min 5 s', '2 d 7 h 33 min')
+    """
+    left, parts = round(seconds), list[str]()
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, left = divmod(left, size)
+        if count or (unit == "s" and not parts):
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:3])
