@@ -281,6 +281,8 @@ class View:
     """What text says before its tables."""
     tables: Sequence[Table] = ()
     """In the order of text and pages."""
+    text: Sequence[Sequence[Paragraph | Table]] = ()
+    """The parts of text, with an empty line between two of them; empty: the paragraphs, then each table."""
     main: str = ""
     """The table that a notebook shows and that is the default of data; the others open on a click. Empty: the first."""
     map: NodeMap | None = None
@@ -294,6 +296,12 @@ class View:
     def table(self, name: str) -> Table:
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
+
+    def parts_of(self, form: str) -> list[list[Paragraph | Table]]:
+        """The parts of text that *form* has, each table with the columns that it has there."""
+        parts = self.text or [self.paragraphs, *([table] for table in self.tables)]
+        shown = ([item for item in part if form in item.forms] for part in parts)
+        return [[item if isinstance(item, Paragraph) else item.of_form(form) for item in part] for part in shown if part]
 
     def tables_of(self, form: str) -> list[Table]:
         """The tables that *form* has, each with the columns that it has there."""

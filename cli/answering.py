@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -32,13 +32,18 @@ PROGRAM = "kubeclassic"
 DOCUMENT_FORMS = ("json", "yaml")
 
 
-def answer(result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True) -> int:
+def answer(
+    result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True,
+    forms: Mapping[str, Callable[[IO[str]], None]] | None = None,
+) -> int:  # fmt: skip
     """Write *result* in the form that *output* asks for, and its page, which *page* makes, where that is asked for; the exit status.
 
-    *unread*: whether text says at its end what does not count.
+    *unread*: whether text says at its end what does not count; *forms*: how forms are written that are the command's own.
     """
     with writing(output.file) as stream:
-        if output.form == HTML and page is not None:
+        if forms is not None and output.form in forms:
+            forms[output.form](stream)
+        elif output.form == HTML and page is not None:
             write_page(page(), stream)
         elif output.form in DOCUMENT_FORMS:
             write_answer(output.form, result.document, stream)

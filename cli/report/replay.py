@@ -6,8 +6,8 @@ from ...api.units import percent
 from ...api.words import count_doing, count_of
 from ...simulation.replay.recording import summary
 from ...simulation.replay.replay import Replay
+from ...simulation.summary import passed_over_text
 from .prose import wrapped
-from .simulation import passed_over_text
 from .tables import TextTable
 
 
