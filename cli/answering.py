@@ -41,10 +41,10 @@ def answer(
     *unread*: whether text says at its end what does not count; *forms*: what writes the forms that this command alone has.
     """
     with writing(output.file) as stream:
-        if output.form == HTML and page is not None:
-            write_page(page(), stream)
-        elif forms is not None and output.form in forms:
+        if forms is not None and output.form in forms:
             forms[output.form](stream)
+        elif output.form == HTML and page is not None:
+            write_page(page(), stream)
         elif output.form in DOCUMENT_FORMS:
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....simulation.records import about_what
 from ..page.markup import Markup, Text, joined, named, number, sentence, told
-from ..placement.reasons import about_what
 from .explanation import rule_name
 
 Record = dict[str, Any]
