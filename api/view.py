@@ -130,6 +130,10 @@ class Table:
     """The rows, by number, that short text leaves out."""
     places: Sequence[str] = attrs.field(default=(), kw_only=True)
     """For each row its place in the record, where numbers of a page carry theirs."""
+    before: Sequence[Paragraph] = attrs.field(default=(), kw_only=True)
+    """What text says before it, with an empty line between."""
+    after: Sequence[Paragraph] = attrs.field(default=(), kw_only=True)
+    """What text says right below it."""
 
     @property
     def plural(self) -> str:
@@ -147,9 +151,12 @@ class Table:
 
     def records(self, form: str = "data") -> list[dict[str, Any]]:
         """The rows as data: the name of a column -> its value."""
-        found = self.of_form(form)
-        names = [column.csv or column.name if form == "csv" else column.name for column in found.columns]
+        found, names = self.of_form(form), self.names(form)
         return [dict(zip(names, map(_as_data, row), strict=True)) for row in found.rows]
+
+    def names(self, form: str = "data") -> list[str]:
+        """The names of the columns as data."""
+        return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
 
 
 def _as_data(value: Any) -> Any:
@@ -300,9 +307,9 @@ class View:
         found = [table.of_form(form) for table in self.tables if form in table.forms]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
 
-    def csv(self) -> list[dict[str, Any]]:
-        """The rows of the table that CSV has."""
-        return next(table for table in self.tables if "csv" in table.forms).records("csv")
+    def csv(self) -> Table:
+        """The table that CSV has."""
+        return self.tables_of("csv")[0]
 
     def frame(self, name: str | None = None, library: str | None = None) -> Any:
         """A table as a DataFrame: by default the first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,22 +28,28 @@ if TYPE_CHECKING:
     from .report.page.about import About
     from .report.page.markup import Text
 
+Writer = Callable[[IO[str]], None]
 PROGRAM = "kubeclassic"
 DOCUMENT_FORMS = ("json", "yaml")
 
 
-def answer(result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True) -> int:
+def answer(
+    result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True, forms: Mapping[str, Writer] | None = None
+) -> int:
     """Write *result* in the form that *output* asks for, and its page, which *page* makes, where that is asked for; the exit status.
 
-    *unread*: whether text says at its end what does not count.
+    *unread*: whether text says at its end what does not count; *forms*: what writes the forms that this command alone has.
     """
     with writing(output.file) as stream:
         if output.form == HTML and page is not None:
             write_page(page(), stream)
+        elif forms is not None and output.form in forms:
+            forms[output.form](stream)
         elif output.form in DOCUMENT_FORMS:
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":
-            write_csv(result.view().csv(), stream, headers=output.headers)
+            table = result.view().csv()
+            write_csv(table.records("csv"), stream, headers=output.headers, first=table.names("csv"))
         else:
             write_view(result.view(), stream, wide=output.wide, headers=output.headers)
             if unread:

@@ -16,7 +16,7 @@ from ..framework.releases import find_any_release, is_auto
 from ..simulation.input import Input, Observer
 from ..simulation.releasenotes import auto_told, with_release_notices
 from ..simulation.scenario import Scenario
-from .console.output import note
+from .console.output import note, warn
 from .console.progress import counting, telling
 from .declaring.options import ClusterChoice
 from .engines.configurations import NamedSetup
@@ -62,6 +62,9 @@ class Console(Observer):
 
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         return telling(what)
+
+    def doubt(self, text: str) -> None:
+        warn(text)
 
 
 def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:

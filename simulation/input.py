@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
 
@@ -30,6 +30,7 @@ from .scenario import Scenario, parsed_edits, read_scenario, sorted_out
 if TYPE_CHECKING:
     from .edits.apply import Edits
 
+T = TypeVar("T")
 Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 """A path, an object or a manifest."""
 GivenCluster: TypeAlias = "Cluster | Part | Iterable[Part]"
@@ -111,6 +112,16 @@ class Observer:
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         """A context for work that reports what comes next."""
         return nullcontext(lambda word: None)
+
+    def following(self, steps: Iterable[T], total: int, what: str = "scheduling", unit: str = "pods") -> Iterator[T]:
+        """*steps* as they come, of which there are *total*."""
+        with self.counting(total, what, unit) as progress:
+            for done, step in enumerate(steps, 1):
+                yield step
+                progress(done, "")
+
+    def doubt(self, text: str) -> None:
+        """Something that makes the answer doubtful."""
 
 
 SILENT = Observer()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import IO
 
 from ...api.units import percent, rounded
-from ...api.view import Amount, Column, Table, View
+from ...api.view import Amount, Column, Paragraph, Table, View
 from ...api.words import count_of
 from .prose import wrapped
 from .tables import TextTable, width_of
@@ -15,16 +16,21 @@ from .text import NO_HOST, Cell
 def write_view(view: View, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
     """Write *view* as it suits *stream*; *wide*: with everything that text has."""
     form, width = "wide" if wide else "table", width_of(stream)
-    begun = False
-    for paragraph in view.paragraphs:
-        if form in paragraph.forms:
-            lines = list(wrapped([paragraph.text], width, paragraph.hanging)) or [""]
-            stream.writelines(f"{line}\n" for line in lines)
-            begun = True
+
+    def said(paragraphs: Sequence[Paragraph]) -> list[str]:
+        texts = ((one.text, one.hanging) for one in paragraphs if form in one.forms)
+        return [f"{line}\n" for text, hanging in texts for line in list(wrapped([text], width, hanging)) or [""]]
+
+    lines = said(view.paragraphs)
+    stream.writelines(lines)
+    begun = bool(lines)
     for table in view.tables_of(form):
         stream.write("\n" if begun else "")
         begun = True
+        if lines := said(table.before):
+            stream.writelines([*lines, "\n"])
         _write(table, stream, wide, headers)
+        stream.writelines(said(table.after))
 
 
 def _write(table: Table, stream: IO[str], wide: bool, headers: bool) -> None:
