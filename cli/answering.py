@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .report.page.about import About
     from .report.page.markup import Text
 
-Writer = Callable[[IO[str]], None]
+Writer = Callable[[IO[str]], object]
 PROGRAM = "kubeclassic"
 DOCUMENT_FORMS = ("json", "yaml")
 

@@ -11,6 +11,7 @@ import click
 from ...exceptions import KubeclassicError
 from .commands import OUTPUT
 from .options import packed
+from .paramtypes import form_and_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,6 +40,11 @@ class Output:
     def made(cls, form: str, output: str | None, report: str | None = None, no_headers: bool = False, verbose: bool = False) -> Output:
         """What options say."""
         return cls(form=form, file=output, report=report, headers=not no_headers, verbose=verbose)
+
+    def settled(self, forms: Sequence[str]) -> Output:
+        """The same, with a file that an older ``-o FILE`` names."""
+        form, file = form_and_file(self.form, forms, self.file)
+        return attrs.evolve(self, form=form, file=file)
 
     @property
     def wide(self) -> bool:

@@ -4,11 +4,10 @@ same pods."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
 
 import attrs
 
-from ...api.record import plain
+from ...api.record import Record
 from ...exceptions import PolicyError
 from ...framework.migrate.deviations import Deviation
 from ...framework.migrate.notes import Note
@@ -21,20 +20,16 @@ Translating = Callable[[frozenset[str]], Migration]
 """Translates the Policy with these deviations undone."""
 
 
-@attrs.frozen
-class DeviationTrial:
+class DeviationTrial(Record):
     """One deviation, undone."""
 
-    deviation: Deviation
-    counts: AgreementCounts | None
-    """How the decisions of the Policy and of upstream's translation agree, as in :class:`~.agreement.Agreement`; None if it was refused."""
+    name: str
+    ours: str
+    upstream: str
+    agreement: AgreementCounts | None
+    """How the decisions of the Policy and of upstream's translation agree; None if it was refused."""
     refused: str = ""
     """Why upstream's translation is refused."""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        told = {"name": self.deviation.name, "ours": self.deviation.ours, "upstream": self.deviation.upstream}
-        return {**told, "agreement": None if self.counts is None else plain(self.counts), "refused": self.refused}
 
 
 def trials(
@@ -62,5 +57,5 @@ def _trial(
         made = translate(without)
         compared = attrs.evolve(check, profile=made.document).on(scenario, following=following)
     except PolicyError as error:
-        return DeviationTrial(deviation, None, str(error))
-    return DeviationTrial(deviation, compared.agreements[PROFILE].record())
+        return DeviationTrial(deviation.name, deviation.ours, deviation.upstream, None, str(error))
+    return DeviationTrial(deviation.name, deviation.ours, deviation.upstream, compared.agreements[PROFILE].record())
