@@ -58,7 +58,7 @@ class Output:
 
 
 def output_options(
-    forms: Sequence[str] | click.ParamType[Any], help_of_forms: str, *, verbose: str, what: str = "the answer", headers: bool = True,
+    forms: Sequence[str] | click.ParamType[Any], help_of_forms: str, *, verbose: str | None, what: str = "the answer", headers: bool = True,
     page: bool = True, default: str = "table",
 ) -> Callable[[F], F]:  # fmt: skip
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
@@ -68,7 +68,7 @@ def output_options(
         *([click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")] if headers else []),
         click.option("--output", metavar="FILE", help=f"Write {what} there, whole or not at all, instead of to standard output."),
         *([_REPORT] if page else []),
-        click.option("--verbose", "-v", is_flag=True, help=verbose),
+        *([] if verbose is None else [click.option("--verbose", "-v", is_flag=True, help=verbose)]),
     )
     return lambda command: packed(command, options, OUTPUT, Output.made, "output")
 
