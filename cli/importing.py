@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from .declaring.commands import CommandGroup
 from .declaring.outputs import OptionsError, Output, output_options
 from .declaring.paramtypes import FileName, FormOrFile, Whole
 from .declaring.traceoptions import DAYS, GIB_PER_CPU
+
+if TYPE_CHECKING:
+    from .answering import Writer
 
 FORMS = ("json", "jsonl", "yaml")
 CSV = FileName(allow_dash=False)
@@ -56,7 +59,7 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
         with writing(profile) as stream:
             write_yaml(found.configuration, stream)
     manifest = found.manifest
-    forms: Mapping[str, Callable[[IO[str]], object]] = {
+    forms: Mapping[str, Writer] = {
         "json": lambda stream: stream.write(_line(manifest)),
         "jsonl": lambda stream: stream.writelines(map(_line, manifest["items"])),
         "yaml": lambda stream: write_yaml(manifest, stream),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from ..core.release import Release
     from ..questions.migrate import MigrateResult
     from ..simulation.scenario import Scenario
+    from .answering import Writer
 
 FORMS = ("yaml", "json")
 REPORTS = (".html", ".json", ".txt")
@@ -81,6 +81,7 @@ def migrate_policy(
     from ..simulation.scenario import read_scenario
     from .answering import answer
     from .console.output import note
+    from .console.yamltext import write_yaml
     from .notices import tell_line, tell_unread
     from .opening import Console, reading
     from .report.viewtext import write_view
@@ -102,9 +103,12 @@ def migrate_policy(
     if paths:
         with reading((*paths, *more)):
             cluster = read_scenario((*paths, *more), scheduler_name=options.config.scheduler_name)
-    wanted = report is not None
-    found = ask(options, cluster, newer_labels=newer_labels, correlates=wanted, tries=wanted, observer=Console(output.verbose))
-    status = answer(found, output, forms={"yaml": partial(_write_yaml, found), "json": partial(_write_json, found)})
+    found = ask(options, cluster, newer_labels=newer_labels, tries=report is not None, observer=Console(output.verbose))
+    forms: Mapping[str, Writer] = {
+        "yaml": lambda stream: write_yaml(found.profile, stream),
+        "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),
+    }
+    status = answer(found, output, forms=forms)
     for told in found.notes:
         tell_line(told)
     if cluster is not None:
@@ -127,16 +131,6 @@ def _releases(release: str, target: str | None) -> tuple[Release, Release]:
     if found is None:
         raise UnknownNameError(f"--to: got {target}, wanted {', '.join(FRAMEWORK_RELEASES)}")
     return release_of_policies(release), found
-
-
-def _write_yaml(found: MigrateResult, stream: IO[str]) -> None:
-    from .console.yamltext import write_yaml
-
-    write_yaml(found.profile, stream)
-
-
-def _write_json(found: MigrateResult, stream: IO[str]) -> None:
-    stream.write(json.dumps(found.profile, indent=2) + "\n")
 
 
 def _report(found: MigrateResult, report: str | None, cluster: Scenario, read: Sequence[Path]) -> None:

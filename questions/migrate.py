@@ -16,7 +16,7 @@ from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ..api.reading.notices import NoticeGroup
-from ..api.record import Record, plain
+from ..api.record import Record, plain, replace
 from ..api.view import TEXT, Column, Name, Number, Paragraph, Table, View, Words
 from ..core.release import Release
 from ..exceptions import UnknownNameError, check_type, wrong_type
@@ -161,20 +161,25 @@ def _three(found: AgreementCounts | None) -> list[int | None]:
 
 
 def ask(
-    options: MigrateOptions, cluster: Scenario | None = None, *, newer_labels: bool = False, correlates: bool = True, tries: bool = False,
+    options: MigrateOptions,
+    cluster: Scenario | None = None,
+    *,
+    newer_labels: bool = False,
+    tries: bool = False,
     observer: Observer = SILENT,
-) -> MigrateResult:  # fmt: skip
-    """Translate, and try both on *cluster*; *correlates*: note how scores go together; *tries*: undo each deviation by itself.
+) -> MigrateResult:
+    """Translate, and try both on *cluster*; *tries*: undo each deviation by itself, too.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     made = options.translated(options.without)
     check = Check(options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target)
-    notes = tuple(MigrationNote(one.subject, one.text, one.deviation.name if one.deviation else None) for one in made.notes)
-    written = None if options.written is None else dict(options.written)
-    undone, versions = tuple(sorted(options.without)), (options.release.version, options.target.version)
-    report = MigrationReport(*versions, undone, newer_labels, written, dict(made.document), notes, ())
-    texts = tuple(str(note) for note in made.notes)
+    report = MigrationReport(
+        release=options.release.version, target=options.target.version, undone=tuple(sorted(options.without)), newer_labels=newer_labels,
+        policy=None if options.written is None else dict(options.written), profile=dict(made.document), trials=(),
+        notes=tuple(MigrationNote(one.subject, one.text, one.deviation.name if one.deviation else None) for one in made.notes),
+    )  # fmt: skip
+    texts = tuple(map(str, made.notes))
     if cluster is None:
         return MigrateResult(made.document, texts, report)
     given = ComparisonInput.of(cluster, {POLICY: check.old(), PROFILE: check.new()}, {})
@@ -183,10 +188,9 @@ def ask(
     for text in doubts:
         observer.doubt(text)
     judged = with_newer_labels(given.scenario) if newer_labels else given.scenario
-    found = check.on(judged, correlates=correlates, following=observer.following)
+    found = check.on(judged, observer.following)
     if tries:
-        tried = trials(check, judged, made.notes, options.translated, options.without, observer.following)
-        report = MigrationReport(*versions, undone, newer_labels, written, dict(made.document), notes, tuple(tried))
+        report = replace(report, trials=trials(check, judged, made.notes, options.translated, options.without, observer.following))
     compared = CompareResult.of(found, given.warnings, doubts)
     return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings)
 

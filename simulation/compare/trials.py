@@ -3,7 +3,8 @@ same pods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
+from functools import partial
 
 import attrs
 
@@ -14,6 +15,7 @@ from ...framework.migrate.notes import Note
 from ...framework.migrate.translation import Migration
 from ..scenario import Scenario
 from .agreement import AgreementCounts
+from .compare import Following
 from .migration import PROFILE, Check
 
 Translating = Callable[[frozenset[str]], Migration]
@@ -33,29 +35,19 @@ class DeviationTrial(Record):
 
 
 def trials(
-    check: Check,
-    scenario: Scenario,
-    notes: Collection[Note],
-    translate: Translating,
-    without: frozenset[str] = frozenset(),
-    following: Callable[[Iterator[None], int], Iterator[None]] | None = None,
-) -> list[DeviationTrial]:
+    check: Check, scenario: Scenario, notes: Collection[Note], translate: Translating, without: frozenset[str], following: Following
+) -> tuple[DeviationTrial, ...]:
     """A trial of each deviation that *notes* name, on top of those that are undone already (*without*)."""
     found = {note.deviation.name: note.deviation for note in notes if note.deviation is not None}
-    return [_trial(check, scenario, deviation, translate, without | {name}, following) for name, deviation in found.items()]
+    return tuple(_trial(check, scenario, deviation, partial(translate, without | {name}), following) for name, deviation in found.items())
 
 
 def _trial(
-    check: Check,
-    scenario: Scenario,
-    deviation: Deviation,
-    translate: Translating,
-    without: frozenset[str],
-    following: Callable[[Iterator[None], int], Iterator[None]] | None,
+    check: Check, scenario: Scenario, deviation: Deviation, translate: Callable[[], Migration], following: Following
 ) -> DeviationTrial:
+    agreement, refused = None, ""
     try:
-        made = translate(without)
-        compared = attrs.evolve(check, profile=made.document).on(scenario, following=following)
+        agreement = attrs.evolve(check, profile=translate().document).on(scenario, following).agreements[PROFILE].record()
     except PolicyError as error:
-        return DeviationTrial(deviation.name, deviation.ours, deviation.upstream, None, str(error))
-    return DeviationTrial(deviation.name, deviation.ours, deviation.upstream, compared.agreements[PROFILE].record())
+        refused = str(error)
+    return DeviationTrial(deviation.name, deviation.ours, deviation.upstream, agreement, refused)

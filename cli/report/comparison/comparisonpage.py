@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from ....api.view import Table
 from ....questions.compare import CompareResult
-from ....questions.comparisonview import correlation_table, first_line, hints, label, side_name
+from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, side_name
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
 from ....simulation.compare.modes import LOCKED
@@ -16,11 +17,30 @@ from ..page.clustermap import ClusterMap
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, named, number, sentence, spoken, told
 from ..page.nodemap import NodeSide, node_map
-from ..page.parts import Section, card, colour_of, dot, fact, facts, folded, note, plain_table, section, soft, stack, tag, track
+from ..page.parts import (
+    BAD,
+    HELD,
+    NEAR,
+    SAME,
+    Section,
+    StackItem,
+    card,
+    colour_of,
+    dot,
+    fact,
+    facts,
+    folded,
+    note,
+    plain_table,
+    section,
+    soft,
+    stack,
+    tag,
+    track,
+)
 from ..page.tables import list_html, short_table
-from .outcomes import AMONG_BEST_MEANS, COLOURS, decision_parts, pod_parts
 from .pictures import correlations, endings
-from .podlist import MOST, NAME, PodList, cause_name
+from .podlist import COLOURS, MOST, NAME, PodList, alone, cause_name
 
 MODES = {
     "free": (
@@ -90,8 +110,21 @@ def _placed(document: ComparisonDocument, at: int) -> Markup:
 
 def _losses(document: ComparisonDocument, lost: Table) -> Iterator[Text]:
     for at, against in enumerate(document.against):
-        yield card(_title(document, at), stack("pods", pod_parts(at, against)))
+        yield card(_title(document, at), stack("pods", _pod_parts(at, against)))
     yield list_html(lost) if lost.rows else soft("No pod loses its place, and none gains one.")
+
+
+def _pod_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
+    """Where pods end: on which side they have a node, and on the same one."""
+    path, first, second = f"against.{at}", against.first, against.second
+    held = StackItem(HELD_BACK, len(against.held_back), HELD, f"{path}.heldBack.length")
+    return [
+        StackItem("end the same", against.alike, SAME, f"{path}.alike"),
+        StackItem(OTHER_NODE, len(against.elsewhere), NEAR, f"{path}.elsewhere.length"),
+        StackItem(alone(first), len(against.first_alone), colour_of(0), f"{path}.firstAlone.length"),
+        StackItem(alone(second), len(against.second_alone), colour_of(at + 1), f"{path}.secondAlone.length"),
+        *([held] if held.count else []),
+    ]
 
 
 def _title(document: ComparisonDocument, at: int) -> Markup:
@@ -118,10 +151,23 @@ def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
 
 
 def _decided(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Iterator[Text]:
-    yield stack("decisions", decision_parts(at, against))
-    yield soft(named(AMONG_BEST_MEANS.format(first=label(document, 0))), " ", _sets(document, at, against))
+    yield stack("decisions", _decision_parts(at, against))
+    yield soft(
+        named(f"Among the best: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at, against)
+    )
     if against.causes:
         yield _causes(document, at, against)
+
+
+def _decision_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
+    """How decisions agree."""
+    path, found = f"against.{at}.agreement", against.agreement
+    return [
+        StackItem("the same", found.same, SAME, f"{path}.same"),
+        StackItem(AMONG_BEST, found.among_best, NEAR, f"{path}.amongBest"),
+        StackItem(DIFFERENT, found.different, BAD, f"{path}.different"),
+        *([StackItem(HELD_BACK, found.held_back, HELD, f"{path}.heldBack")] if found.held_back else []),
+    ]
 
 
 def _sets(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Markup:

@@ -9,16 +9,20 @@ from typing import Any
 import attrs
 
 from ....api.view import Column, Table
-from ....questions.comparisonview import GATED_HOST, NO_HOST, cause_text, decision_text, side_name
+from ....questions.comparisonview import GATED_HOST, NO_HOST, OTHER_NODE, cause_text, decision_text, side_name
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ....simulation.compare.causes import SCORE, Cause
 from ....simulation.compare.contestants import JudgedNode
 from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, ConfigurationPair, DifferingCycle
+from ....simulation.compare.modes import LOCKED
 from ..page.aligned import Aligned, AlignedData, SideDecision, SideNode
-from .outcomes import colour_of_outcome, outcome_of
+from ..page.parts import BAD, HELD, NEAR, SAME, colour_of
 
 NAME = "pods"
 MOST = 20_000
 """The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
+SAME_NODE, NO_NODE = "on the same node", "on no node"
+COLOURS = {AMONG_BEST: NEAR, DIFFERENT: BAD, HELD_BACK: HELD, OTHER_NODE: NEAR, SAME_NODE: SAME}
 
 
 @attrs.define
@@ -135,3 +139,33 @@ def subjects_of(pairs: Iterable[ConfigurationPair]) -> dict[str, str]:
     """Rule -> the name that it is compared under, of the rules that have another one."""
     lines = [one for pair in pairs for one in pair.correlation]
     return {name: one.rule for one in lines for name in (*one.first, *one.second) if name != one.rule}
+
+
+def alone(name: str) -> str:
+    """A pod that one configuration places, and the other one does not.
+
+    >>> alone("a")
+    'placed by a alone'
+    """
+    return f"placed by {name} alone"
+
+
+def colour_of_outcome(name: str, document: ComparisonDocument) -> str:
+    """The colour of an outcome."""
+    places = {alone(one.name): colour_of(at) for at, one in enumerate(document.configurations)}
+    return COLOURS.get(name) or places.get(name, SAME)
+
+
+def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]) -> str | None:
+    """The outcome by which a pod's way under configuration *at* differs from that under the first one; None if it does not.
+
+    *ends*: its node under each; *verdicts*: those of its decisions that differ.
+    """
+    names = [configuration.name for configuration in document.configurations]
+    if document.mode == LOCKED:
+        return next((told for told in (DIFFERENT, HELD_BACK, AMONG_BEST) if told in verdicts), None)
+    if HELD_BACK in verdicts:
+        return HELD_BACK
+    if ends[0] != ends[at]:
+        return OTHER_NODE if None not in (ends[0], ends[at]) else alone(names[0] if ends[at] is None else names[at])
+    return (SAME_NODE if ends[0] else NO_NODE) if verdicts else None
