@@ -13,9 +13,34 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ..exceptions import UnknownNameError
-from .frames import make_frame
-from .units import rounded
+from ..exceptions import KubeclassicError, UnknownNameError
+from .words import rounded
+
+LIBRARIES = ("pandas", "polars")
+"""The first that is installed is taken."""
+
+
+def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: str | None = None) -> Any:
+    """A DataFrame with a row for each of *rows* and exactly these *columns*; what a row lacks is missing there.
+
+    *library* is one of :data:`LIBRARIES`; None: the first that is installed. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError` if it is not installed.
+    """
+    made = {column: [row.get(column) for row in rows] for column in columns}
+    found = _library(library)
+    return found.DataFrame(made, strict=False) if found.__name__ == "polars" else found.DataFrame(made, columns=list(columns))
+
+
+def _library(wanted: str | None) -> Any:
+    if wanted is not None and wanted not in LIBRARIES:
+        raise UnknownNameError(f'library: got "{wanted}", wanted {" or ".join(LIBRARIES)}')
+    for name in LIBRARIES if wanted is None else (wanted,):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise KubeclassicError(f"to_frame needs {wanted or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'")
+
 
 MOST_ROWS = 50
 """The rows of a table that a notebook shows; the others are counted."""
@@ -130,10 +155,6 @@ class Table:
     """The rows, by number, that short text leaves out."""
     places: Sequence[str] = attrs.field(default=(), kw_only=True)
     """For each row its place in the record, where numbers of a page carry theirs."""
-    before: Sequence[Paragraph] = attrs.field(default=(), kw_only=True)
-    """What text says before it, with an empty line between."""
-    after: Sequence[Paragraph] = attrs.field(default=(), kw_only=True)
-    """What text says right below it."""
 
     @property
     def plural(self) -> str:
@@ -237,6 +258,8 @@ class Paragraph:
     forms: Sequence[str] = TEXT
     hanging: str = "  "
     """What its further lines begin with."""
+    wraps: bool = True
+    """Whether it is broken where it is too long."""
 
 
 @attrs.frozen
@@ -288,6 +311,8 @@ class View:
     """What text says before its tables."""
     tables: Sequence[Table] = ()
     """In the order of text and pages."""
+    text: Sequence[Sequence[Paragraph | Table]] = ()
+    """The parts of text, with an empty line between two of them; empty: the paragraphs, then each table."""
     main: str = ""
     """The table that a notebook shows and that is the default of data; the others open on a click. Empty: the first."""
     map: NodeMap | None = None
@@ -301,6 +326,12 @@ class View:
     def table(self, name: str) -> Table:
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
+
+    def parts_of(self, form: str) -> list[list[Paragraph | Table]]:
+        """The parts of text that *form* has, each table with the columns that it has there."""
+        parts = self.text or [self.paragraphs, *([table] for table in self.tables)]
+        shown = ([item for item in part if form in item.forms] for part in parts)
+        return [[item if isinstance(item, Paragraph) else item.of_form(form) for item in part] for part in shown if part]
 
     def tables_of(self, form: str) -> list[Table]:
         """The tables that *form* has, each with the columns that it has there."""

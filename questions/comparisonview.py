@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import attrs
-
-from ..api.units import Figure, percent, short_name
 from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Part, Share, Table, View, Words
-from ..api.words import count_doing, count_of
+from ..api.words import Figure, count_doing, count_of, percent, short_name
 from ..simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
 from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair
@@ -48,20 +45,19 @@ def comparison_view(title: str, found: ComparisonDocument, show: int | None = No
     said = verdict(found)
     facts = {"configurations": len(found.configurations), "mode": found.mode, "cycles": found.cycles, "differences": len(found.differences)}
     named = [f"{one.name}: {one.text or one.release}" for one in found.configurations]
-    tables = [_counts(found), _use(found)]
-    for against in found.against:
-        lines = paragraphs([against_line(against), *agreement_lines(against), *hints(against)])
-        both = [cause_table(against), correlation_table(against)]
-        first = 0 if against.causes else 1
-        both[first] = attrs.evolve(both[first], before=lines)
-        tables += both
-    tables += [_differences(found, show)] if found.differences and show != 0 else []
-    if left := list(left_out(found, show)):
-        tables[-1] = attrs.evolve(tables[-1], after=[Paragraph(""), *paragraphs(left)])
-    return View(
-        title=title, verdict=said, facts=facts, shares=_shares(found), paragraphs=paragraphs([*headline(found, said), *named]),
-        tables=[*tables, _decisions(found), _lost(found), _pods(found)], main="pods",
-    )  # fmt: skip
+    counts, use = _counts(found), _use(found)
+    pairs = [(against, cause_table(against), correlation_table(against)) for against in found.against]
+    differences = _differences(found, show)
+    text: list[Sequence[Paragraph | Table]] = [
+        paragraphs([*headline(found, said), *named]),
+        [counts],
+        [use, *paragraphs(meaning_lines(found))],
+    ]
+    for against, causes, correlation in pairs:
+        text += [paragraphs([against_line(against), *agreement_lines(against), *hints(against)]), [causes], [correlation]]
+    text += [[differences], paragraphs(left_out(found, show))]
+    tables = [counts, use, *(table for _, *both in pairs for table in both), differences, _decisions(found), _lost(found), _pods(found)]
+    return View(title=title, verdict=said, facts=facts, shares=_shares(found), text=text, tables=tables, main="pods")
 
 
 def paragraphs(lines: Iterable[str]) -> list[Paragraph]:
@@ -322,7 +318,7 @@ def _use(found: ComparisonDocument) -> Table:
         rows += [[f"{resource} fragmentation", *_percents(shares)]] if any(share is not None for share in shares) else []
     names = ["all"] if found.mode == LOCKED else [one.name for one in configurations]
     columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
-    return Table("use", columns, rows, forms=(*TEXT, "page"), after=paragraphs(meaning_lines(found)))
+    return Table("use", columns, rows, forms=(*TEXT, "page"))
 
 
 def _percents(shares: Iterable[float | None]) -> Iterator[Figure | None]:
@@ -359,7 +355,7 @@ def _differences(found: ComparisonDocument, show: int | None) -> Table:
         verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in one.causes.values()))
         rows.append([one.cycle, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))])
     columns = [Column("cycle", "count"), Column("pod", "name"), *(Column(name, "name") for name in names), Column("outcome"), Column("why")]
-    return Table("differences", columns, rows, forms=TEXT)
+    return Table("differences", columns, rows, forms=TEXT if rows else ())
 
 
 def _decisions(found: ComparisonDocument) -> Table:

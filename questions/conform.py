@@ -57,11 +57,13 @@ class ConformResult(Result):
         for name in list(different)[: self.show]:
             lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
-        families = _families(self.reports, [Paragraph(line) for line in lines])
-        return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[families])
+        families = _families(self.reports)
+        return View(
+            title=type(self).__name__, verdict=verdict, facts=facts, tables=[families], text=[[families, *map(Paragraph, lines)]]
+        )  # fmt: skip
 
 
-def _families(reports: Sequence[FamilyReport], after: Sequence[Paragraph]) -> Table:
+def _families(reports: Sequence[FamilyReport]) -> Table:
     """A row a family."""
     has_cycles, has_steps = any(one.counts.cycles for one in reports), any(one.counts.steps for one in reports)
     entries = "steps" if not has_cycles else "cycles or steps" if has_steps else "cycles"
@@ -75,7 +77,7 @@ def _families(reports: Sequence[FamilyReport], after: Sequence[Paragraph]) -> Ta
         first, one = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), ""), report.counts
         counts = [one.cases, one.cycles or one.steps, one.cycles, one.steps, one.identical, one.left_out]
         rows.append([one.release, one.family, *counts, first])
-    return Table("families", columns, rows, noun="family", several="families", after=after)
+    return Table("families", columns, rows, noun="family", several="families")
 
 
 def conform(

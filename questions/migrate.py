@@ -17,7 +17,7 @@ from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ..api.reading.notices import NoticeGroup
 from ..api.record import Record, plain, replace
-from ..api.view import TEXT, Column, Name, Number, Paragraph, Table, View, Words
+from ..api.view import TEXT, Column, Name, Number, Table, View, Words
 from ..core.release import Release
 from ..exceptions import UnknownNameError, check_type, wrong_type
 from ..framework.migrate.deviations import named
@@ -122,32 +122,24 @@ class MigrateResult(Result):
             verdict = "The Policy as a profile; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[notes])
         checked, against = self.comparison.view(), self.comparison.document.against[0]
-        different, counts = paragraphs(_different(self.comparison, self.show)), paragraphs(agreement_lines(against))
-        gap = [Paragraph("")]
-        causes = attrs.evolve(cause_table(against), after=[*gap, *counts])
-        said = [*different, *([] if against.causes else [*(gap if different else []), *counts])]
+        causes = cause_table(against)
         return View(
-            title=type(self).__name__, verdict=_verdict(self.report, against), facts=facts, shares=checked.shares, paragraphs=said,
+            title=type(self).__name__, verdict=_verdict(self.report, against), facts=facts, shares=checked.shares,
+            text=[paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against))],
             tables=[causes, notes, checked.table("pods")], main="notes",
         )  # fmt: skip
 
     def proof_view(self) -> View:
         """The whole comparison, the notes, and the trials of deviations."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
-        tables = checked.tables_of("table")
         notes = paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes)
-        trials = self._trials()
-        if trials.rows:
-            tables.append(attrs.evolve(trials, before=notes))
-        elif notes:
-            tables[-1] = attrs.evolve(tables[-1], after=[*tables[-1].after, Paragraph(""), *notes])
-        return attrs.evolve(checked, tables=tables)
+        return attrs.evolve(checked, text=[*checked.text, notes, [self._trials()]])
 
     def _trials(self) -> Table:
         """How decisions agree with this translation, and with each deviation undone."""
         columns = [Column("deviation"), *(Column(name, "count") for name in ("same", "among the best", "different")), Column("refused")]
         if self.comparison is None or not self.report.trials:
-            return Table("trials", columns, [], forms=TEXT)
+            return Table("trials", columns, [], forms=())
         rows = [["this translation", *_three(self.comparison.document.against[0].agreement), None]]
         rows += [[f"without {one.name}", *_three(one.agreement), one.refused or None] for one in self.report.trials]
         return Table("trials", columns, rows, forms=TEXT)

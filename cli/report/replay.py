@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...api.units import percent
-from ...api.words import count_doing, count_of
+from ...api.words import count_doing, count_of, percent
 from ...simulation.replay.recording import summary
 from ...simulation.replay.replay import Replay
 from .prose import wrapped

@@ -1,45 +1,44 @@
-"""A view as text: paragraphs first, then tables."""
+"""A view as text: paragraphs and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import IO
 
-from ...api.units import percent, rounded
 from ...api.view import Amount, Column, Paragraph, Table, View
-from ...api.words import count_of
+from ...api.words import count_of, percent, rounded
 from .prose import wrapped
-from .tables import TextTable, width_of
+from .tables import TextTable, wants_colour, width_of
 from .text import NO_HOST, Cell
 
 
 def write_view(view: View, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
     """Write *view* as it suits *stream*; *wide*: with everything that text has."""
-    form, width = "wide" if wide else "table", width_of(stream)
+    lines = view_lines(view, "wide" if wide else "table", width_of(stream), headers=headers, colour=wants_colour(stream))
+    stream.writelines(f"{line}\n" for line in lines)
 
-    def said(paragraphs: Sequence[Paragraph]) -> list[str]:
-        texts = ((one.text, one.hanging) for one in paragraphs if form in one.forms)
-        return [f"{line}\n" for text, hanging in texts for line in list(wrapped([text], width, hanging)) or [""]]
 
-    lines = said(view.paragraphs)
-    stream.writelines(lines)
-    begun = bool(lines)
-    for table in view.tables_of(form):
-        stream.write("\n" if begun else "")
+def view_lines(view: View, form: str, width: int | None, *, headers: bool = True, colour: bool = False) -> Iterator[str]:
+    """What text of *form* has of *view*, in lines of at most *width* characters."""
+    begun = False
+    for part in view.parts_of(form):
+        if begun:
+            yield ""
         begun = True
-        if lines := said(table.before):
-            stream.writelines([*lines, "\n"])
-        _write(table, stream, wide, headers)
-        stream.writelines(said(table.after))
+        for item in part:
+            if isinstance(item, Paragraph):
+                yield from list(wrapped([item.text], width, item.hanging)) or [""]
+            else:
+                yield from _table_lines(item, width, form == "wide", headers, colour)
 
 
-def _write(table: Table, stream: IO[str], wide: bool, headers: bool) -> None:
+def _table_lines(table: Table, width: int | None, wide: bool, headers: bool, colour: bool) -> Iterator[str]:
     rows = table.rows if wide else [row for at, row in enumerate(table.rows) if at not in table.minor][: table.most]
     cells = [[_cell(column, value) for column, value in zip(table.columns, row, strict=True)] for row in rows]
-    TextTable([column.title for column in table.columns], cells, headers).write(stream)
+    yield from TextTable([column.title for column in table.columns], cells, headers).lines(width, colour=colour)
     hidden = len(table.rows) - table.most if table.most is not None and not wide else 0
     if hidden > 0:
-        stream.write(f"and {count_of(hidden, f'more {table.noun}', f'more {table.plural}')}: -o wide lists all\n")
+        yield f"and {count_of(hidden, f'more {table.noun}', f'more {table.plural}')}: -o wide lists all"
 
 
 def _cell(column: Column, value: object) -> Cell:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ....api.view import Table
 from ....questions.compare import CompareResult
-from ....questions.comparisonview import against_line, agreement_lines, headline, hints, left_out, verdict
+from ....questions.comparisonview import against_line, agreement_lines, headline, hints, left_out, meaning_lines, verdict
 from ..text import shown
 
 
@@ -27,10 +27,9 @@ def _parts(found: CompareResult) -> Iterator[str]:
         if against.causes:
             yield _table(view.table(f"causes-{against.second}"))
         yield _table(view.table(f"correlation-{against.second}"))
-    use = view.table("use")
-    yield "## Use in the end\n\n" + _table(use)
-    yield _bullets(one.text.strip("()") for one in use.after)
-    if document.differences and found.show != 0:
+    yield "## Use in the end\n\n" + _table(view.table("use"))
+    yield _bullets(line.strip("()") for line in meaning_lines(document))
+    if view.table("differences").rows:
         yield "## Decisions that differ\n\n" + _table(view.table("differences"))
     yield from map(_quiet, left_out(document, found.show))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ....api.units import Figure
-from ....api.words import count_of
+from ....api.words import Figure, count_of
 from ....questions.sweep import SweepResult
 from ....simulation.sweep.table import cell
 from ..tables import TextTable

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....api.record import plain
-from ....api.units import short_name
 from ....api.view import step
+from ....api.words import short_name
 from ....simulation.records import reasons_in
 from ....simulation.replay.recording import summary
 from ....simulation.replay.replay import Replay
