@@ -37,7 +37,7 @@ PHRASES = {
     GATES: ("its scheduling gates", "their scheduling gates"),
     NO_ROOM: ("room that is not made", "room that is not made"),
 }
-"""Reason -> what a sentence says after "1 for" and after "2 for"; other reasons stand as they are."""
+"""Reason -> what a sentence says after "1 for" and after "2 for"; other reasons are said as they are."""
 
 
 def comparison_view(title: str, found: ComparisonDocument, show: int | None = None) -> View:
@@ -78,7 +78,7 @@ def _shares(found: ComparisonDocument) -> list[Share]:
 
 
 def label(found: ComparisonDocument, at: int) -> str:
-    """What sentences call a configuration: its release, where that tells all apart; else its name."""
+    """What sentences call a configuration: its release, where all releases differ; else its name."""
     name, releases = found.configurations[at].name, [one.release for one in found.configurations]
     if len(name) > 1:
         return f"the {name}"
@@ -86,9 +86,9 @@ def label(found: ComparisonDocument, at: int) -> str:
 
 
 def side_name(found: ComparisonDocument, at: int) -> str:
-    """A configuration's name, with its release where that tells all apart."""
-    name, told_apart = found.configurations[at].name, label(found, at)
-    return name if len(name) > 1 or name == told_apart else f"{name} ({told_apart})"
+    """A configuration's name, with its release where all releases differ."""
+    name, called = found.configurations[at].name, label(found, at)
+    return name if len(name) > 1 or name == called else f"{name} ({called})"
 
 
 def verdict(found: ComparisonDocument) -> Words:

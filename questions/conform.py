@@ -57,10 +57,8 @@ class ConformResult(Result):
         for name in list(different)[: self.show]:
             lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
-        families = _families(self.reports)
-        return View(
-            title=type(self).__name__, verdict=verdict, facts=facts, tables=[families], text=[[families, *map(Paragraph, lines)]]
-        )  # fmt: skip
+        families, said = _families(self.reports), [Paragraph(line, wraps=False) for line in lines]
+        return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[families], text=[[families, *said]])
 
 
 def _families(reports: Sequence[FamilyReport]) -> Table:

@@ -60,7 +60,7 @@ def comparison_html(found: CompareResult, about: About | None = None) -> str:
 
 
 def comparison_sections(found: CompareResult) -> list[Section]:
-    """All that stands under the verdict."""
+    """All sections under the verdict."""
     document, view = found.document, found.view()
     end = "What each decides" if document.mode == LOCKED else "Use, imbalance and fragmentation in the end"
     return [
@@ -83,7 +83,7 @@ def _map(found: CompareResult) -> ClusterMap:
 
 
 def lead(document: ComparisonDocument) -> Markup:
-    """What stands right under the verdict: the mode, the configurations, and where pods are."""
+    """The lines right under the verdict: the mode, the configurations, and where pods are."""
     pods, cycles = told("pods", number(document.pods)), told("cycles", number(document.cycles))
     mode = MODES[document.mode].format(first=label(document, 0))
     told_mode = soft(pods, " pods, ", cycles, f" cycles, mode {document.mode}. ", named(mode))

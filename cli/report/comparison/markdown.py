@@ -56,5 +56,5 @@ def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> 
 
 
 def _quiet(text: str) -> str:
-    """*text* with what Markdown would take for its own marks as it stands."""
+    """*text* with the characters escaped that are marks in Markdown."""
     return "".join(f"\\{letter}" if letter in "\\`*_|<>[]" else letter for letter in text)
