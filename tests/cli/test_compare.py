@@ -40,18 +40,6 @@ def answered(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-class TestExitStatus:
-    def test_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """0 says that all decide alike."""
-        assert run(["compare", CLUSTER, "--a", "release=1.15", "--b", "release=v1.15.3"]) == 0
-        assert "all decisions are the same" in capsys.readouterr().out
-
-    def test_different(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """1 says that they do not."""
-        assert run(["compare", CLUSTER, *OTHER]) == 1
-        assert "decisions differ" in capsys.readouterr().out
-
-
 class TestNewerLabels:
     def test_zones(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Zones by the old label alone are told of where a framework takes part; with --newer-labels its spreading sees zones."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import attrs
 import pytest
-import yaml
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import API_VERSION
@@ -181,14 +180,6 @@ class TestForms:
             assert faults("compare", written) == []
             assert len(faults("compare", {**written, "more": 1})) == 1
         assert version_of("compare") == written["apiVersion"]
-
-    def test_yaml_is_the_same_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """``-o yaml`` has what ``-o json`` has."""
-        found = []
-        for form in ("json", "yaml"):
-            assert run(["compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.27", "-o", form]) == 1
-            found.append(yaml.safe_load(capsys.readouterr().out))
-        assert found[0] == found[1]
 
     def test_csv_has_a_line_for_each_difference(self, capsys: pytest.CaptureFixture[str]) -> None:
         """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
