@@ -45,6 +45,8 @@ def answer(
             forms[output.form](stream)
         elif output.form == HTML and page is not None:
             write_page(page(), stream)
+        elif forms is not None and output.form in forms:
+            forms[output.form](stream)
         elif output.form in DOCUMENT_FORMS:
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":
