@@ -13,9 +13,34 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ..exceptions import UnknownNameError
-from .frames import make_frame
-from .units import rounded
+from ..exceptions import KubeclassicError, UnknownNameError
+from .words import rounded
+
+LIBRARIES = ("pandas", "polars")
+"""The first that is installed is taken."""
+
+
+def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: str | None = None) -> Any:
+    """A DataFrame with a row for each of *rows* and exactly these *columns*; what a row lacks is missing there.
+
+    *library* is one of :data:`LIBRARIES`; None: the first that is installed. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError` if it is not installed.
+    """
+    made = {column: [row.get(column) for row in rows] for column in columns}
+    found = _library(library)
+    return found.DataFrame(made, strict=False) if found.__name__ == "polars" else found.DataFrame(made, columns=list(columns))
+
+
+def _library(wanted: str | None) -> Any:
+    if wanted is not None and wanted not in LIBRARIES:
+        raise UnknownNameError(f'library: got "{wanted}", wanted {" or ".join(LIBRARIES)}')
+    for name in LIBRARIES if wanted is None else (wanted,):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise KubeclassicError(f"to_frame needs {wanted or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'")
+
 
 MOST_ROWS = 50
 """The rows of a table that a notebook shows; the others are counted."""
@@ -147,9 +172,12 @@ class Table:
 
     def records(self, form: str = "data") -> list[dict[str, Any]]:
         """The rows as data: the name of a column -> its value."""
-        found = self.of_form(form)
-        names = [column.csv or column.name if form == "csv" else column.name for column in found.columns]
+        found, names = self.of_form(form), self.names(form)
         return [dict(zip(names, map(_as_data, row), strict=True)) for row in found.rows]
+
+    def names(self, form: str = "data") -> list[str]:
+        """The names of the columns as data."""
+        return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
 
 
 def _as_data(value: Any) -> Any:
@@ -187,8 +215,12 @@ class Number:
     """Names and places with dots between; empty where it has none (``cli/report/page/markup.py`` has more)."""
     resource: str = ""
     """Of which it is an amount."""
+    text: str = ""
+    """How it is written, where that is not in full."""
 
     def __str__(self) -> str:
+        if self.text:
+            return self.text
         return str(rounded(self.resource, int(self.value))) if self.resource else f"{self.value:,}"
 
 
@@ -308,9 +340,9 @@ class View:
         found = [table.of_form(form) for table in self.tables if form in table.forms]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
 
-    def csv(self) -> list[dict[str, Any]]:
-        """The rows of the table that CSV has."""
-        return next(table for table in self.tables if "csv" in table.forms).records("csv")
+    def csv(self) -> Table:
+        """The table that CSV has."""
+        return self.tables_of("csv")[0]
 
     def frame(self, name: str | None = None, library: str | None = None) -> Any:
         """A table as a DataFrame: by default the first.

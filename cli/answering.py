@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from .report.page.about import About
     from .report.page.markup import Text
 
+Writer = Callable[[IO[str]], object]
 PROGRAM = "kubeclassic"
 DOCUMENT_FORMS = ("json", "yaml")
 
 
 def answer(
-    result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True,
-    forms: Mapping[str, Callable[[IO[str]], None]] | None = None,
-) -> int:  # fmt: skip
+    result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True, forms: Mapping[str, Writer] | None = None
+) -> int:
     """Write *result* in the form that *output* asks for, and its page, which *page* makes, where that is asked for; the exit status.
 
-    *unread*: whether text says at its end what does not count; *forms*: how forms are written that are the command's own.
+    *unread*: whether text says at its end what does not count; *forms*: what writes the forms that this command alone has.
     """
     with writing(output.file) as stream:
         if forms is not None and output.form in forms:
@@ -48,7 +48,8 @@ def answer(
         elif output.form in DOCUMENT_FORMS:
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":
-            write_csv(result.view().csv(), stream, headers=output.headers)
+            table = result.view().csv()
+            write_csv(table.records("csv"), stream, headers=output.headers, first=table.names("csv"))
         else:
             write_view(result.view(), stream, wide=output.wide, headers=output.headers)
             if unread:
@@ -102,11 +103,11 @@ def about(
     those of the scenario; *unread*: what does not count, where there is no scenario; *arguments*: the words after the program's name,
     by default those of this process.
     """
-    from .report.page.about import About, Input, made_at  # the parts of pages, which few runs make
+    from .report.page.about import About, SourceFile, made_at  # the parts of pages, which few runs make
 
     told = in_groups(scenario.warnings) if scenario is not None else []
     return About(
-        inputs=tuple(Input(str(path)) for path in dict.fromkeys(paths)),
+        inputs=tuple(SourceFile(str(path)) for path in dict.fromkeys(paths)),
         counts="" if scenario is None else counts(scenario),
         unread=tuple(unread) if scenario is None else tuple(unread_sentences(scenario.warnings)),
         warnings=tuple(dict.fromkeys([*told, *warnings])),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
 import click
 
+from .console.output import STANDARD
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
-from .declaring.outputs import takes_report
+from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import takes_cluster
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .engines.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
+FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 
 CHOICE = (
     click.option("--node", "names", multiple=True, metavar="NAME", help="A node, where a file has the same name."),
@@ -51,18 +54,11 @@ def _with(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
 @_with(FLAGS)
 @scheduler_options
 @cluster_options
-@click.option(
-    "-o",
-    "form",
-    type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]),
-    default="table",
-    show_default=True,
-    help="wide: evictions in order too; csv: one line a node; html: a page.",
-)
-@click.option("--output", metavar="FILE", help="Write the records there, whole or not at all, instead of to standard output.")
-@takes_report
-@click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
-def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **values: Any) -> None:
+@output_options(
+    FORMS, "wide: evictions in order too; csv: one line a node; html: a page.", verbose="Say what runs, on standard error.",
+    what="the records", headers=False,
+)  # fmt: skip
+def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **values: Any) -> None:
     """Say whether NODES can go: every pod on them is evicted, and placed elsewhere as its controller makes it again.
 
     An argument is a path if there is a file or folder of that name, else a node. Nodes are named, or chosen by --zone and -l, or looked for
@@ -84,7 +80,40 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **value
     kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets --report drain.html
     kubeclassic drain cluster/ --auto --keep 3 --ignore-daemonsets --delete-emptydir-data -o json
     """
-    from .running.questions.drain import DrainOutput, run
+    sys.exit(_run(paths, setup, cluster, output, **values))
 
-    output = DrainOutput(**{name: values.pop(name) for name in ("form", "output", "report", "verbose")})
-    sys.exit(run(paths, setup, cluster, output, **values))
+
+def _run(
+    given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, names: Sequence[str], pod_selector: str | None,
+    **values: Any,
+) -> int:  # fmt: skip
+    from ..questions.drain import ask, summary_lines
+    from ..simulation.drain.question import DrainQuestion, matcher
+    from ..simulation.drain.rules import DrainFlags
+    from .answering import about_input, answer
+    from .console.output import note
+    from .notices import tell_unread
+    from .opening import Console, opened
+    from .report.prose import wrapped
+    from .report.questions.drainpage import drain_html
+    from .report.tables import width_of
+
+    paths, nodes = _paths_and_nodes(given)
+    is_on = {field.name: values.pop(field.name) for field in attrs.fields(DrainFlags) if field.name in values}
+    flags = DrainFlags(pod_selector=matcher("--pod-selector", pod_selector), **is_on)
+    question = DrainQuestion(nodes=(*nodes, *names), mark="--", **values)
+    read = opened(paths, cluster, setup)
+    found = ask(read, question, flags, Console(output.verbose), occupancy=output.makes_page)
+    status = answer(found, output, lambda: drain_html(found, about_input(read, [*paths, *cluster.pods])), unread=False)
+    note("\n".join(wrapped(summary_lines(found.plan.answer), width_of(sys.stderr), "  ")))
+    tell_unread(read.scenario.warnings)
+    return status
+
+
+def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """What is there, and what must be the name of a node."""
+    paths = tuple(path for path in given if str(path) == STANDARD or path.exists())
+    if not paths:
+        missing = f"{given[0]}: got neither a path that is there nor, without any, a cluster with a node of that name. " if given else ""
+        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE.")
+    return paths, tuple(str(path) for path in given if path not in paths)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import signal
 import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from ..choices import DELAYS as DEFAULT_DELAYS
@@ -16,7 +22,17 @@ from .declaring.paramtypes import FileName, Whole
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
+    from ..questions.replay import ReplayInput, ReplayResult
+    from ..simulation.replay.history import ReplayHistory
+    from ..simulation.replay.inputs.inputs import Inputs
+    from ..simulation.replay.recording import Recording
+    from ..simulation.replay.settings import Places
     from .engines.setup import Setup
+    from .report.page.about import About
+
+INTERRUPTED = 130
+NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "report", "until", "verbose", "strict"}
+"""Parameters that may differ between a checkpoint and what resumes from it."""
 
 
 def seconds(value: Any) -> float:
@@ -103,12 +119,116 @@ def replay(
         raise click.UsageError(f"--{'checkpoint' if more['checkpoint'] else 'resume'}: wanted {wanted}")
     if report is not None and more["resume"]:
         raise click.UsageError("--report cannot be combined with --resume: the page is about the whole replay")
+    if plot is not None and series is None and more["checkpoint"]:
+        raise click.UsageError("--plot with --checkpoint needs --series FILE: a replay that goes on draws all of it")
+    if plot is not None and series is not None and series.suffix == ".parquet":
+        raise click.UsageError("--plot: got --series with a name that ends in .parquet, wanted a CSV file")
     from ..simulation.replay.settings import Places
-    from .running.replay import run
-    from .running.replayplot import plotted
 
     places = Places(
-        events=output, series=series, series_every=series_every, checkpoint=more["checkpoint"],
-        checkpoint_every=more["checkpoint_every"], report=None if report is None else Path(report),
+        events=output, series=series, series_every=series_every, keeps_series=plot is not None and series is None,
+        checkpoint=more["checkpoint"], checkpoint_every=more["checkpoint_every"], report=None if report is None else Path(report),
+        resume=more["resume"], made_with=_made_with(),
     )  # fmt: skip
-    sys.exit(plotted(plot, places, lambda found: run(paths, setup, no_defaults, found, more)))
+    sys.exit(_run(paths, setup, no_defaults, places, plot, more))
+
+
+def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, plot: Path | None, more: Mapping[str, Any]) -> int:
+    from ..questions.replay import ReplayOptions, ask
+    from ..simulation.input import SILENT
+    from ..simulation.replay.guard import guarded
+    from ..simulation.replay.settings import Delays
+    from .answering import write_report
+    from .console.output import note
+    from .notices import tell_unread
+    from .opening import Console
+    from .report.plots import plotfiles, series
+    from .report.questions.replaypage import replay_html
+    from .report.tables import width_of
+    from .report.viewtext import view_lines
+
+    if plot is not None:
+        plotfiles.check_place(plot)
+    breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
+    delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
+    options = ReplayOptions(delays=delays, recreate=more["recreate"], until=more["until"])
+    with guarded(places, paths):
+        given = _opened(paths, setup, no_defaults, places, more)
+        found = ask(given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible)
+    if (history := found.history) is not None:
+        write_report(str(places.report), lambda: replay_html(found, history, _about(found, history, given.inputs, paths, setup)))
+    note("\n".join(view_lines(found.view(), "table", width_of(sys.stderr))))
+    tell_unread(given.inputs.warnings)
+    if not found.is_over:
+        note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
+    if plot is not None:
+        series.draw_series(series.read_series(places.series) if places.series else series.columns_of(found.series), plot)
+    return INTERRUPTED if not found.is_over else 0 if found.ok else 1
+
+
+def _opened(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: Mapping[str, Any]) -> ReplayInput:
+    from ..framework.releases import is_auto
+    from ..questions.replay import ReplayInput
+    from ..simulation.replay.inputs.traces import Reading
+    from .notices import tell_notices
+    from .opening import reading, settled_for
+
+    provisional = setup.with_(release=None) if is_auto(setup.release) else setup
+    times = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
+    with reading(paths):
+        given = ReplayInput.read(
+            paths, provisional.spec, lambda nodes: settled_for(setup, nodes).spec, release=setup.release, strict=more["strict"],
+            reading=times, compress=more["compress_time"], defaults=not no_defaults, digest=places.checkpoint is not None,
+            keeps_manifests=setup.may_call_extenders, cron_jobs=more["cron_jobs"], strict_fields=more["strict"],
+        )  # fmt: skip
+    tell_notices(given.inputs.warnings, more["verbose"])
+    return given
+
+
+def _about(found: ReplayResult, history: ReplayHistory, inputs: Inputs, paths: tuple[Path, ...], setup: Setup) -> About:
+    from ..api.reading.notices import in_groups, unread_sentences
+    from ..api.words import count_of, duration
+    from .answering import about
+
+    counts = f"{count_of(len(history.nodes), 'node')}, {count_of(len(history.lives), 'pod')}, {duration(found.time)} of virtual time"
+    warnings, unread = in_groups(inputs.warnings), list(unread_sentences(inputs.warnings))
+    origin = about(None, paths, releases=[found.release], rules=setup.in_words(), warnings=warnings, unread=unread)
+    return attrs.evolve(origin, counts=counts)
+
+
+def _made_with() -> dict[str, str]:
+    """All that the results depend on besides the inputs, by the option's name."""
+    context = click.get_current_context()
+    options = (param for param in context.command.params if param.name not in NOT_COMPARED)
+    return {param.opts[0]: _told(context.params.get(param.name or "")) for param in options}
+
+
+def _told(value: Any) -> str:
+    """An option's value; for a file, a hash of its content too."""
+    if not isinstance(value, Path) or not value.is_file():
+        return str(value)
+    return f"{value} (sha256 {hashlib.sha256(value.read_bytes()).hexdigest()[:16]})"
+
+
+@contextmanager
+def _interruptible(recording: Recording) -> Iterator[None]:
+    """The first Ctrl-C stops after the current step, a second one at once."""
+    from ..api.words import duration
+    from .console.output import note
+
+    if recording.replay.steps:
+        note(f"resumed at {duration(recording.replay.now)}, after {recording.replay.steps} steps")
+
+    def stop(number: int, frame: object) -> None:
+        if recording.stopped:
+            raise KeyboardInterrupt
+        recording.stopped = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

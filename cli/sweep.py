@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,64 @@ def sweep(file: Path, **asked: Any) -> None:
     kubeclassic sweep sweep.yaml --plot runs.svg
     kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
     """
-    from .running.sweep import SweepOptions, run
+    sys.exit(_run(file, **asked))
 
-    sys.exit(run(file, SweepOptions(**asked)))
+
+def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Sequence[str], jobs: int | None, **options: Any) -> int:
+    from ..api.record import as_document
+    from ..questions.sweep import sweep as run_sweep
+    from .answering import about, answer
+    from .console.output import note, warn
+    from .console.progress import working
+    from .declaring.outputs import Output
+    from .report.documents import write_rows
+    from .report.plots.plotfiles import check_place
+    from .report.plots.runs import draw_runs
+    from .report.questions.sweeppage import sweep_html
+
+    if plot is not None:
+        check_place(plot)
+    with working("sweeping", unit="runs") as work:
+        found = run_sweep(file, jobs=jobs or _cores(), **options, **_rules(rules), on_progress=work.at)
+    if plot is not None:
+        draw_runs(found, plot)
+
+    def page() -> str:
+        releases = [row["release"] for row in found.rows if row.get("release")]
+        warnings, unread = [*found.notes, *map(str, found.warnings)], [group.text for group in found.warnings if group.is_unread]
+        return sweep_html(found, about(None, [file], releases=releases, rules=rules, warnings=warnings, unread=unread))
+
+    forms = {"json": lambda stream: write_rows(as_document(found.document), stream)}
+    status = answer(found, Output(form=form, report=report), page, unread=False, forms=forms)
+    for line in found.notes:
+        warn(line)
+    note(found.summary)
+    for group in found.warnings:
+        note(f"{group.text}." if group.is_unread else f"warning: {group}")
+    return status
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _rules(places: Iterable[str]) -> dict[str, Any]:
+    """The catalogue and the plugins at *places*."""
+    from ..algorithmprovider.catalogue import CATALOGUE
+    from ..framework.userrules import catalogue_of, plugins_of
+
+    older = [place for place in places if _is_catalogue(place)]
+    newer = [place for place in places if place not in older]
+    return {"catalogue": catalogue_of(older) if older else CATALOGUE, "plugins": plugins_of(newer)}
+
+
+def _is_catalogue(place: str) -> bool:
+    from ..exceptions import UnknownNameError
+    from ..framework.userrules import catalogue_of
+
+    try:
+        catalogue_of([place])
+    except UnknownNameError:
+        return False
+    return True

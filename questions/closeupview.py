@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ..api.record import astuple
-from ..api.units import amount, rounded, short_name
 from ..api.view import MEANINGS, TEXT, Amount, Column, Paragraph, Table, step
-from ..api.words import count_of, listed
+from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.devices.accounts import DeviceAccount
 from ..simulation.explain.choice import Lead
 from ..simulation.explain.closeup import CloseUp, RuleVerdict

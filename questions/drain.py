@@ -1,30 +1,49 @@
-"""``kubeclassic.drain``: which nodes can go?"""
+"""Which nodes can go?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import count
 from types import NoneType
+from typing import Any
 
 import attrs
 
+from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
-from ..api.record import plain
-from ..api.view import Share, View, table_of
+from ..api.view import MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
+from ..api.words import count_doing, count_of
 from ..exceptions import check_type
-from ..simulation.drain.plan import DrainDocument, DrainMove, DrainPlan
+from ..simulation.drain.auto import ORDERS
+from ..simulation.drain.plan import DrainDocument, DrainEviction, DrainMove, DrainPlan
 from ..simulation.drain.question import DrainQuestion, matcher
 from ..simulation.drain.rules import DrainFlags
+from ..simulation.drain.standing import NodeOccupancy, before_and_after
 from ..simulation.drain.steadystate import engines_like, settle
-from ..simulation.input import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
+from ..simulation.gcpause import settled as without_collection
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from .result import Result
 
+MOST_REASONS = 10
+"""Of those against nodes that short text lists."""
+GOOD, NEAR, BAD = (MEANINGS[name] for name in ("good", "near", "bad"))
+MOVES, GONE, PREEMPTED = "moves", "gone for good", "preempted, moves"
+OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, GONE: BAD}
 
-@attrs.frozen(eq=False, repr=False)
+
+@attrs.frozen(eq=False, repr=False, slots=False)
 class DrainResult(Result):
     """Which nodes can go together, which cannot and why, and who moves where."""
 
     plan: DrainPlan
+    cluster: tuple[Node, ...]
+    """The nodes, in the order in which they were given."""
     warnings: tuple[NoticeGroup, ...] = ()
+    occupancy: tuple[NodeOccupancy, NodeOccupancy] | None = None
+    """What nodes have, and which pods are on them, before and after; None unless it was asked for."""
 
     @property
     def ok(self) -> bool:
@@ -40,6 +59,11 @@ class DrainResult(Result):
     def cannot(self) -> dict[str, str]:
         """Node that cannot go -> why."""
         return dict(self.plan.answer.cannot)
+
+    @cached_property
+    def reasons(self) -> Counter[str]:
+        """The reasons against nodes, without names and numbers -> how many nodes have to stay for it."""
+        return Counter(without_names(why) for why in self.plan.answer.cannot.values())
 
     @property
     def moves(self) -> tuple[DrainMove, ...]:
@@ -58,22 +82,37 @@ class DrainResult(Result):
 
     def view(self) -> View:
         answer = self.plan.answer
-        nodes = [{"node": name, "can": name in answer.can, "why": answer.cannot.get(name)} for name in self.plan.asked]
-        moved = "1 pod moves" if len(self.moves) == 1 else f"{len(self.moves):,} pods move"
         return View(
             title=type(self).__name__,
-            verdict=f"{len(self.can):,} of {len(self.plan.asked):,} nodes can go together; {moved}.",
+            verdict=_verdict(answer),
             facts={
                 "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
-            tables=[
-                table_of("nodes", nodes, ("node", "can", "why")),
-                table_of("evictions", plain(answer.evictions), ("round", "pod", "node", "by", "replacement", "to")),
-            ],
+            tables=[_nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
         )  # fmt: skip
 
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def ask(given: Input, question: DrainQuestion, flags: DrainFlags, observer: Observer = SILENT, *, occupancy: bool = False) -> DrainResult:
+    """Empty the nodes, on schedulers that know the cluster; *occupancy*: say what nodes have before and after.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    """
+    question = question.checked(given.scenario.nodes)
+    observer.ready(given)
+    total = given.scenario.node_count * len(ORDERS) if question.auto else len(question.nodes)
+    with without_collection():
+        with observer.telling("scheduling"):
+            make_engine = engines_like(given.engine, given.spec, given.scenario)
+            steady = settle(given.scenario, make_engine, given.spec.scheduler_names, given.order)
+        with observer.counting(total, "emptying", "nodes") as progress:
+            number = count(1)
+            plan = question.answer(steady, flags, lambda node: progress(next(number), node))
+    return DrainResult(plan, tuple(steady.nodes), given.warnings, before_and_after(steady, plan) if occupancy else None)
 
 
 def drain(
@@ -110,20 +149,14 @@ def drain(
     ['a']
     """
     check_type("keep", keep, int, "a whole number")
-    for name, given in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
-        check_type(name, given, (str, NoneType), "a text")
-    spec = spec_of(scheduler, cluster)
+    for name, text in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
+        check_type(name, text, (str, NoneType), "a text")
     flags = DrainFlags(
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
     )  # fmt: skip
     question = DrainQuestion(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
-    scenario = scenario_of(cluster, pods, scheduler_names=spec.scheduler_names, defaults=defaults, priorities=spec.keeps_priorities)
-    question = question.checked(scenario.nodes)
-    engine = spec.engine(scenario.config_maps)
-    make_engine = engines_like(engine, spec, scenario)
-    steady = settle(scenario, make_engine, spec.scheduler_names, check_order(order))
-    return DrainResult(question.answer(steady, flags), warnings_of(scenario, scheduler, engine))
+    return ask(input_of(cluster, scheduler, pods, order=order, defaults=defaults), question, flags)
 
 
 def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
@@ -131,3 +164,132 @@ def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
     for name in names:
         check_type("nodes", name, str, "the name of a node")
     return names
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(answer: DrainDocument) -> Words:
+    """How many nodes can go, and what it takes, in one sentence."""
+    summary = answer.summary
+    can, asked = Number(summary.can, "summary.can"), Number(summary.asked, "summary.asked")
+    if summary.asked == 1:
+        node = next(iter([*answer.can, *answer.cannot]))
+        return Words(Name(node), " can go" if summary.can else " cannot go", _takes(answer), ".")
+    if summary.can == summary.asked:
+        return Words("Both" if summary.asked == 2 else Words("All ", asked), " nodes can go together", _takes(answer), ".")
+    only = "" if answer.bound is not None else "Only " if summary.can else ""
+    together = " together" if summary.can > 1 else ""
+    return Words(only, can if summary.can else "None", " of ", asked, " nodes can go", together, _takes(answer), ".")
+
+
+def _takes(answer: DrainDocument) -> Words:
+    """What has to happen for it."""
+    summary = answer.summary
+    if not (summary.can and summary.evictions):
+        return Words("; no pod has to move" if summary.can else "")
+    pods = Words(Number(summary.moved, "summary.moved"), " pod moves" if summary.moved == 1 else " pods move")
+    rounds = Words(Number(summary.rounds, "summary.rounds"), " round" if summary.rounds == 1 else " rounds")
+    return Words(": ", pods, " in ", rounds)
+
+
+def summary_lines(answer: DrainDocument) -> Iterator[str]:
+    """The answer, what it takes, and of a search how far it is from the best."""
+    summary, bound = answer.summary, answer.bound
+    yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
+    gone = sum(one.replacement is None for one in answer.evictions)
+    told = [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"] if answer.evictions else []
+    told += [f"{count_of(gone, 'pod')} gone for good"] if gone else []
+    told += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
+    if told:
+        yield ", ".join(told)
+    if bound is not None:
+        names = bound.resources
+        why = f" for {' and '.join(names)}" + (" requests" if len(names) == 1 else " requests together") if names else ""
+        kept = f": {count_of(bound.must_stay, 'node')} must stay{why}" if bound.must_stay else ""
+        yield f"at most {bound.at_most:,} could go{kept}"
+    if summary.placed_before or summary.waiting:
+        waiting = f", {summary.waiting:,} found no node" if summary.waiting else ""
+        yield f"before the drain: {count_of(summary.placed_before, 'waiting pod')} placed{waiting}"
+
+
+def without_names(why: str) -> str:
+    """The reason without names and numbers, so that equal ones can be counted.
+
+    >>> without_names("a/b finds no other node: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.")
+    'a pod finds no other node: Insufficient cpu, node(s) were unschedulable'
+    """
+    _, found, after = why.partition(" finds no other node: ")
+    if found:
+        reasons = after.partition(" nodes are available: ")[2].partition(" preemption: ")[0] or after
+        return f"a pod finds no other node: {', '.join(sorted(set(re.findall(r'[0-9]+ ([^,]+?)(?=, [0-9]+ |[.]*$)', reasons))))}"
+    return why.partition(": ")[0]
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _nodes(found: DrainResult) -> Table:
+    """A row a node: those that can go in the order in which they are emptied, then the others, which short text of a search leaves out."""
+    columns = (
+        Column("node", "name"), Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
+        Column("can", forms=("data",)), Column("can", forms=("csv",)), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
+        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=("page",)),
+        Column("why", forms=("data", "csv")),
+    )  # fmt: skip
+    answer, evicted = found.plan.answer, found.plan.evictions_by_node()
+    staying = Counter(one.node for one in answer.staying)
+    rows: list[list[Any]] = [[name, "yes", True, "true", evicted[name], staying[name], None, None, None] for name in answer.can]
+    rows += [[name, "no", False, "false", None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
+    details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
+    minor = () if answer.bound is None else range(len(answer.can), len(rows))
+    return Table("nodes", columns, rows, noun="node", details=details, minor=minor)
+
+
+def _reasons(found: DrainResult) -> Table:
+    """Of a search: why the other nodes stay, the most frequent reason first."""
+    rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
+    if rest := found.reasons.total() - sum(often for often, _ in rows):
+        rows.append([rest, "other reasons (-o wide)"])
+    shows = rows and found.plan.answer.bound is not None
+    return Table("reasons", (Column("nodes that stay", "count"), Column("why")), rows, forms=("table",) if shows else ())
+
+
+def _evictions(answer: DrainDocument) -> Table:
+    """In the order in which pods leave."""
+    by_others = ("page",) if any(one.by for one in answer.evictions) else ()
+    columns = (
+        Column("round", "count", forms=(*TEXT, "data")), Column("pod", "name"), Column("node", forms=("data",)),
+        Column("by", forms=("data",)), Column("replacement", forms=("data",)), Column("from", "name", filter=True, forms=(*TEXT, "page")),
+        Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=("page",)),
+        Column("round", "count", forms=("page",)), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=("page",)),
+        Column("preempted by", "name", forms=by_others),
+    )  # fmt: skip
+    rows = [_eviction(one) for one in answer.evictions]
+    text = () if not rows else TEXT if answer.bound is None else ("wide",)
+    forms = (*text, "page", "data")
+    return Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
+
+
+def _eviction(one: DrainEviction) -> list[Any]:
+    new = one.replacement
+    why = f"preempted by {one.by}" if one.by else GONE if new is None else None
+    outcome = GONE if new is None else PREEMPTED if one.by else MOVES
+    renamed = new if new != one.pod else None
+    return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by]
+
+
+def _staying(answer: DrainDocument) -> Table:
+    """Pods that stay on nodes that go."""
+    columns = (
+        Column("pod that stays", "name", forms=("wide",)), Column("pod", "name", forms=("page",)), Column("node", "name", filter=True),
+        Column("why", filter=True),
+    )  # fmt: skip
+    rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
+    return Table("staying", columns, rows, noun="pod", forms=("wide", "page") if rows else ())
+
+
+def _budgets(answer: DrainDocument) -> Table:
+    columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("left at least", "count"))
+    rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
+    return Table("budgets", columns, rows, noun="budget", forms=(*TEXT, "page") if rows else ())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..api.units import short_name
 from ..api.view import MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
-from ..api.words import count_of, listed
+from ..api.words import count_of, listed, short_name
 from ..simulation.explain.choice import HostChoice
 from ..simulation.explain.closeup import CloseUp
 from ..simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome

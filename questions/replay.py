@@ -1,33 +1,90 @@
-"""``kubeclassic.replay``: what would have happened over time?"""
+"""What would have happened over time?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import attrs
 
-from ..api.reading.notices import NoticeGroup, grouped
-from ..api.view import LineChart, View, table_of
+from ..api.objects import KubeObject, Node
+from ..api.reading.notices import NoticeGroup, grouped, refuse_unread
+from ..api.view import MEANINGS, TEXT, Column, LineChart, Number, Paragraph, Table, View, Words, table_of
+from ..api.words import count_doing, count_of, duration
+from ..core.engine import Engine
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
+from ..framework.releases import AUTO
+from ..framework.schedulerspec import SchedulerSpec
 from ..simulation.gcpause import settled
-from ..simulation.input import GivenCluster, GivenScheduler, objects_of, options_given, paths_among, spec_of
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Observer, objects_of, options_given, paths_among, spec_of
+from ..simulation.records import reasons_in
 from ..simulation.releasenotes import input_notices
-from ..simulation.replay.inputs.inputs import InputOptions, read_inputs
+from ..simulation.replay.checkpoint import Header
+from ..simulation.replay.history import ReplayHistory
+from ..simulation.replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..simulation.replay.inputs.times import DURATION, parse_duration
 from ..simulation.replay.inputs.traces import Reading
-from ..simulation.replay.journal import EventData, ReplaySummary
-from ..simulation.replay.recording import summary
+from ..simulation.replay.journal import EventData, ReplaySummary, Sink
+from ..simulation.replay.recording import Recording, found, printed, summary
 from ..simulation.replay.replay import Replay
-from ..simulation.replay.series import Series, columns
-from ..simulation.replay.settings import Delays
+from ..simulation.replay.series import columns
+from ..simulation.replay.settings import Delays, Places
 from .result import Result, Row
 
 Duration = float | str
 """Seconds, or a text such as ``"90s"`` or ``"1.5h"``."""
-
-
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 """Columns of the series that a notebook draws, and what they are."""
+PROGRESS_STEPS = 200
+NOWHERE = Places()
+GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
+OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "held back": NEAR}
+TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
+"""Fields of events that have a place in the table."""
+
+
+@attrs.frozen(kw_only=True)
+class ReplayInput:
+    """What a replay starts from, and a new scheduler for it."""
+
+    inputs: Inputs
+    """Their warnings also say what the release does not read."""
+    spec: SchedulerSpec
+    engine: Engine
+
+    @classmethod
+    def read(
+        cls, paths: Sequence[str | os.PathLike[str]], spec: SchedulerSpec,
+        settle: Callable[[Sequence[Node]], SchedulerSpec] | None = None, *, release: str | None, strict: bool = False,
+        objects: Iterable[KubeObject] = (), **choices: Any,
+    ) -> ReplayInput:  # fmt: skip
+        """What *paths* and *objects* are, and the scheduler that *spec* makes, or the one that *settle* finds for the nodes.
+
+        *release*: as it was asked for, None for the default; *choices*: of :class:`~.InputOptions`. Raises
+        :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and for what does not count if *strict*.
+        """
+        names, extends = spec.scheduler_names, choices.pop("keeps_manifests", False) or spec.may_call_extenders
+        choice = InputOptions(scheduler_names=names, priorities=spec.keeps_priorities, keeps_manifests=extends, **choices)
+        inputs = read_inputs(paths, choice, objects=objects)
+        spec = spec if settle is None else settle(inputs.nodes)
+        engine = spec.engine(inputs.config_maps)
+        noted = attrs.evolve(inputs, warnings=input_notices(inputs, engine.algorithm, release))
+        if strict:
+            refuse_unread(noted.warnings)
+        return cls(inputs=noted, spec=spec, engine=engine)
+
+
+@attrs.frozen(kw_only=True)
+class ReplayOptions:
+    """How long things take, and when it ends."""
+
+    delays: Delays = attrs.field(factory=Delays)
+    recreate: bool = True
+    """Whether evicted pods of a controller are replaced."""
+    until: float | None = None
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -42,6 +99,16 @@ class ReplayResult(Result):
     series: tuple[Row, ...] = ()
     """The cluster over time, if it was asked for."""
     warnings: tuple[NoticeGroup, ...] = ()
+    time: float = 0.0
+    """The virtual seconds that passed."""
+    nodes: int = 0
+    """How many nodes there are at the end."""
+    resources: tuple[str, ...] = ()
+    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    is_over: bool = True
+    """Whether it came to its end: else it was interrupted."""
+    history: ReplayHistory | None = None
+    """What pages have besides."""
 
     @property
     def ok(self) -> bool:
@@ -53,16 +120,17 @@ class ReplayResult(Result):
         return self.summary
 
     def view(self) -> View:
-        found = self.summary
-        waiting = "1 still waits" if found.still_waiting == 1 else f"{found.still_waiting:,} still wait"
-        verdict = f"{found.scheduled:,} pods got a node; {waiting} in the end."
+        paragraphs, waits, use = list(_paragraphs(self)), _waits(self.summary), _mean_use(self.summary)
+        events, series = table_of("events", self.events, ("time", "event")), table_of("series", self.series, ("time",))
         return View(
             title=type(self).__name__,
-            verdict=f"All {found.scheduled:,} pods got a node in the end." if self.ok else verdict,
+            verdict=_verdict(self),
             facts={
-                "release": self.release, "scheduled": found.scheduled, "still waiting": found.still_waiting, "events": len(self.events),
+                "release": self.release, "scheduled": self.summary.scheduled, "still waiting": self.summary.still_waiting,
+                "events": len(self.events),
             },
-            tables=[table_of("events", self.events, ("time", "event")), table_of("series", self.series, ("time",))],
+            tables=[events, series, waits, use, *([] if self.history is None else _lists(self.history))],
+            text=[[*paragraphs, waits, use]],
             lines=self._lines(),
         )  # fmt: skip
 
@@ -71,6 +139,40 @@ class ReplayResult(Result):
         values = {LINES[name]: [row[name] for row in self.series] for name in names}
         return LineChart("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
 
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def ask(
+    given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT, *, places: Places = NOWHERE, sink: Sink = printed,
+    running: Callable[[Recording], AbstractContextManager[None]] = lambda recording: nullcontext(),
+) -> ReplayResult:  # fmt: skip
+    """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can stop it.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a checkpoint that does not fit.
+    """
+    inputs, spec = given.inputs, given.spec
+    made = Replay(inputs, given.engine, options.delays, spec.seed, next(iter(spec.scheduler_names)), options.recreate, options.until)
+    history = None if places.report is None else ReplayHistory()
+    recording = Recording(made, places, Header(inputs=inputs.digest, options=places.made_with), watcher=history, sink=sink)
+    checkpoint = found(places) if places.resume else None
+    recording.begin(checkpoint)
+    if checkpoint is not None:
+        recording.replay.go_on(options.until)
+    replay, total = recording.replay, len(inputs.events) + len(inputs.operations)
+    with running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
+        for steps in recording.run():
+            if steps % PROGRESS_STEPS == 0:
+                progress(replay.position + replay.workload.position, duration(replay.now))
+        recording.end()
+    if history is not None:
+        history.end(replay)
+    names = columns(inputs.resources)
+    rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
+    return ReplayResult(
+        given.engine.release.version, summary(replay), (), rows, grouped(inputs.warnings), replay.now, replay.cluster.ledger.nodes,
+        inputs.resources, inputs.passed_over, replay.is_over, history,
+    )  # fmt: skip
 
 
 def replay(
@@ -98,29 +200,29 @@ def replay(
 
     Times are seconds or texts such as ``"90s"``. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    spec = spec_of(scheduler)
-    names = spec.scheduler_names
-    reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
     if not compress_time > 0:
         raise wrong_type("compress_time", compress_time, "a number above 0")
-    choice = InputOptions(
-        reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names, priorities=spec.keeps_priorities,
-        keeps_manifests=spec.may_call_extenders, cron_jobs=cron_jobs,
+
+    def settle(nodes: Sequence[Node]) -> SchedulerSpec:
+        return spec_of(scheduler, nodes)
+
+    given = ReplayInput.read(
+        paths_among("inputs", inputs), spec_of(None if scheduler == AUTO else scheduler), settle if scheduler == AUTO else None,
+        release=options_given(scheduler).release, objects=objects_of("inputs", inputs, defaults=defaults), compress=compress_time,
+        reading=Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time)), defaults=defaults,
+        cron_jobs=cron_jobs, digest=False,
     )  # fmt: skip
-    read = read_inputs(paths_among("inputs", inputs), choice, objects=objects_of("inputs", inputs, defaults=defaults))
-    engine = spec.engine(read.config_maps)
-    read = attrs.evolve(read, warnings=input_notices(read, engine.algorithm, options_given(scheduler).release))
-    made = Replay(read, engine, _delays(delays or {}), spec.seed, next(iter(names)), recreate, _seconds("until", until))
-    events, rows = list[EventData](), list[Row]()
-    made.cluster.journal.sink = events.append if on_event is None else on_event
-    every = _seconds("series_every", series_every)
-    if every is not None:
-        wanted = columns(read.resources)
-        made.at_instant = Series(lambda row: rows.append(dict(zip(wanted, row, strict=True))), every).at_instant
-    with settled():
-        for _ in made.run():
-            pass
-    return ReplayResult(spec.version, summary(made), tuple(events), tuple(rows), grouped(read.warnings))
+    options = ReplayOptions(delays=_delays(delays or {}), recreate=recreate, until=_seconds("until", until))
+    every, events = _seconds("series_every", series_every), list[EventData]()
+    keep = events.append if on_event is None else on_event
+
+    def sink(event: EventData) -> None:
+        if event["event"] != "Summary":
+            keep(event)
+
+    places = Places(series_every=every or 0.0, keeps_series=every is not None)
+    answered = ask(given, options, places=places, sink=sink)
+    return attrs.evolve(answered, events=tuple(events))
 
 
 def _seconds(name: str, given: object) -> float | None:
@@ -136,3 +238,104 @@ def _delays(given: Mapping[str, Duration]) -> Delays:
         if name not in known:
             raise UnknownNameError(f'delays: got "{name}", wanted {", ".join(known)}{did_you_mean(name, known)}')
     return Delays(**{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()})
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: ReplayResult) -> Words:
+    """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record below ``summary``."""
+    came, waiting, never = found.summary.arrived, found.summary.still_waiting, found.summary.never_scheduled
+    start, pods = "" if found.is_over else "Interrupted: ", Number(came, "summary.arrived")
+    if not came:
+        return Words(start, "No pod came.")
+    pieces = list[Words]()
+    if waiting:
+        wait = " pods still waits for a node" if waiting == 1 else " pods still wait for a node"
+        pieces.append(Words(Number(waiting, "summary.stillWaiting"), " of ", pods, wait))
+    if never:
+        left = Number(never, "summary.neverScheduled")
+        without = Words(left, " of ", pods, " pods left without ever having a node")
+        pieces.append(Words(", ", left, " left without ever having one") if pieces else without)
+    if not pieces:
+        pieces.append(Words("All ", pods, " pods got a node") if came > 1 else Words("The pod got a node"))
+    return Words(start, *pieces, _waited(found.summary), _evicted(found.summary), ".")
+
+
+def _waited(summary: ReplaySummary) -> Words:
+    longest = summary.waits.get("max")
+    if not longest:
+        return Words("" if longest is None or summary.still_waiting else ", none had to wait")
+    return Words("; the longest wait was ", Number(longest, "summary.waits.max", text=f"{longest:,.1f} s"))
+
+
+def _evicted(summary: ReplaySummary) -> Words:
+    if not summary.evicted:
+        return Words()
+    words = " pod had to leave its node" if summary.evicted == 1 else " times a pod had to leave its node"
+    return Words("; ", Number(summary.evicted, "summary.evicted"), words)
+
+
+def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:
+    told = found.summary
+    yield Paragraph(f"{duration(found.time)} of virtual time, {count_of(found.nodes, 'node')} at the end")
+    yield Paragraph(
+        f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted"
+    )
+    yield Paragraph(f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room")
+    if not told.ok:
+        waiting = count_doing(told.still_waiting, "pod", "wait", "still")
+        yield Paragraph(f"{waiting}, {told.never_scheduled} left without having had a node")
+    if found.passed_over:
+        yield Paragraph("passed over: " + ", ".join(f"{count} {why}" for why, count in found.passed_over.items()))
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _waits(summary: ReplaySummary) -> Table:
+    rows = list(summary.waits.items())
+    return Table("waits", (Column("wait"), Column("seconds")), rows, forms=TEXT if rows else ())
+
+
+def _mean_use(summary: ReplaySummary) -> Table:
+    rows = list(summary.mean_use.items())
+    return Table("use", (Column("resource"), Column("mean use", "share")), rows, forms=TEXT if rows else ())
+
+
+def _lists(history: ReplayHistory) -> Iterator[Table]:
+    """The long lists of a page: every pod, pods that lost their node, events other than the usual ones of pods."""
+    of_pods = (
+        Column("pod", "name"), Column("outcome", "tag", filter=True, colours=OUTCOMES), Column("came", "seconds"),
+        Column("waited", "seconds"), Column("nodes", "names", filter=True), Column("attempts", "count"), Column("ended", "seconds"),
+        Column("last reason", filter=True),
+    )  # fmt: skip
+    pods = list(history.lives.values())
+    rows = [
+        [
+            pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended,
+            next(iter(reasons_in(pod.message))) if pod.message else None,
+        ]
+        for pod in pods
+    ]  # fmt: skip
+    details = [[["message", pod.message]] if pod.message else None for pod in pods]
+    yield Table("pods", of_pods, rows, noun="pod", details=details if any(details) else None, forms=("page",))
+    of_lost = (
+        Column("time", "seconds"), Column("pod", "name"), Column("node", "name", filter=True), Column("why", "tag", filter=True),
+        Column("for", "name"), Column("had run", "seconds"),
+    )  # fmt: skip
+    rows = [[one["time"], one["pod"], one["node"], one["reason"], one["by"], one["ran"]] for one in history.lost]
+    yield Table("lost", of_lost, rows, noun="eviction", forms=("page",))
+    of_news = (
+        Column("time", "seconds"), Column("event", "tag", filter=True), Column("pod", "name"), Column("node", "name", filter=True),
+        Column("for", "name"), Column("more"),
+    )  # fmt: skip
+    rows = [[one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)] for one in history.news]
+    yield Table("events", of_news, rows, noun="event", forms=("page",))
+
+
+def _more(event: Mapping[str, Any]) -> str | None:
+    said = event.get("message") or event.get("reason")
+    rest = {name: value for name, value in event.items() if name not in TOLD and name != "attempts"}
+    words = [f"{name} {value if isinstance(value, str | int) else json.dumps(value)}" for name, value in rest.items()]
+    return "; ".join([*([str(said)] if said else []), *words]) or None

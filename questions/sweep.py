@@ -1,9 +1,11 @@
-"""``kubeclassic.sweep``: many configurations, one table."""
+"""Which configuration is best? Many, in one table."""
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +14,11 @@ import attrs
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, as_document, says
-from ..api.view import View, table_of
+from ..api.view import Column, Name, Number, Part, Table, View, Words, step, table_of
+from ..api.words import brief, count_of, decimal
 from ..exceptions import KubeclassicError, wrong_type
 from ..framework.plugin import Plugin
+from ..simulation.sweep.asked.axes import WEIGHT
 from ..simulation.sweep.asked.spec import Spec, read_spec
 from ..simulation.sweep.confidence import over_seeds
 from ..simulation.sweep.journal import RunJournal
@@ -23,9 +27,13 @@ from ..simulation.sweep.processes.executors import Executor, InProcesses, InThis
 from ..simulation.sweep.search import TRIAL, WeightSearchResult
 from ..simulation.sweep.search import search as find_weights
 from ..simulation.sweep.sweep import ERROR, RUN, Sweep
-from ..simulation.sweep.table import write_folder
+from ..simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, configurations
+from ..simulation.sweep.table import cell, write_folder
 from .result import Result, Row
 
+MOST_GROUPS, MOST_NAMED = 3, 2
+"""Of configurations that are best in something, in a verdict."""
+ALONE = "One configuration: nothing to compare it with."
 Value = str | float | bool | tuple[str, ...] | None
 Run = Annotated[
     Mapping[str, Value],
@@ -64,7 +72,7 @@ class SweepDocument(ResultDocument, kw_only=True):
     search: WeightSearchResult | None
 
 
-@attrs.frozen(eq=False, repr=False, kw_only=True)
+@attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)
 class SweepResult(Result):
     """The table of a sweep."""
 
@@ -111,21 +119,39 @@ class SweepResult(Result):
             confidence=self.confidence, search=self.found,
         )  # fmt: skip
 
-    def view(self) -> View:
-        tables = [table_of("runs", self.rows, self.columns), table_of("confidence", self.confidence)]
+    @property
+    def summary(self) -> str:
+        """What ran, in a line."""
+        told = count_of(len(self.rows), "run")
+        if self.ran < len(self.rows):
+            told += f", {self.ran} of them now"
+        if self.failed:
+            told += f", {self.failed} failed"
         if self.found is not None:
-            tables += [table_of("front", self.found.front), table_of("trials", self.found.trials)]
-        runs = "1 run" if len(self.rows) == 1 else f"{len(self.rows):,} runs"
+            told = f"{len(self.found.trials)} trials, {len(self.front)} of them beaten by no other; {told}"
+        return told
+
+    @cached_property
+    def compared(self) -> list[SweepConfiguration]:
+        """The configurations that are compared; of a search none."""
+        return configurations(self.record()) if self.found is None else []
+
+    def view(self) -> View:
+        trials = [] if self.found is None else _trials(self.found)
+        tables = [_runs(self), _means(self), table_of("confidence", self.confidence), *trials, _failed(self)]
         return View(
             title=type(self).__name__,
-            verdict=f"{runs}, {self.failed:,} with an error." if self.failed else f"{runs}, none with an error.",
+            verdict=_verdict(self) if self.found is None else _search_verdict(self.found),
             facts={
                 "runs": len(self.rows), "failed": self.failed or None, "trials": None if self.found is None else len(self.found.trials),
                 "front": len(self.front) or None,
             },
             tables=tables,
+            main="runs",
         )  # fmt: skip
 
+
+# --- asking ---------------------------------------------------------------------------------------------------------
 
 
 def sweep(
@@ -195,3 +221,150 @@ def _searched(made: Sweep, points: Sequence[Settings], wanted: Spec) -> SweepRes
     weights = (f"weights.{name}" for name in wanted.search.weights)
     settings = (TRIAL, *made.planner.columns(points), *weights)
     return SweepResult(rows=tuple(rows), settings=settings, objectives=wanted.objectives, found=found, ran=made.ran)
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: SweepResult) -> Words:
+    """Which configuration is best, and in what, in one sentence."""
+    compared = found.compared
+    if not compared:
+        return Words("All ", Number(len(found.rows), "runs.length"), " runs failed.")
+    groups: dict[tuple[str, ...], list[Best]] = defaultdict(list)
+    for one in best_of(compared, found.objectives):
+        groups[tuple(each.name for each in one.best)].append(one)
+    if not groups:
+        number = Number(len(compared), "confidence.length" if found.confidence else "")
+        return Words(number, " configurations come to the same.") if len(compared) > 1 else Words(ALONE)
+    (names, first), *others = list(groups.items())[:MOST_GROUPS]
+    said = [Words(winners(names), " is best in " if len(names) == 1 else " are best in ", _won(first))]
+    return Words(_joined([*said, *(Words(winners(each), " in ", _won(won)) for each, won in others)], "; "), ".")
+
+
+def winners(names: Sequence[str]) -> Words:
+    """The first of *names*, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    shown: list[Part] = [Name(f"“{name}”") for name in names[: MOST_NAMED if more > 0 else None]]
+    return _joined([*shown, *([Words(Number(more, ""), " more")] if more > 0 else [])], " and ")
+
+
+def _won(won: Sequence[Best]) -> Words:
+    return _joined([Words(Name(one.objective), " (", value_of(one.best[0], one.objective), ")") for one in won], " and ")
+
+
+def value_of(one: SweepConfiguration, name: str) -> Part:
+    """A value of a configuration, with its place."""
+    return _measure(one.value(name), f"{one.path}.{step(name)}")
+
+
+def _measure(value: float | None, path: str) -> Part:
+    return "-" if value is None else Number(value, path, text=brief(value))
+
+
+def _joined(parts: Sequence[Part], between: str) -> Words:
+    return Words(*(piece for at, part in enumerate(parts) for piece in ((between, part) if at else (part,))))
+
+
+def _search_verdict(found: WeightSearchResult) -> Words:
+    """How far the trials that none beats lie apart, and what the weights of today come to."""
+    trials, front, names = found.trials, found.front, searched(found)
+    counts = Words(Number(len(front), "search.front.length"), " of ", Number(len(trials), "search.trials.length"), " trials")
+    beaten = " is beaten by no other: " if len(front) == 1 else " are beaten by no other: "
+    spans = _joined([_span(name, front) for name in names], ", ")
+    today = _joined([trial_value("trials", 0, name, trials[0]) for name in names], " and ")
+    among = ", also beaten by none," if trials[0] in front and len(front) > 1 else ""
+    return Words(counts, beaten, spans, f"; the weights as they are{among} come to ", today, ".")
+
+
+def _span(name: str, front: Sequence[Row]) -> Words:
+    least, most = (pick(range(len(front)), key=lambda at: front[at][name]) for pick in (min, max))
+    first = trial_value("front", least, name, front[least])
+    if front[least][name] == front[most][name]:
+        return Words(Name(name), " ", first)
+    return Words(Name(name), " from ", first, " to ", trial_value("front", most, name, front[most]))
+
+
+def trial_value(where: str, at: int, name: str, row: Mapping[str, Any]) -> Part:
+    """A value of a trial, with its place."""
+    return _measure(row[name], f"search.{where}.{at}.{step(name)}")
+
+
+def searched(found: WeightSearchResult) -> list[str]:
+    """The objectives that a search looked at."""
+    return [key for key in found.trials[0] if key != TRIAL and not key.startswith(WEIGHT)]
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _runs(found: SweepResult) -> Table:
+    """A row a run."""
+    failed = ("table",) if found.failed else ()
+    columns = [Column(RUN, "count")]
+    for key in found.settings:
+        is_few = not key.startswith(WEIGHT) and key != TRIAL
+        columns += [
+            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=("data",)),
+            Column(key.removeprefix(WEIGHT), "name", filter=is_few, forms=("page",)),
+        ]  # fmt: skip
+    for name in found.objectives:
+        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=("page",))]
+    columns.append(Column(ERROR, forms=(*failed, "data", "csv")))
+    rows = []
+    for row in found.rows:
+        settings = (value for key in found.settings for value in (cell(row.get(key)), row.get(key), _text(row.get(key))))
+        objectives = (value for name in found.objectives for value in (row.get(name),) * 2)
+        rows.append([row[RUN], *settings, *objectives, row[ERROR]])
+    text = ("table",) if found.found is None else ()
+    return Table("runs", columns, rows, noun="run", forms=(*text, "page", "data", "csv"))
+
+
+def _text(value: Any) -> str | None:
+    """A setting as a cell of a page."""
+    return None if value is None else str(cell(value))
+
+
+def _means(found: SweepResult) -> Table:
+    """A row a configuration: text has it with intervals."""
+    settings = [key for key in found.settings if key != "seed"]
+    text = [Column(key, "decimal", forms=("table",)) for key in (*settings, "seeds", *found.objectives)]
+    page = [Column(name, "count", forms=("page",)) for name in found.objectives]
+    columns = [*text, Column("configuration", "name", forms=("page",)), Column("seeds", "count", forms=("page",)), *page]
+    rows = [
+        [
+            *(cell(one.row.get(key)) for key in settings), one.row["seeds"], *(_mean(one.row, name) for name in found.objectives),
+            one.name, one.row["seeds"], *map(one.value, found.objectives),
+        ]
+        for one in (found.compared if found.confidence else ())
+    ]  # fmt: skip
+    return Table("means", columns, rows, noun="configuration", forms=("table", "page") if rows else ())
+
+
+def _mean(row: Mapping[str, Any], name: str) -> str | None:
+    """A mean with its interval: ``21.3 (20.9 to 21.7)``."""
+    if row.get(name) is None:
+        return None
+    mean, low, high = (decimal(row[key]) for key in (name, f"{name} low", f"{name} high"))
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def _trials(found: WeightSearchResult) -> list[Table]:
+    """Of a search: the trials that no other one beats, and below them trial 0; then every trial."""
+    default, keys, best = found.trials[0], list(found.trials[0]), {row[TRIAL] for row in found.front}
+    shown = [*found.front, *([] if default in found.front else [default])]
+    first = [[row.get(key) for key in keys] for row in shown]
+    columns = [Column(key.removeprefix(WEIGHT), "count", field=key) for key in keys]
+    columns.append(Column("beaten", "tag", filter=True, forms=("page",)))
+    rows = [[*row.values(), "no" if row[TRIAL] in best else "yes"] for row in found.trials]
+    return [
+        Table("front", [Column(key, "decimal") for key in keys], first, forms=("table",)), table_of("front", found.front),
+        Table("trials", columns, rows, noun="trial", forms=("page", "data")),
+    ]  # fmt: skip
+
+
+def _failed(found: SweepResult) -> Table:
+    """Runs that came to nothing."""
+    columns = (Column(RUN, "count"), *(Column(key) for key in found.settings), Column(ERROR))
+    rows = [[row[RUN], *(_text(row.get(key)) for key in found.settings), row[ERROR]] for row in found.rows if row[ERROR]]
+    return Table("failed", columns, rows, noun="run", forms=("page",) if rows else ())

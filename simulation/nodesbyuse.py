@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from ..api.record import Count, Meta, Record, derive, says
-from ..api.units import Figure, percent, rounded, short_name
 from ..api.view import TEXT, Amount, Column, Table, kind_of
+from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays.types import Ints
 from ..core.engine import Engine
 from .summary import UNITS, Unit

@@ -15,8 +15,8 @@ import attrs
 
 from ..api.reading.notices import ResultDocument
 from ..api.record import UNSET, Count, PodKey, Record, UnsetType, astuple, field, says
-from ..api.units import short_name
 from ..api.view import MEANINGS, TEXT, Amount, Column, Table, kind_of
+from ..api.words import short_name
 from ..core.decision.record import CycleRecord
 from .nodesbyuse import ALWAYS, NodeRecord, NodesByUse
 from .simulate import Eviction, Outcome, OutcomeWord, Simulation

@@ -125,10 +125,13 @@ def _custom_cell(value: Any) -> Cell:
     return NO_HOST if value is None else value
 
 
-def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = True) -> None:
-    """Write *records* with a column for each field that any of them has, exact; fields of fields are named with dots."""
+def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = True, first: Sequence[str] = ()) -> None:
+    """Write *records* with a column for each field that any of them has, exact; fields of fields are named with dots.
+
+    *first*: columns that are there in any case, before all others.
+    """
     rows = [dict(_flat(record)) for record in records]
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(dict.fromkeys([*first, *(name for row in rows for name in row)]))
     writer = csv.writer(stream, lineterminator="\n")
     if headers and names:
         writer.writerow(names)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...api.units import short_name
 from ...api.view import View, step
+from ...api.words import short_name
 from ...core.pods.requests import PODS
 from ...questions.simulate import SimulationResult
 from ...simulation.nodesbyuse import NodeUse

@@ -11,7 +11,7 @@ import attrs
 
 from ...api.reading.notices import input_warnings
 from .checkpoint import Checkpoint, Header, load, save
-from .journal import EventData, ReplaySummary
+from .journal import EventData, ReplaySummary, Sink
 from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
 from .replay import Replay, ignore
 from .series import Series, columns
@@ -29,6 +29,11 @@ class Watcher(Protocol):
         """Time is about to pass."""
 
 
+def printed(record: EventData) -> None:
+    """Write an event to standard output."""
+    sys.stdout.write(as_json_line(record).decode())
+
+
 @attrs.define(eq=False)
 class Recording:
     """Runs *replay*, which must be new; *header* says what its checkpoints belong to."""
@@ -40,10 +45,12 @@ class Recording:
     """Set it to stop after the current step."""
     watcher: Watcher | None = None
     """Checkpoints do not hold what it has seen."""
+    sink: Sink = printed
+    """Gets the events, unless there is a file for them."""
+    rows: list[list[Any]] = attrs.field(factory=list)
+    """The time series, if it is not written as it comes."""
     _files: dict[str, GrowingFile] = attrs.field(factory=dict)
     _series: Series = attrs.field(init=False)
-    _rows: list[list[Any]] = attrs.field(factory=list)
-    """The time series, if it is written at the end."""
 
     def begin(self, checkpoint: Checkpoint | None = None) -> None:
         """Open the files. With *checkpoint*, cut them back to where it was made, and take over its state."""
@@ -51,7 +58,7 @@ class Recording:
         if checkpoint is not None:
             checkpoint.check(self.header)
             state = checkpoint.state(self._named_parts())
-            self.replay, self._series, self._rows = state["replay"], state["series"], state["rows"]
+            self.replay, self._series, self.rows = state["replay"], state["series"], state["rows"]
             restore_plugins(self.replay.engine, state["plugins"])
             restore_waiting_pods(self.replay.engine, state["waiting"])
         marks = {} if checkpoint is None else checkpoint.header.files
@@ -74,29 +81,32 @@ class Recording:
         self.replay.cluster.journal.sink = self._add_event
         if self.watcher is not None:
             self.replay.at_instant = self._show_instant
-        elif self.places.series is not None:
+        elif self._has_series:
             self.replay.at_instant = self._series.at_instant
 
+    @property
+    def _has_series(self) -> bool:
+        return self.places.series is not None or self.places.keeps_series
+
     def _show_instant(self, replay: Replay) -> None:
-        if self.places.series is not None:
+        if self._has_series:
             self._series.at_instant(replay)
         if self.watcher is not None:
             self.watcher.at_instant(replay)
 
     def _add_event(self, record: EventData) -> None:
-        line = as_json_line(record)
         if self.watcher is not None:
             self.watcher.event(record)
         if "events" in self._files:
-            self._files["events"].write(line)
+            self._files["events"].write(as_json_line(record))
         else:
-            sys.stdout.write(line.decode())
+            self.sink(record)
 
     def _add_row(self, row: list[Any]) -> None:
         if "series" in self._files:
             self._files["series"].write(as_csv_line(row))
         else:
-            self._rows.append(row)
+            self.rows.append(row)
 
     # --- running ----------------------------------------------------------------------------------------------------
 
@@ -118,7 +128,7 @@ class Recording:
             self.replay.cluster.journal.end(summary(self.replay))
         self.close()
         if self._is_parquet and self.places.series is not None:
-            write_parquet(self.places.series, columns(self.replay.inputs.resources), self._rows)
+            write_parquet(self.places.series, columns(self.replay.inputs.resources), self.rows)
         if done and self.places.checkpoint is not None:
             self.places.checkpoint.unlink(missing_ok=True)
         sys.stdout.flush()
@@ -137,7 +147,7 @@ class Recording:
         files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
         header = attrs.evolve(self.header, steps=self.replay.steps, time=self.replay.now, files=files)
         of_profiles = {"plugins": plugin_states(self.replay.engine), "waiting": waiting_pods(self.replay.engine)}
-        state = {"replay": self.replay, "series": self._series, "rows": self._rows, **of_profiles}
+        state = {"replay": self.replay, "series": self._series, "rows": self.rows, **of_profiles}
         save(self.places.checkpoint, header, state, self._named_parts())
 
     def _named_parts(self) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -9,14 +10,20 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class Places:
-    """Where results go. Without a path, events go to standard output; the time series and checkpoints are not written."""
+    """Where results go. What has no path is not written."""
 
     events: Path | None = None
     series: Path | None = None
     series_every: float = 0.0
+    keeps_series: bool = False
+    """Rows that are not written as they come are kept."""
     checkpoint: Path | None = None
     checkpoint_every: int = 10_000
     """Steps of the replay."""
+    resume: bool = False
+    """Go on from the checkpoint, if there is one."""
+    made_with: Mapping[str, str] = attrs.field(factory=dict)
+    """Options on which the results depend: a checkpoint belongs to them."""
     report: Path | None = None
     """A page of the whole, which is written at the end."""
 

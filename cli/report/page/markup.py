@@ -108,8 +108,13 @@ def spoken(part: Part) -> Markup:
     if isinstance(part, Words):
         return Markup("".join(map(spoken, part.parts)))
     if isinstance(part, Number):
-        return told(part.path, str(part), "milli" if part.resource == "cpu" else None) if part.path else html(str(part))
+        return told(part.path, str(part), "milli" if part.resource == "cpu" else None) if part.path else derived(str(part))
     return named(part.text) if isinstance(part, Name) else html(part)
+
+
+def derived(text: str) -> Markup:
+    """A number that follows from others of the record."""
+    return element("span", text, class_="derived")
 
 
 def code(text: str) -> Markup:

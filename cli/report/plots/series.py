@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from ....api.units import short_name
+from ....api.words import short_name
 from .plotfiles import save
 
 UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
@@ -18,7 +19,11 @@ Columns = Mapping[str, Sequence[float]]
 def read_series(path: Path) -> Columns:
     """The columns of a CSV file that ``--series`` wrote."""
     with path.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+        return columns_of(list(csv.DictReader(stream)))
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """The columns of *rows*, which are numbers, or texts of them."""
     return {name: [float(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
 

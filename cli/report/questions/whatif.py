@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Iterator
 from itertools import groupby
 
-from ....api.units import rounded
 from ....api.view import View
-from ....api.words import count_of, listed
+from ....api.words import count_of, listed, rounded
 from ....questions.closeupview import close_up_parts, lead_told
 from ....simulation.explain.closeup import CloseUp
 from ....simulation.whatif.change import Suggestion

@@ -14,8 +14,10 @@ import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.cli.report.timeline.collected import ROWS, Thinned
-from kubeclassic.cli.report.timeline.timelinepage import verdict
+from kubeclassic.cli.report.page.markup import spoken
+from kubeclassic.questions.replay import ReplayResult
+from kubeclassic.simulation.replay.history import ROWS, Thinned
+from kubeclassic.simulation.replay.journal import ReplaySummary
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, bare_numbers, data_of_page, numbers_of_page, table_of_page
 
@@ -122,9 +124,12 @@ class TestPage:
         assert sum(capacity) / len(capacity) == pytest.approx(1000 * played.rows[-1]["cpu.used"] / played.rows[-1]["cpu.capacity"], abs=1)
 
 
-def _summary(**values: Any) -> dict[str, Any]:
-    counts = {"arrived": 5, "stillWaiting": 0, "neverScheduled": 0, "evicted": 0, "waits": {"max": 2.5}}
-    return {"summary": counts | values}
+def _result(arrived: int = 5, waits: dict[str, float] | None = None, *, is_over: bool = True, **values: int) -> ReplayResult:
+    """A replay that came to these counts."""
+    names = [field for field in ReplaySummary.__struct_fields__ if field not in ("warnings", "waits", "mean_use")]
+    waits = {"max": 2.5} if waits is None else waits
+    counts = {**dict.fromkeys(names, 0), "arrived": arrived, **values}
+    return ReplayResult("1.16", ReplaySummary(warnings=(), waits=waits, mean_use={}, **counts), is_over=is_over)
 
 
 class TestWords:
@@ -135,20 +140,20 @@ class TestWords:
             ({"waits": {"max": 0}}, "All 5 pods got a node, none had to wait."),
             ({"arrived": 0, "waits": {}}, "No pod came."),
             ({"arrived": 1, "waits": {"max": 0}, "evicted": 1}, "The pod got a node, none had to wait; 1 pod had to leave its node."),
-            ({"stillWaiting": 1, "waits": {}}, "1 of 5 pods still waits for a node."),
-            ({"stillWaiting": 2, "neverScheduled": 1, "evicted": 3},
+            ({"still_waiting": 1, "waits": {}}, "1 of 5 pods still waits for a node."),
+            ({"still_waiting": 2, "never_scheduled": 1, "evicted": 3},
              "2 of 5 pods still wait for a node, 1 left without ever having one; the longest wait was 2.5 s; 3 times a pod had to leave its"
              " node."),
-            ({"neverScheduled": 2}, "2 of 5 pods left without ever having a node; the longest wait was 2.5 s."),
+            ({"never_scheduled": 2}, "2 of 5 pods left without ever having a node; the longest wait was 2.5 s."),
         ],
     )  # fmt: skip
     def test_verdict(self, values: dict[str, Any], said: str) -> None:
         """Who waits, how long, who had to leave."""
-        record = _summary(**values)
-        html = f'<h1 class="verdict">{verdict(record)}</h1>'
+        found = _result(**values)
+        html = f'<h1 class="verdict">{spoken(found.view().verdict)}</h1>'
         assert re.sub(r"<[^>]*>", "", html) == said
-        assert_told(html, record)
-        assert re.sub(r"<[^>]*>", "", verdict(record, is_over=False)) == f"Interrupted: {said}"
+        assert_told(html, {"summary": found.record()})
+        assert str(_result(**values, is_over=False).view().verdict) == f"Interrupted: {said}"
 
     def test_rows_are_thinned(self) -> None:
         """Of many rows some are kept, in order, the first and the last among them."""

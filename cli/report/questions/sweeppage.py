@@ -2,85 +2,42 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ....api.view import Column, Table, step
+from ....api.view import View
 from ....api.words import count_of
-from ....simulation.sweep.table import cell
+from ....questions.sweep import SweepResult, value_of, winners
+from ....simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, unbeaten
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, element, joined, named, number, sentence, told
+from ..page.markup import Markup, Text, derived, joined, named, number, sentence, spoken, told
 from ..page.parts import BAD, GOOD, Section, card, fact, facts, grid, note, plain_table, section, soft
 from ..page.plots import Interval, Intervals, Scatter, Spot
 from ..page.tables import list_html
-from .searchpage import search_sections, search_verdict
-from .sweepconfigurations import Best, SweepConfiguration, best_of, configurations, unbeaten
-from .sweeptext import brief
+from .searchpage import search_sections
 
 Record = Mapping[str, Any]
-MOST_PICTURES, MOST_LINES, MOST_PAIRS, MOST_NAMED, MOST_ROWS = 8, 24, 3, 2, 100
+MOST_PICTURES, MOST_LINES, MOST_PAIRS, MOST_ROWS = 8, 24, 3, 100
 
 
-def sweep_html(record: Record, about: About) -> str:
-    """``SweepResult.record()`` as a page."""
-    found = configurations(record) if record["search"] is None else []
-    sections = [*_failed(record), *(search_sections(record) if record["search"] is not None else _compared(record, found)), _runs(record)]
-    said = search_verdict(record) if record["search"] is not None else verdict(record, found)
-    return page_html(Page("kubeclassic sweep", said, about, sections, lead=_lead(record, found)))
-
-
-# --- the outcome ----------------------------------------------------------------------------------------------------
-
-
-def verdict(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
-    """Which configuration is best, and in what, in one sentence."""
-    if not found:
-        return sentence("All ", told("runs.length", number(len(record["runs"]))), " runs failed.")
-    groups: dict[tuple[str, ...], list[Best]] = defaultdict(list)
-    for one in best_of(found, record["objectives"]):
-        groups[tuple(each.name for each in one.best)].append(one)
-    if not groups:
-        return (
-            sentence(_several(found), " come to the same.")
-            if len(found) > 1
-            else sentence("One configuration: nothing to compare it with.")
-        )
-    (names, first), *others = list(groups.items())[:MOST_PAIRS]
-    said = sentence(_winners(names), " is best in " if len(names) == 1 else " are best in ", _won(first))
-    return sentence(joined([said, *(sentence(_winners(each), " in ", _won(won)) for each, won in others)], "; "), ".")
-
-
-def _several(found: Sequence[SweepConfiguration]) -> Markup:
-    path = found[0].path.rpartition(".")[0]
-    return sentence(told(f"{path}.length", number(len(found))) if path == "confidence" else _derived(len(found)), " configurations")
-
-
-def _derived(count: int) -> Markup:
-    return element("span", number(count), class_="derived")
-
-
-def _winners(names: Sequence[str]) -> Markup:
-    more = len(names) - MOST_NAMED
-    shown = [named(f"“{name}”") for name in names[: MOST_NAMED if more > 0 else None]]
-    return joined([*shown, *([sentence(_derived(more), " more")] if more > 0 else [])], " and ")
-
-
-def _won(won: Sequence[Best]) -> Markup:
-    return joined((sentence(named(one.objective), " (", value_told(one.best[0], one.objective), ")") for one in won), " and ")
+def sweep_html(found: SweepResult, about: About) -> str:
+    """*found* as a page."""
+    record, view = found.record(), found.view()
+    compared = search_sections(found.found, view) if found.found is not None else _compared(record, found.compared, view)
+    sections = [*_failed(view), *compared, section("Every run", list_html(view.table("runs")))]
+    return page_html(Page("kubeclassic sweep", spoken(view.verdict), about, sections, lead=_lead(record, found.compared)))
 
 
 def value_told(one: SweepConfiguration, name: str) -> Markup:
     """A value of a configuration, marked with its place."""
-    value = one.value(name)
-    return sentence("-") if value is None else told(f"{one.path}.{step(name)}", brief(value))
+    return spoken(value_of(one, name))
 
 
 def _lead(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
     cards = [fact(told("runs.length", number(len(record["runs"]))), "runs")]
     if found:
-        cards.append(fact(_derived(len(found)), "configurations"))
+        cards.append(fact(derived(number(len(found))), "configurations"))
     if record["search"] is not None:
         cards.append(fact(told("search.trials.length", number(len(record["search"]["trials"]))), "trials"))
         cards.append(fact(told("search.front.length", number(len(record["search"]["front"]))), "trials that no other one beats", GOOD))
@@ -88,21 +45,16 @@ def _lead(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
     return facts(*cards, *([fact(told("failed", number(record["failed"])), "runs failed", BAD)] if record["failed"] else []))
 
 
-def _failed(record: Record) -> Iterator[Section]:
+def _failed(view: View) -> Iterator[Section]:
     """Runs that came to nothing, before all that did not."""
-    if record["failed"]:
-        settings = record["settings"]
-        rows = [[row["run"], *(_text(row[key]) for key in settings), row["error"]] for row in record["runs"] if row["error"]]
-        columns = (Column("run", "count"), *(Column(key) for key in settings), Column("error"))
-        yield section(
-            "Runs that failed", note("They are in no mean and in no picture."), list_html(Table("failed", columns, rows, noun="run"))
-        )
+    if view.table("failed").rows:
+        yield section("Runs that failed", note("They are in no mean and in no picture."), list_html(view.table("failed")))
 
 
 # --- configurations against each other ------------------------------------------------------------------------------
 
 
-def _compared(record: Record, found: Sequence[SweepConfiguration]) -> Iterator[Section]:
+def _compared(record: Record, found: Sequence[SweepConfiguration], view: View) -> Iterator[Section]:
     best = best_of(found, record["objectives"])
     if best:
         same = [name for name in record["objectives"] if name not in {one.objective for one in best}]
@@ -118,15 +70,15 @@ def _compared(record: Record, found: Sequence[SweepConfiguration]) -> Iterator[S
         lead = "The line joins those that no other one beats in these two objectives."
         yield section("Objectives against each other", grid(*cards), lead=lead)
     if record["confidence"]:
-        yield section("Means over seeds", _means(record, found), lead="In brackets the ends of the 95 % interval.")
+        yield section("Means over seeds", _means(record["objectives"], found, view), lead="In brackets the ends of the 95 % interval.")
 
 
 def _best_table(best: Sequence[Best]) -> Markup:
     rows = [
         [
             named(one.objective), "more" if one.more else "less", value_told(one.best[0], one.objective),
-            _winners([each.name for each in one.best]), value_told(one.worst[0], one.objective),
-            _winners([each.name for each in one.worst]),
+            spoken(winners([each.name for each in one.best])), value_told(one.worst[0], one.objective),
+            spoken(winners([each.name for each in one.worst])),
         ]
         for one in best
     ]  # fmt: skip
@@ -161,12 +113,9 @@ def _scatter(pair: tuple[str, str], found: Sequence[SweepConfiguration]) -> Scat
     return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, joined=0, numbers=numbers)
 
 
-def _means(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
-    objectives = record["objectives"]
+def _means(objectives: Sequence[str], found: Sequence[SweepConfiguration], view: View) -> Markup:
     if len(found) > MOST_ROWS:
-        columns = [Column("configuration", "name"), Column("seeds", "count"), *(Column(name, "count") for name in objectives)]
-        means = [[one.name, one.row["seeds"], *map(one.value, objectives)] for one in found]
-        return list_html(Table("means", columns, means, noun="configuration"))
+        return list_html(view.table("means"))
     rows = [
         [named(one.name), told(f"{one.path}.seeds", number(one.row["seeds"])), *(_mean(one, name) for name in objectives)] for one in found
     ]
@@ -178,22 +127,3 @@ def _mean(one: SweepConfiguration, name: str) -> Markup:
     if one.value(name) is None or one.value(low) == one.value(high):
         return value_told(one, name)
     return sentence(value_told(one, name), " (", value_told(one, low), " to ", value_told(one, high), ")")
-
-
-# --- every run ------------------------------------------------------------------------------------------------------
-
-
-def _runs(record: Record) -> Section:
-    settings, objectives = record["settings"], record["objectives"]
-    columns = [Column("run", "count"), *map(_setting, settings), *(Column(name, "count") for name in objectives)]
-    rows = [[row["run"], *(_text(row[key]) for key in settings), *(row[name] for name in objectives)] for row in record["runs"]]
-    return section("Every run", list_html(Table("runs", columns, rows, noun="run")))
-
-
-def _setting(key: str) -> Column:
-    return Column(key.removeprefix("weights."), "name", filter=not key.startswith("weights.") and key != "trial")
-
-
-def _text(value: Any) -> str | None:
-    """A setting as a cell."""
-    return None if value is None else str(cell(value))

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ....api.record import plain
-from ....api.units import short_name
-from ....api.view import step
+from ....api.view import Table, step
+from ....api.words import short_name
+from ....questions.replay import ReplayResult
+from ....simulation.nodesbyuse import grouped
 from ....simulation.records import reasons_in
-from ....simulation.replay.recording import summary
-from ....simulation.replay.replay import Replay
+from ....simulation.replay.history import KEPT, NodesAt, PodHistory, ReplayHistory
 from ..page.about import About
 from ..page.charts import Chart, ChartSeries
+from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, element, named, number, sentence, share, told
+from ..page.markup import Markup, Text, element, named, number, share, spoken, told
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, facts, grid, plain_table, section, soft, track
 from ..page.tables import list_html
-from .collected import KEPT, Collected, Life
-from .lists import event_table, lost_table, pod_table
-from .nodehistory import replay_map
+from .nodemap import labels_of
 
 Record = dict[str, Any]
 CARDS = (
@@ -32,68 +34,35 @@ CARDS = (
 ALWAYS = ("arrived", "stillWaiting", "evicted", "finished")
 WAITS = {"mean": "mean", "p50": "half of the pods, at most", "p90": "9 of 10", "p95": "95 of 100", "p99": "99 of 100", "max": "the longest"}
 SECONDS = "seconds from the start"
+ABSENT = "not there"
 
 
-def replay_html(replay: Replay, collected: Collected, about: About) -> str:
-    """The replay that *collected* has followed, as a page."""
-    record = collected.record(plain(summary(replay)), replay.inputs.resources)
-    sections = list(_sections(record, replay, collected))
+def replay_html(found: ReplayResult, history: ReplayHistory, about: About) -> str:
+    """*found*, of which *history* was kept, as a page."""
+    record = history.record(plain(found.summary), found.resources)
+    sections = list(_sections(record, found, history))
     lead = counted("summary", record["summary"], CARDS, ALWAYS)
-    return page_html(Page("kubeclassic replay", verdict(record, is_over=replay.is_over), about, sections, lead=lead))
+    return page_html(Page("kubeclassic replay", spoken(found.view().verdict), about, sections, lead=lead))
 
 
-# --- the outcome ----------------------------------------------------------------------------------------------------
-
-
-def verdict(record: Record, *, is_over: bool = True) -> Markup:
-    """Whether every pod got a node, how long pods waited, and how many lost their node."""
-    found = record["summary"]
-    came, waiting, never = (told(f"summary.{key}", number(found[key])) for key in ("arrived", "stillWaiting", "neverScheduled"))
-    start = "" if is_over else "Interrupted: "
-    if not found["arrived"]:
-        return sentence(start, "No pod came.")
-    pieces: list[Text] = []
-    if found["stillWaiting"]:
-        pieces.append(sentence(waiting, " of ", came, " pods still ", "waits" if found["stillWaiting"] == 1 else "wait", " for a node"))
-    if found["neverScheduled"]:
-        of = "" if pieces else sentence(" of ", came, " pods")
-        pieces.append(sentence(never, of, " left without ever having one" if pieces else " left without ever having a node"))
-    if not pieces:
-        pieces.append(sentence("All ", came, " pods got a node") if found["arrived"] > 1 else sentence("The pod got a node"))
-    return sentence(start, pieces[0], *(sentence(", ", piece) for piece in pieces[1:]), _waited(found), _evicted(found), ".")
-
-
-def _waited(found: Record) -> Text:
-    longest = found["waits"].get("max")
-    if not longest:
-        return "" if longest is None else ", none had to wait" if not found["stillWaiting"] else ""
-    return sentence("; the longest wait was ", told("summary.waits.max", f"{longest:,.1f} s"))
-
-
-def _evicted(found: Record) -> Text:
-    if not found["evicted"]:
-        return ""
-    words = " pod had to leave its node" if found["evicted"] == 1 else " times a pod had to leave its node"
-    return sentence("; ", told("summary.evicted", number(found["evicted"])), words)
-
-
-def _sections(record: Record, replay: Replay, collected: Collected) -> Iterator[Section]:
-    waiting = [life for life in collected.lives.values() if life.outcome == "waiting"]
+def _sections(record: Record, found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
+    lists = {table.name: table for table in found.view().tables_of("page")}
+    waiting = [pod for pod in history.lives.values() if pod.outcome == "waiting"]
     if waiting:
         lead = "By the reason that most nodes had against the pod when it was last tried."
         yield section("Who still waits, and why", card("", _reasons(waiting)), lead=lead)
-    yield section("Over time", *_charts(record, replay.inputs.resources))
+    yield section("Over time", *_charts(record, found.resources))
     yield section("How long pods waited", *_waits(record), name="waits")
-    if collected.lost:
-        yield _lost(collected)
-    if collected.nodes:
-        yield section("The nodes", replay_map(collected, replay.inputs.resources).html(), name="map-of-nodes")
-    yield section("Pods", list_html(pod_table(collected)), name="all-pods")
-    yield section("Events", *_events(record, collected))
+    if history.lost:
+        yield _lost(history, lists["lost"])
+    if history.nodes:
+        yield section("The nodes", _map(history, found.resources).html(), name="map-of-nodes")
+    yield section("Pods", list_html(lists["pods"]), name="all-pods")
+    yield section("Events", *_events(record, history, lists["events"]))
 
 
-def _reasons(waiting: list[Life]) -> Markup:
-    found = Counter(next(iter(reasons_in(life.message))) if life.message else "not tried yet" for life in waiting).most_common()
+def _reasons(waiting: Sequence[PodHistory]) -> Markup:
+    found = Counter(next(iter(reasons_in(pod.message))) if pod.message else "not tried yet" for pod in waiting).most_common()
     rows = [[named(reason), _derived(count), track(count / found[0][1], BAD)] for reason, count in found]
     return plain_table(["reason", "pods", ""], rows, "Pods that still wait, by reason")
 
@@ -151,24 +120,57 @@ def _waits(record: Record) -> Iterator[Text]:
     yield grid(*cards) if cards else soft("No pod got a node.")
 
 
+# --- the nodes -----------------------------------------------------------------------------------------------------
+
+
+def _map(history: ReplayHistory, resources: Sequence[str]) -> ClusterMap:
+    """All nodes that there were, at two or three times."""
+    names = list(history.nodes)
+    sides = [_side(title, moment, names, resources) for title, moment in _moments(history)]
+    colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
+    return ClusterMap("map", names, sides, labels_of(list(history.nodes.values())), colours=colours)
+
+
+def _moments(history: ReplayHistory) -> Iterator[tuple[str, NodesAt]]:
+    first, fullest, last = history.first, history.fullest, history.last
+    if first is not None:
+        yield f"at the start, {first.time:,.1f} s", first
+    if fullest is not None and first is not None and last is not None and first.time < fullest.time < last.time:
+        yield f"when most is in use, {fullest.time:,.1f} s", fullest
+    if last is not None:
+        yield f"at the end, {last.time:,.1f} s", last
+
+
+def _side(title: str, moment: NodesAt, names: Sequence[str], resources: Sequence[str]) -> MapSide:
+    known = moment.allocatable.shape[1]
+    uses: dict[str, list[float | None]] = {}
+    for row, resource in enumerate(resources):
+        has, used = moment.allocatable[row].tolist(), moment.used[row].tolist()
+        uses[resource] = [used[at] / has[at] if at < known and has[at] else None for at in range(len(names))]
+    there = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
+    states = ["" if at in there else ABSENT for at in range(len(names))]
+    pods = () if moment.pods is None else grouped(((pod, names[row]) for pod, row in moment.pods.items()), names)
+    return MapSide(title, uses, pods, states if any(states) else ())
+
+
 # --- what was lost, and events --------------------------------------------------------------------------------------
 
 
-def _lost(collected: Collected) -> Section:
-    ran = [one["ran"] for one in collected.lost if one["ran"] is not None]
+def _lost(history: ReplayHistory, lost: Table) -> Section:
+    ran = [one["ran"] for one in history.lost if one["ran"] is not None]
     cards = facts(
-        fact(_derived(len(collected.lost)), "times that a pod lost its node", BAD),
+        fact(_derived(len(history.lost)), "times that a pod lost its node", BAD),
         fact(element("span", f"{sum(ran):,.0f} s", class_="derived"), "that these pods had run", BAD),
-        *(fact(_derived(collected.counts[kind]), text, BAD) for kind, text in (("NodeFailed", "nodes failed"),) if collected.counts[kind]),
+        *(fact(_derived(history.counts[kind]), text, BAD) for kind, text in (("NodeFailed", "nodes failed"),) if history.counts[kind]),
     )
-    return section("What was lost", cards, list_html(lost_table(collected)), lead="Pods that had to leave a node before they had finished.")
+    return section("What was lost", cards, list_html(lost), lead="Pods that had to leave a node before they had finished.")
 
 
-def _events(record: Record, collected: Collected) -> Iterator[Text]:
+def _events(record: Record, history: ReplayHistory, news: Table) -> Iterator[Text]:
     rows = [[named(kind), told(f"events.{kind}", number(count))] for kind, count in sorted(record["events"].items()) if kind != "Summary"]
     yield card("How many of each kind", plain_table(["event", "how many"], rows, "How many of each kind"))
-    if collected.news:
-        yield list_html(event_table(collected))
-        more = len(collected.news) == KEPT
+    if history.news:
+        yield list_html(news)
+        more = len(history.news) == KEPT
         first = "The first of them: the" if more else "The"
         yield soft(first, " pods that came, got a node, started and finished are in the list of pods; the events themselves have all.")

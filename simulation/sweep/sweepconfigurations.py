@@ -1,4 +1,4 @@
-"""The configurations of a sweep as a page compares them: short names, values, and which are best in what."""
+"""The configurations of a sweep as they are compared: short names, values, and which are best in what."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from ....simulation.sweep.objectives import more_is_better
-from ....simulation.sweep.table import cell
+from .objectives import more_is_better
+from .table import cell
 
 Row = Mapping[str, Any]
 SPOKEN = ("name", "release", "policy", "profile", "provider", "order", "cluster", "trace", "input")

@@ -1,4 +1,4 @@
-"""What a replay's page needs of it, taken down while it runs: series with few rows, each pod's life, counts of events, the map."""
+"""What is kept of a replay while it runs: a series with few rows, each pod's life, counts of events, the nodes at three times."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 
-from ....api.objects import Node
-from ....core.arrays.types import Ints
-from ....simulation.replay.ledger import Ledger
-from ....simulation.replay.replay import Replay
-from ....simulation.replay.series import columns, row_of
+from ...api.objects import Node
+from ...core.arrays.types import Ints
+from .ledger import Ledger
+from .replay import Replay
+from .series import columns, row_of
 
 Record = dict[str, Any]
 ROWS = 240
@@ -52,7 +52,7 @@ class Thinned:
 
 
 @attrs.define
-class Life:
+class PodHistory:
     """What became of a pod."""
 
     pod: str
@@ -68,7 +68,7 @@ class Life:
 
 
 @attrs.frozen
-class Moment:
+class NodesAt:
     """The nodes at one time."""
 
     time: float
@@ -80,7 +80,7 @@ class Moment:
 
 
 @attrs.define(eq=False)
-class Collected:
+class ReplayHistory:
     """Follows a replay from its begin."""
 
     counts: Counter[str] = attrs.field(factory=Counter)
@@ -88,12 +88,12 @@ class Collected:
     news: list[Record] = attrs.field(factory=list)
     lost: list[Record] = attrs.field(factory=list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
-    lives: dict[str, Life] = attrs.field(factory=dict)
+    lives: dict[str, PodHistory] = attrs.field(factory=dict)
     series: Thinned = attrs.field(factory=Thinned)
     nodes: dict[str, Node] = attrs.field(factory=dict)
-    first: Moment | None = None
-    fullest: Moment | None = None
-    last: Moment | None = None
+    first: NodesAt | None = None
+    fullest: NodesAt | None = None
+    last: NodesAt | None = None
 
     # --- events -----------------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class Collected:
 
     def _of_pod(self, kind: str, record: Record) -> None:
         time = record["time"]
-        life = self.lives.setdefault(record["pod"], Life(record["pod"], time))
+        life = self.lives.setdefault(record["pod"], PodHistory(record["pod"], time))
         match kind:
             case "Arrived":
                 life.outcome, life.ended = "held back" if record.get("gated") else "waiting", None
@@ -126,7 +126,7 @@ class Collected:
             case "Preempted" | "Evicted":
                 self._evicted(life, record)
 
-    def _evicted(self, life: Life, record: Record) -> None:
+    def _evicted(self, life: PodHistory, record: Record) -> None:
         ran = None if life.started is None else record["time"] - life.started
         why = record.get("reason", "preempted")
         found = {"pod": life.pod, "node": record["node"], "time": record["time"], "reason": why, "by": record.get("by"), "ran": ran}
@@ -151,7 +151,7 @@ class Collected:
         self.last = _moment(replay.now, replay.cluster.ledger, with_pods=True)
 
     def record(self, summary: Record, resources: Sequence[str]) -> Record:
-        """What pages tell: the summary's fields, counts of events, and the series by column, with the share in use."""
+        """The summary's fields, counts of events, and the series by column, with the share in use: the record that pages have."""
         names = columns(resources)
         rows = self.series.kept()
         series = {name: [row[at] for row in rows] for at, name in enumerate(names)}
@@ -161,6 +161,6 @@ class Collected:
         return {"summary": summary, "events": dict(self.counts), "series": series}
 
 
-def _moment(time: float, ledger: Ledger, *, with_pods: bool) -> Moment:
+def _moment(time: float, ledger: Ledger, *, with_pods: bool) -> NodesAt:
     rows = ledger.rows
-    return Moment(time, ledger.allocatable[:, :rows].copy(), ledger.used[:, :rows].copy(), dict(ledger.placed()) if with_pods else None)
+    return NodesAt(time, ledger.allocatable[:, :rows].copy(), ledger.used[:, :rows].copy(), dict(ledger.placed()) if with_pods else None)

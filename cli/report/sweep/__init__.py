@@ -1,1 +1,0 @@
-"""Sweeps for people: tables and a page."""
