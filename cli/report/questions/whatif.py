@@ -6,14 +6,15 @@ import shlex
 from collections.abc import Iterator
 from itertools import groupby
 
+from ....api.view import View
 from ....api.words import count_of, listed, rounded
+from ....questions.closeupview import close_up_parts, lead_told
 from ....simulation.explain.closeup import CloseUp
 from ....simulation.whatif.change import Suggestion
 from ....simulation.whatif.whatif import WhatIf
-from ..explain.closeup import close_up_lines
-from ..explain.explanation import lead_told
 from ..prose import wrapped
 from ..text import NO_HOST
+from ..viewtext import view_lines
 
 GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
 """By the tens of how much a change disturbs."""
@@ -32,7 +33,10 @@ def what_if_lines(found: WhatIf, width: int | None, *, wide: bool = False) -> It
     yield from wrapped([decision.error or ""], width)
     if explanation.close_up is not None and not found.fits:
         yield ""
-        yield from close_up_lines(explanation, explanation.close_up, width) if wide else wrapped(_keeps(found, explanation.close_up), width)
+        if wide:
+            yield from view_lines(View(title="", text=close_up_parts(explanation, explanation.close_up)), "wide", width)
+        else:
+            yield from wrapped(_keeps(found, explanation.close_up), width)
     if found.fits:
         yield from wrapped([f"It gets {decision.host} as it is, so nothing has to change."], width)
         return
