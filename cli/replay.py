@@ -134,7 +134,7 @@ def replay(
 
 
 def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, plot: Path | None, more: Mapping[str, Any]) -> int:
-    from ..questions.replay import ReplayOptions, ask
+    from ..questions.replay import ask
     from ..simulation.input import SILENT
     from ..simulation.replay.guard import guarded
     from ..simulation.replay.settings import Delays
@@ -151,10 +151,12 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
         plotfiles.check_place(plot)
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
-    options = ReplayOptions(delays=delays, recreate=more["recreate"], until=more["until"])
     with guarded(places, paths):
         given = _opened(paths, setup, no_defaults, places, more)
-        found = ask(given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible)
+        found = ask(
+            given, SILENT if breaks_up else Console(), delays=delays, recreate=more["recreate"], until=more["until"], places=places,
+            running=_interruptible,
+        )  # fmt: skip
     if (history := found.history) is not None:
         write_report(str(places.report), lambda: replay_html(found, history, _about(found, history, given.inputs, paths, setup)))
     note("\n".join(view_lines(found.view(), "table", width_of(sys.stderr))))
