@@ -21,8 +21,7 @@ from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_it
 from .reading.fields import UNKNOWN, shown
 from .reading.formats.jsonlists import Uncertain
 from .reading.hugequantities import HugeQuantities, huge_quantities
-from .reading.notices import Notice
-from .reading.oddities import Oddities
+from .reading.notices import Notice, Oddities
 from .reading.shapes import check_nesting
 from .reading.validation import Validation
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .objects.quantity import Quantity
+
 LISTED = 5
 """How many names a sentence lists; the others are counted."""
 
@@ -35,6 +37,89 @@ def listed(names: Sequence[str], most: int = LISTED) -> str:
     """
     *shown, last = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
     return f"{', '.join(shown)} and {last}" if shown else last
+
+
+BYTES = ("memory", "ephemeral-storage")
+BEYOND_USE = 10_000.0
+"""No use of a node comes near this share of 1, but for sums that have wrapped around."""
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+class Figure(str):
+    """A number with its unit, such as ``8.0 TiB``: aligned at its right, and never cut."""
+
+
+def amount(resource: str, number: int) -> str:
+    """A number of millicores, bytes or pieces, exact, as manifests have it.
+
+    >>> amount("cpu", 1500), amount("memory", 3 * 2**29), amount("nvidia.com/gpu", 2)
+    ('1500m', '1536Mi', '2')
+    """
+    if resource == "cpu":
+        return str(Quantity.parse(f"{number}m"))
+    if not _is_bytes(resource):
+        return str(number)
+    power = next((power for power in (3, 2, 1) if number and number % 1024**power == 0), 0)
+    return f"{number // 1024**power}{('', 'Ki', 'Mi', 'Gi')[power]}"
+
+
+def rounded(resource: str, number: int) -> Figure:
+    """A number of millicores, bytes or pieces as people say it: cores with two decimals (three below 10), bytes with one.
+
+    >>> rounded("cpu", 3591000), rounded("cpu", 250), rounded("memory", 8 * 2**40), rounded("nvidia.com/gpu", 6212)
+    ('3,591', '0.25', '8.0 TiB', '6,212')
+    """
+    if resource == "cpu":
+        return Figure(_cores(number))
+    if not _is_bytes(resource):
+        return Figure(f"{number:,}")
+    size, unit = float(number), 0
+    while abs(round(size, 1)) >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return Figure(f"{size:,.1f} {_UNITS[unit]}" if unit else f"{number:,} B" if number else "0")
+
+
+def percent(share: float) -> Figure:
+    """A share of 1 as ``12.3 %``; ``overflow`` where a sum did not fit into 64 bits.
+
+    >>> percent(0.123), percent(-1.4e8)
+    ('12.3 %', 'overflow')
+    """
+    return Figure(f"{100 * share:.1f} %" if 0 <= share < BEYOND_USE else "overflow")
+
+
+def decimal(value: float) -> Figure:
+    """A measure with four digits after the point, at most.
+
+    >>> decimal(0.123456), decimal(3.0), decimal(12)
+    ('0.1235', '3', '12')
+    """
+    return Figure(f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else value)
+
+
+def brief(value: float) -> str:
+    """A measure as a sentence says it: two digits after the point from 10 on.
+
+    >>> brief(20.3333), brief(0.095087), brief(1511)
+    ('20.33', '0.0951', '1,511')
+    """
+    if isinstance(value, float) and abs(value) < 10:
+        return decimal(value)
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def short_name(resource: str) -> str:
+    """A resource's name without its domain, for headers."""
+    return resource.rpartition("/")[2]
+
+
+def _is_bytes(resource: str) -> bool:
+    return resource in BYTES or resource.startswith("hugepages-")
+
+
+def _cores(millicores: int) -> str:
+    text = f"{millicores / 1000:,.{2 if abs(millicores) >= 10_000 else 3}f}"
+    return text.rstrip("0").rstrip(".")
 
 
 def duration(seconds: float) -> str:

@@ -35,7 +35,7 @@ from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
 from .preemption.refusals import UnschedulableCache
 from .preemption.select import is_eligible, preempt, victims_beside
-from .queue.clock import Clock
+from .queue.backoff import Clock
 from .queue.protocol import SchedulingQueue, make_queue
 from .router import EventRouter
 from .rule import Algorithm

@@ -10,7 +10,7 @@ import copy
 import io
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import FunctionType, MappingProxyType
 from typing import Any
 
@@ -18,10 +18,63 @@ import attrs
 
 from ..algorithmprovider.catalogue import CATALOGUE
 from ..core.engine import Engine
+from ..core.guard import RuleGuard
 from ..core.rule import Predicate, Priority
 from ..core.run import Run
-from .parts import named_parts, plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
+from .plugin import Plugin
+from .registry import DEFAULT_REGISTRY
 from .schedulerspec import SchedulerSpec
+from .waitingpods import WaitingPod
+
+GIVEN = ("args", "handle")
+"""What a plugin is constructed with."""
+States = Mapping[str, Mapping[str, Any]]
+
+
+def named_parts(engine: Engine) -> dict[str, Any]:
+    """The parts of *engine* that follow from the options, by name."""
+    algorithm = engine.algorithm
+    found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
+    found |= engine.flow.shared_parts()
+    for name, profile in engine.profiles.items():
+        parts = {"profile": profile, "algorithm": profile.algorithm, "cacheable": profile.cacheable, "points": profile.points}
+        found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}
+    return found | dict(_plugins(engine))
+
+
+def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
+    for name, profile in engine.profiles.items():
+        for plugin in profile.plugins().values():
+            yield f"plugin {plugin.name} of {name}", plugin
+
+
+def plugin_states(engine: Engine) -> States:
+    """The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have no state that counts."""
+    own = ((name, plugin) for name, plugin in _plugins(engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
+    return {name: {key: value for key, value in vars(plugin).items() if not _is_given(key, value)} for name, plugin in own}
+
+
+def _is_given(name: str, value: Any) -> bool:
+    """Whether an attribute is there from the start: an argument, or a guard around a method."""
+    return name in GIVEN or isinstance(value, RuleGuard)
+
+
+def restore_plugins(engine: Engine, states: States) -> None:
+    """Give users' plugins their attributes back."""
+    for name, plugin in _plugins(engine):
+        vars(plugin).update(states.get(name, {}))
+
+
+def waiting_pods(engine: Engine) -> dict[str, list[WaitingPod]]:
+    """The pods of each profile that wait for Permit plugins. Profiles are held by name, and so their waiting pods are held apart."""
+    return {name: list(profile.waiting_pods) for name, profile in engine.profiles.items()}
+
+
+def restore_waiting_pods(engine: Engine, waiting: Mapping[str, list[WaitingPod]]) -> None:
+    """Give the profiles their waiting pods back."""
+    for name, profile in engine.profiles.items():
+        profile.waiting_pods.replace(waiting[name])
+
 
 OURS = __name__.partition(".")[0]
 KNOWN = frozenset(sys.stdlib_module_names) | {OURS, "numpy"}

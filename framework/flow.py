@@ -35,19 +35,16 @@ from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
 from ..core.preemption.refusals import UnschedulableCache
 from ..core.preemption.select import victims_beside
-from ..core.queue.clock import Clock
+from ..core.queue.backoff import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder
 from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
 from .cycle.binding import FrameworkBinding
-from .cycle.details import FrameworkDetails
 from .cycle.diagnosis import Diagnosis
-from .cycle.feasible import search
-from .cycle.postfilter import run_post_filter
+from .cycle.feasible import FrameworkDetails, search
+from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible
-from .cycle.prefilter import EVERYTHING, pre_enqueue, run_pre_filter
-from .cycle.quick import PluginCheck
-from .cycle.refused import only_preempts, refused
+from .cycle.prefilter import EVERYTHING, PluginCheck, pre_enqueue, run_pre_filter
 from .cycle.score import prioritize
 from .cycle.state import FrameworkCycle
 from .plugin import MAX_NODE_SCORE, Handle

@@ -22,8 +22,7 @@ from ..core.engine import Engine
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type
 from .building import MakeExtenders, build_engine
-from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
-from .config.loading import given_configuration
+from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, given_configuration
 from .options import Classic, Framework, GivenOptions, as_named
 from .plugin import Plugin
 from .releases import find_any_release

@@ -15,8 +15,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.pods.claims import claim_name
-from ..core.pods.notes import StateKey
+from ..core.pods.notes import StateKey, claim_name
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError

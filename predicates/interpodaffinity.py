@@ -18,8 +18,7 @@ from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
-from ..core.matching.domains import FEW, DomainSums, KeySums, pods_with_any_key
-from ..core.matching.namespaces import by_name
+from ..core.matching.domains import FEW, DomainSums, KeySums, by_name, pods_with_any_key
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable

@@ -12,8 +12,7 @@ from ..core.arrays.census import Query
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
-from ..core.matching.domains import DomainSums, KeySums, Weighted, sum_at
-from ..core.matching.namespaces import by_name, terms_about
+from ..core.matching.domains import DomainSums, KeySums, Weighted, by_name, sum_at, terms_about
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import (

@@ -15,9 +15,8 @@ from ..api.load import Loaded, load, load_documents
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.units import amount, rounded, short_name
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of, step
-from ..api.words import count_of, listed
+from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
 from ..simulation.capacity.answer import CapacityDocument, Headroom, PendingPods, PlacedTemplate, zone_of

@@ -9,8 +9,8 @@ import attrs
 
 from ..api.load import Loaded
 from ..api.reading.notices import NoticeGroup
-from ..api.units import rounded, short_name
 from ..api.view import Column, Name, Number, Table, View, Words, kind_of, step
+from ..api.words import rounded, short_name
 from ..core.engine import Engine
 from ..exceptions import wrong_type
 from ..simulation.capacity.counting import Counted
@@ -158,9 +158,7 @@ def _grid(found: CapacityCurveResult) -> Table:
     width = len(across.values)
     columns = [Column(f"{short_name(down.resource)} \\ {short_name(across.resource)}", kind_of(down.resource))]
     columns += [Column(rounded(across.resource, value)) for value in across.values]
-    rows = [
-        [value, *(point.fits for point in found.points[at * width : (at + 1) * width])] for at, value in enumerate(down.values)
-    ]
+    rows = [[value, *(point.fits for point in found.points[at * width : (at + 1) * width])] for at, value in enumerate(down.values)]
     return Table("grid", columns, rows, forms=("table",))
 
 

@@ -13,9 +13,8 @@ from ..api.load import Loaded, load, load_documents
 from ..api.objects import KubeObject
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.units import Figure, rounded, short_name
 from ..api.view import EVERYWHERE, TEXT, Column, Name, Number, Paragraph, Table, View, Words, kind_of
-from ..api.words import count_of
+from ..api.words import Figure, count_of, rounded, short_name
 from ..core.pods.requests import PODS
 from ..exceptions import ManifestError, wrong_type
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of

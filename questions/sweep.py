@@ -14,9 +14,8 @@ import attrs
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, as_document, says
-from ..api.units import brief, decimal
 from ..api.view import Column, Name, Number, Part, Table, View, Words, step, table_of
-from ..api.words import count_of
+from ..api.words import brief, count_of, decimal
 from ..exceptions import KubeclassicError, wrong_type
 from ..framework.plugin import Plugin
 from ..simulation.sweep.asked.axes import WEIGHT

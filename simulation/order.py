@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..api.objects import Pod
 from ..core.engine import Engine
-from ..core.queue.clock import Clock
+from ..core.queue.backoff import Clock
 from ..core.queue.protocol import queues_by_priority
 
 ORDERS = ("input", "priority", "queue")

@@ -18,7 +18,7 @@ from ..api.objects import Namespace, Pod
 from ..api.reading.decode import decode
 from ..api.reading.fields import shown
 from ..core.cluster.nominations import Nominations
-from ..core.queue.clock import Clock
+from ..core.queue.backoff import Clock
 from ..core.queue.parked import QueuedPod
 from ..core.queue.protocol import SchedulingQueue, make_queue
 from ..exceptions import CacheError, ManifestError

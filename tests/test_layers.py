@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.support import house
 from tests.support.house import sources, tree
 
-CORE = "exceptions.py choices.py api/objects api/meaning api/view.py api/frames.py api/words.py api/units.py api/record.py core"
+CORE = "exceptions.py choices.py api/objects api/meaning api/view.py api/words.py api/record.py core"
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 BELOW_COMMANDS = "exceptions.py choices.py api core algorithmprovider framework simulation questions live"
 RULES = (
@@ -33,8 +33,8 @@ ROWS = {
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
-    "api/view.py api/frames.py api/words.py api/units.py api/kindnames.py": "exceptions.py api",
-    "api/nodeuse.py": "exceptions.py api",
+    "api/words.py api/kindnames.py": "exceptions.py api",
+    "api/view.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
     "core/release core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,
     "core/pods": CORE,

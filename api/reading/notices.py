@@ -5,13 +5,15 @@ Some notices are about what does not count in an answer (:class:`Unread`): then 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import attrs
 
-from ...exceptions import KubeclassicError, one_line
+from ...exceptions import KubeclassicError, ManifestError, one_line
 from ..record import DocumentRecord, Record, plain, says
+from .apifields import api_shape
+from .shapes import misnamed
 
 _POD = "Pod "
 
@@ -161,3 +163,27 @@ def refuse_unread(notices: Sequence[Notice]) -> None:
         place = first.notices[0].where
         others = f"; {more} more such {'warning' if more == 1 else 'warnings'}" if more else ""
         raise UnreadError(f"--strict: {first.text}{f', first {place}' if place else ''}{others}")
+
+
+@attrs.define
+class Oddities:
+    """Takes down what is odd in documents; *is_strict*: refuses it instead."""
+
+    is_strict: bool = False
+    notices: list[Notice] = attrs.field(factory=list)
+
+    def note(self, place: object, what: str) -> None:
+        """Warn of a mistake, or raise :class:`~kubeclassic.exceptions.ManifestError`."""
+        if self.is_strict:
+            raise ManifestError(f"{place}: {what}")
+        self.notices.append(Notice(str(place), what))
+
+    def note_repeated(self, paths: Iterable[str], place: str) -> None:
+        """Note the keys at *paths*, which an object has twice."""
+        for path in paths:
+            self.note(place, f"{path}: given twice, the last one counts")
+
+    def note_unknown(self, kind: str, data: Mapping[str, Any], place: object) -> None:
+        """Note the fields of an object of *kind* that the API does not have."""
+        for path, near in misnamed(data, api_shape(kind, data.get("apiVersion"))):
+            self.note(place, f"{path}: unknown field{near}")

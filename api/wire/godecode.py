@@ -1,4 +1,4 @@
-"""Decodes JSON into the Go types of :mod:`.gotypes`, as Go does: names in any case, nulls, and errors in Go's words.
+"""Decodes JSON into the Go types of ``gotypes.txt``, as Go does: names in any case, nulls, and errors in Go's words.
 
 >>> decode("MetaPod", b'{"uid": "a", "other": 1}', GoNames("v1"), "1.27")
 {'UID': 'a'}
@@ -8,15 +8,57 @@ Upstream: encoding/json/decode.go.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import attrs
 
 from .goquantity import go_quantity
-from .gosyntax import GoJsonError, Number, first_value
-from .gotypes import GoField, go_type
+from .gosyntax import GoJsonError, JsonNumber, first_value
+
+_WORD = re.compile(r"(?P<name>\w+):(?P<kind>[^!@]+)(?P<always>!?)(?:@(?P<since>[\d.]*)-?(?P<until>[\d.]*))?")
+
+
+@attrs.frozen
+class GoField:
+    """A field of a Go struct."""
+
+    name: str
+    kind: str
+    """``s``, ``[]s``, ``*ObjectMeta`` and so on; the head of the table explains the letters."""
+    is_always_written: bool
+    """It is written without a value, too: its tag has no ``omitempty``."""
+
+
+@cache
+def go_type(name: str, version: str) -> tuple[GoField, ...]:
+    """The fields of a type in release *version*, such as ``1.15``, in their order.
+
+    >>> [field.name for field in go_type("Taint", "1.15")]
+    ['key', 'value', 'effect', 'timeAdded']
+    """
+    found = (_WORD.fullmatch(word) for word in _lines()[name])
+    return tuple(GoField(word["name"], word["kind"], bool(word["always"])) for word in found if word and _has(word, version))
+
+
+def _has(word: re.Match[str], version: str) -> bool:
+    since, until = word["since"], word["until"]
+    return not (since and _number(version) < _number(since)) and not (until and _number(version) > _number(until))
+
+
+def _number(version: str) -> int:
+    return int(version.partition(".")[2])
+
+
+@cache
+def _lines() -> Mapping[str, list[str]]:
+    text = files(__package__).joinpath("gotypes.txt").read_text(encoding="utf-8")
+    lines = (line.split() for line in text.replace("\n  ", " ").splitlines() if not line.startswith("#"))
+    return {name.rstrip(":"): words for name, *words in lines}
+
 
 INT64 = 2**63
 _LEAVES = {"s": "string", "b": "bool", "q": "resource.Quantity", "t": "v1.Time", "u": "v1.MicroTime", "x": "intstr.IntOrString"}
@@ -104,14 +146,14 @@ class _Decoder:
             return self._number(kind, given)
         if kind == "q":
             return self._quantity(given)
-        if kind == "x" and isinstance(given, Number):
+        if kind == "x" and isinstance(given, JsonNumber):
             return int(given) if given.lstrip("-").isdigit() else self._mismatch(kind, given)
-        if isinstance(given, Number) or not isinstance(given, _SHAPES.get(kind, (str,))):
+        if isinstance(given, JsonNumber) or not isinstance(given, _SHAPES.get(kind, (str,))):
             return self._mismatch(kind, given)
         return _text(given) if isinstance(given, str) else given
 
     def _number(self, kind: str, given: Any) -> Any:
-        if not isinstance(given, Number):
+        if not isinstance(given, JsonNumber):
             return self._mismatch(kind, given)
         try:
             found = int(given)
@@ -154,7 +196,7 @@ def _is_reply(kind: str) -> bool:
 
 
 def _word(given: Any) -> str:
-    if isinstance(given, Number):
+    if isinstance(given, JsonNumber):
         return "number"
     if isinstance(given, bool):
         return "bool"

@@ -19,8 +19,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from .godecode import GoField, go_type
 from .goquantity import go_quantity
-from .gotypes import GoField, go_type
 
 Json: TypeAlias = Any
 Write: TypeAlias = Callable[[Any], Json]

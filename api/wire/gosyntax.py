@@ -34,14 +34,14 @@ class GoJsonError(KubeclassicError):
     """JSON that Go's decoder refuses, with its text."""
 
 
-class Number(str):
+class JsonNumber(str):
     """A number as it was written."""
 
     __slots__ = ()
 
 
 def first_value(body: bytes) -> Any:
-    """The first JSON value in *body*, with numbers as :class:`Number`. Raises :class:`GoJsonError`."""
+    """The first JSON value in *body*, with numbers as :class:`JsonNumber`. Raises :class:`GoJsonError`."""
     text = body.decode("utf-8", "replace")
     start = len(text) - len(text.lstrip(" \t\r\n"))
     if text[start : start + 1] in ("{", "["):
@@ -63,7 +63,7 @@ def _refused(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-_DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_refused)
+_DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=_refused)
 
 
 def quoted(byte: int) -> str:

@@ -43,7 +43,7 @@ class Output:
     @property
     def wide(self) -> bool:
         """Whether text has everything."""
-        return self.form == "wide"
+        return self.verbose or self.form == "wide"
 
     @property
     def makes_page(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...api.record import UNSET
-from ...api.units import Figure
+from ...api.words import Figure
 from ...simulation.bench.comparison import PairedCases
 from ...simulation.bench.measured import PERCENTS, BenchDocument, OtherScheduler, middle
 from .tables import TextTable

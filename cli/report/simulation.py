@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...api.units import Figure, percent, rounded, short_name
-from ...api.words import count_of
+from ...api.words import Figure, count_of, percent, rounded, short_name
 from ...simulation.simulate import Eviction
 from ...simulation.summary import Summary, Usage
 from .listing import ListColumn, Path, Record, plain_name

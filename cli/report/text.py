@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...api.units import Figure
+from ...api.words import Figure
 
 GAP = "   "
 NO_HOST = "<none>"

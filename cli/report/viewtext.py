@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO
 
-from ...api.units import decimal, percent, rounded
 from ...api.view import Amount, Column, Paragraph, Table, View
-from ...api.words import count_of
+from ...api.words import count_of, decimal, percent, rounded
 from .prose import wrapped
 from .tables import TextTable, wants_colour, width_of
 from .text import NO_HOST, Cell

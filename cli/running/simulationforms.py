@@ -7,8 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from ...api.meaning.labels import Matcher, SelectorError, everything
-from ...api.meaning.selectortext import parse_selector
+from ...api.meaning.labels import Matcher, SelectorError, everything, parse_selector
 from ...api.objects import Node, Pod
 from ...api.reading.notices import input_warnings
 from ...api.record import UNSET, plain

@@ -9,10 +9,9 @@ from typing import Any, Literal, Protocol
 import attrs
 import numpy as np
 
-from ...api.frames import make_frame
 from ...api.objects import Pod
 from ...api.record import UNSET, UnsetType, plain
-from ...api.view import Share, View, shortened, table_of
+from ...api.view import Share, View, make_frame, shortened, table_of
 from ..arrays.types import Rows, Scores
 from .extender import Passed
 from .nodesearch import SearchResult

@@ -13,7 +13,7 @@ from ..arrays.types import Mask, Rows
 from ..binding import Binder
 from ..bindingcycle import BindingCycle
 from ..cluster.order import Order
-from ..queue.clock import Clock
+from ..queue.backoff import Clock
 from ..queue.protocol import SchedulingQueue
 from ..rule import Algorithm
 from .decision import Decision, Details

@@ -10,8 +10,7 @@ import attrs
 from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
 from ..rebuilt import rebuilt_from
 from ..release import Release, Requests
-from .claims import claim_keys
-from .notes import CycleState
+from .notes import CycleState, claim_keys
 
 Port = tuple[str, str, int]
 """Host IP, protocol, port."""

@@ -16,8 +16,7 @@ from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
-from .backoff import BackoffHeaps
-from .clock import Clock, Timer
+from .backoff import BackoffHeaps, Clock, Timer
 from .heap import Heap
 from .parked import Contents, Parked, Pending, QueuedPod
 

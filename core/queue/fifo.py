@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 import attrs
 
 from ...api.objects import Pod
-from .clock import Clock
+from .backoff import Clock
 from .parked import Contents, Pending, QueuedPod
 
 FIRST_WAIT = 1.0

@@ -11,7 +11,7 @@ from typing import Protocol
 from ...api.objects import Pod
 from ..cluster.nominations import Nominations
 from ..rule import Algorithm
-from .clock import Clock
+from .backoff import Clock
 from .fifo import Fifo, WaitingFifo
 from .parked import Contents, Pending, QueuedPod
 from .priority import PriorityQueue, by_priority, by_priority_and_time

@@ -16,7 +16,7 @@ from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision
 from ..cluster.listings import Listing, Listings
-from ..pods.claims import claim_keys
+from ..pods.notes import claim_keys
 from ..release import Release
 from .assumecache import AssumeCache, VolumeError
 from .match import is_bound_to, volume_class

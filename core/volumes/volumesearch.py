@@ -19,8 +19,7 @@ from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
 from .assumecache import AssumeCache, VolumeError
 from .intree import MIGRATED_PLUGINS, PLUGINS, plugin_of, translated_affinity
-from .match import VolumeMatcher, claim_class, requested_size
-from .provisioning import can_provision, has_capacity
+from .match import VolumeMatcher, can_provision, claim_class, has_capacity, requested_size
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"

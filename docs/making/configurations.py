@@ -23,8 +23,8 @@ from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
-from kubeclassic.framework.config.context import Context
 from kubeclassic.framework.config.defaults import GROUP, PluginEntry, PluginSet
+from kubeclassic.framework.config.fielderrors import Context
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 

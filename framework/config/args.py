@@ -16,7 +16,7 @@ from ...api.objects.integers import Int32
 from ...api.reading.derive import Field
 from ...api.reading.schema import TYPE_META, schema
 from ...api.reading.shapes import unknown_fields
-from .context import PLAIN, Context
+from .fielderrors import PLAIN, Context
 
 
 @attrs.frozen

@@ -5,31 +5,62 @@ Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
-from ...algorithmprovider.extenders import ExtenderConfig
+from ...algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
+from ...api.meaning.durations import duration
+from ...api.meaning.label_syntax import is_valid_label_key
 from ...api.objects.integers import Int32
 from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
 from ...api.reading.shapes import Shape, named, unknown_fields
+from ...core.pods.requests import is_extended_resource
 from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
-from ..releases import PROFILE_RELEASE
+from ..plugin import Plugin
+from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
 from .args import SCHEMA, read_args, takes_args, unknown_args
-from .context import Context
 from .defaults import BY_POINT, GROUP, LATEST, PluginSet, default_plugins, merged
-from .extenders import EXTENDER, extender_faults
-from .fielderrors import aggregated, invalid, unknown
+from .fielderrors import Context, aggregated, invalid, unknown
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
+
+EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}
+"""How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""
+
+
+def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
+    """The faults that upstream's validation finds in *extenders*, with its texts and in its order."""
+    seen: set[str] = set()
+    for i, extender in enumerate(extenders):
+        if extender.prioritize_verb and extender.weight <= 0:
+            yield invalid(f"extenders[{i}].weight", extender.weight, "must have a positive weight applied to it")
+        for j, resource in enumerate(extender.managed_resources):
+            path = f"extenders[{i}].managedResources[{j}].name"
+            yield from _name_faults(resource.name, path)
+            if resource.name in seen:
+                yield invalid(path, resource.name, "duplicate extender managed resource name")
+            seen.add(resource.name)
+    binders = sum(bool(extender.bind_verb) for extender in extenders)
+    if binders > 1:
+        yield invalid("extenders", f"found {binders} extenders implementing bind", "only one extender can implement bind")
+
+
+def _name_faults(name: str, path: str) -> Iterator[str]:
+    if faults := is_valid_label_key(name):
+        yield from (invalid(path, name, fault) for fault in faults)
+    elif not is_extended_resource(name):
+        yield invalid(path, name, "is an invalid extended resource name")
+
 
 KIND = "KubeSchedulerConfiguration"
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -206,3 +237,46 @@ def load_configuration(
         return read_configuration(document.data, gates, release)
     except PolicyError as error:
         raise PolicyError(f"{path}: {error}") from None
+
+
+GivenProfile: TypeAlias = "KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]"
+"""A KubeSchedulerConfiguration, its JSON form, or its file."""
+
+
+def given_configuration(
+    profile: GivenProfile | None = None,
+    *,
+    gates: Mapping[str, bool] | str | None = None,
+    percentage: int | None = None,
+    plugins: Iterable[type[Plugin]] = (),
+    release: str = DEFAULT_FRAMEWORK,
+) -> KubeSchedulerConfiguration:
+    """The configuration in *profile*; without it the default profile, with *plugins* at all of their points.
+
+    *release* reads it, unless *profile* has been read already. *gates* are the changes to the default gates, if it has not. A *percentage*
+    replaces that of the profiles. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
+    """
+    found = _read(profile, gates, [plugin.name for plugin in plugins], FRAMEWORK_RELEASES[release])
+    if percentage is None:
+        return found
+    profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
+    changed = attrs.evolve(found, percentage=percentage, profiles=profiles)
+    changed.validate()
+    return changed
+
+
+def _read(
+    profile: GivenProfile | None, gates: Mapping[str, bool] | str | None, plugins: list[str], release: Release
+) -> KubeSchedulerConfiguration:
+    if isinstance(profile, KubeSchedulerConfiguration):
+        if gates:
+            raise PolicyError("gates: got some beside a configuration that was read with its own, wanted them there")
+        return profile
+    if isinstance(profile, str | os.PathLike):
+        return load_configuration(profile, gates, release)
+    return read_configuration(_default(plugins) if profile is None else profile, gates, release)
+
+
+def _default(plugins: list[str]) -> dict[str, Any]:
+    enabled = {"multiPoint": {"enabled": [{"name": name} for name in plugins]}}
+    return {"apiVersion": f"{GROUP}/v1", "kind": KIND, "profiles": [{"plugins": enabled}]}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import attrs
 
 from ...api.objects.integers import Int32
-from .context import Context
+from .fielderrors import Context
 
 GROUP = "kubescheduler.config.k8s.io"
 

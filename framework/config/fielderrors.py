@@ -6,8 +6,12 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import attrs
+
+from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.labels import quoted
-from ...core.release import FrameworkCells
+from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
+from ..releases import PROFILE_RELEASE
 
 _HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -65,3 +69,35 @@ def aggregated(texts: Iterable[str]) -> str:
 def unknown(paths: Iterable[str]) -> str:
     """The text of strict decoding about unknown fields; empty without any."""
     return ", ".join(f'unknown field "{path}"' for path in paths)
+
+
+@attrs.frozen
+class Context:
+    """A release and its gates."""
+
+    release: Release = PROFILE_RELEASE
+    gates: Gates = attrs.field(factory=lambda: resolved_gates(PROFILE_RELEASE))
+
+    @property
+    def cells(self) -> ConfigurationCells:
+        """How the release reads configurations."""
+        return self.release.configuration
+
+    @property
+    def framework(self) -> FrameworkCells:
+        """How the release decides, and words faults of fields."""
+        return self.release.framework
+
+    @property
+    def scores_capacity(self) -> bool:
+        """Whether VolumeBinding scores the capacity of volumes."""
+        return self.gates[self.cells.capacity_gate]
+
+    @property
+    def times_devices(self) -> bool:
+        """Whether the search for devices on a node ends after a time."""
+        return self.gates.get("DRASchedulerFilterTimeout", False)
+
+
+PLAIN = Context()
+"""The release that is taken if none is named, with its default gates."""

@@ -16,9 +16,8 @@ from ...core.release import ConfigurationCells, FrameworkCells
 from ..extensionpoints import POINTS
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
 from .args import read_args, takes_args
-from .context import Context
 from .defaults import GROUP, LATEST, PluginEntry, Plugins, PluginSet
-from .fielderrors import as_json, duplicate, invalid, required
+from .fielderrors import Context, as_json, duplicate, invalid, required
 
 _PERCENTAGE = "not in valid range [0-100]"
 

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 from ...algorithmprovider.gates import resolved_gates
 from ...api.record import Record, says
 from ...core.release import Release
-from ..config.context import Context
 from ..config.defaults import LATEST, default_plugins
+from ..config.fielderrors import Context
 from ..extensionpoints import POINTS
 from ..migrate.equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, GONE, SCORES
 from ..registry import DEFAULT_REGISTRY

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...api.objects import CSIStorageCapacity, PersistentVolume, Pod, Volume
 from ...api.objects.quantity import Quantity
-from ...core.pods.claims import claim_keys, claim_name
+from ...core.pods.notes import claim_keys, claim_name
 from ...core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
 from ...predicates.disks import disks_conflict
 from ...predicates.volumezone import zones_of

@@ -28,6 +28,22 @@ class Deviation:
     upstream: str
 
 
+@attrs.frozen
+class Note:
+    """One part of a Policy without an exact equivalent, and what replaces it."""
+
+    subject: str
+    """A predicate, a priority, a plugin, or a field of the Policy."""
+    text: str
+    deviation: Deviation | None = None
+    """Set if upstream's own translation treats it differently."""
+
+    def __str__(self) -> str:
+        if self.deviation is None:
+            return f"{self.subject}: {self.text}"
+        return f"{self.subject}: {self.text} ({self.deviation.name}: upstream's translation {self.deviation.upstream})"
+
+
 _POINTS = (
     Deviation(
         OLDER_RULES,

@@ -6,7 +6,7 @@ translation is listed in :mod:`~kubeclassic.framework.migrate.deviations`, repor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -15,23 +15,64 @@ import attrs
 from ...algorithmprovider.catalogue import CATALOGUE
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import Policy, PredicateArgument
+from ...algorithmprovider.policy import Policy, PredicateArgument, PriorityEntry
 from ...algorithmprovider.providers import Selection, in_running_order, select
 from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...core.release import Release
-from ...exceptions import UnknownNameError
-from ..config.context import Context
+from ...exceptions import PolicyError, UnknownNameError
 from ..config.defaults import LATEST, default_plugins
+from ..config.fielderrors import Context
 from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import deviations
-from .equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, OLDER, SELECTOR_SPREAD, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
+from .deviations import Note
+from .equivalents import (
+    COUNTED_ELSEWHERE,
+    DIFFERENCES,
+    FILTERS,
+    GONE,
+    OLDER,
+    SCORES,
+    SELECTOR_SPREAD,
+    UPSTREAM_PREDICATES,
+    UPSTREAM_PRIORITIES,
+)
 from .extenderargs import WrittenExtender, written_extenders
-from .notes import Note
 from .profiledocument import DEVICES, document_of
-from .refusals import refuse_as_upstream
-from .scores import Scoring
-from .weights import fitted
+from .scores import OWN_CONSTRAINTS, PEER_SPREADING, USAGES, Scoring, fitted
+
+RATIO = "RequestedToCapacityRatioPriority"
+KNOWN_PREDICATES = FILTERS.keys() - OLDER
+KNOWN_PRIORITIES = (SCORES.keys() | USAGES.keys() | GONE.keys() | {*PEER_SPREADING, OWN_CONSTRAINTS}) - OLDER - {RATIO}
+
+
+def refuse_as_upstream(policy: Policy | None) -> None:
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` with the first refusal that upstream's translation has for *policy*."""
+    for refusal in _refusals(policy or Policy()):
+        raise PolicyError(refusal)
+
+
+def _refusals(policy: Policy) -> Iterator[str]:
+    names = (entry.name for entry in policy.predicates or () if entry.argument is None)
+    yield from (f'predicate type not found for "{name}"' for name in names if name not in KNOWN_PREDICATES)
+    priorities = policy.priorities or ()
+    for entry in priorities:
+        if entry.argument is None and entry.name not in KNOWN_PRIORITIES:
+            yield f'priority type not found for "{entry.name}"'
+    arguments = [(entry, entry.argument) for entry in priorities if entry.argument is not None]
+    yield from _unlike("LabelPreference", (entry for entry, argument in arguments if argument.label_preference is not None))
+    yield from _unlike("ServiceAntiAffinity", (entry for entry, argument in arguments if argument.service_anti_affinity is not None))
+    ratios = [entry.name for entry, argument in arguments if argument.ratio is not None]
+    yield from (f'priority "{name}" redeclares custom priority "RequestedToCapacityRatio", from: "{ratios[0]}"' for name in ratios[1:])
+
+
+def _unlike(kind: str, entries: Iterable[PriorityEntry]) -> Iterator[str]:
+    """The refusals of entries that share a plugin but have different weights."""
+    first, *others = [*entries] or [PriorityEntry()]
+    for entry in others:
+        if entry.weight != first.weight:
+            yield f'{kind}  priority "{entry.name}" has a different weight with "{first.name}"'
+
 
 BIND_TIMEOUT = 600
 

@@ -13,8 +13,7 @@ from ...core.arrays.census import PodCount
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reasons
-from ...core.matching.domains import KeySums, Weighted, has_pods_in_domains, sum_at
-from ...core.matching.namespaces import terms_about
+from ...core.matching.domains import KeySums, Weighted, has_pods_in_domains, sum_at, terms_about
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ...core.pods.terms import (
@@ -43,9 +42,9 @@ from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as
 from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
 from ...priorities.interpodaffinity import few_stretched, likes_nothing, liking, likings, one_stretched, stretched
+from ..config.argfaults import label_selector_fault
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
-from ..config.selectorfaults import label_selector_fault
 from ..cycle.state import FrameworkCycle
 from ..hints.pods import affine_node_changes, affine_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin

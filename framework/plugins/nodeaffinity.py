@@ -18,8 +18,8 @@ from ...core.matching.nodeselectors import literal_node_affinity_mask, node_sele
 from ...core.pods.template import Template
 from ...core.rule import PriorityError, Reads, Reduction
 from ...priorities.reduce import normalize_reduce
+from ..config.argfaults import preferred_faults
 from ..config.fielderrors import aggregated
-from ..config.selectorfaults import preferred_faults
 from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints.nodes import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin

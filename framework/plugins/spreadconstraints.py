@@ -23,7 +23,7 @@ from ...core.pods.notes import StateKey
 from ...core.pods.template import Group, Template
 from ...core.release import FrameworkCells
 from ...predicates.taints import first_untolerated
-from ..config.selectorfaults import label_selector_fault
+from ..config.argfaults import label_selector_fault
 from ..hints.pods import Spread
 from ..plugin import Handle
 

@@ -17,12 +17,11 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask, Scores
 from ...core.binding import Finding
 from ...core.failures import Failures, Reason
-from ...core.pods.claims import claim_name, is_made_for_pod, not_owned
+from ...core.pods.notes import claim_name, is_made_for_pod, not_owned
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.match import claim_class
-from ...core.volumes.provisioning import storage_left
+from ...core.volumes.match import claim_class, storage_left
 from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE

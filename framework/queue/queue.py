@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from math import inf
+from typing import NamedTuple
 
 import attrs
 
@@ -15,16 +16,67 @@ from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
 from ...core.cluster.listings import Listing
 from ...core.pods.template import Templates
-from ...core.queue.backoff import BackoffHeaps
+from ...core.queue.backoff import BackoffHeaps, Timer
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
-from ...core.queue.clock import Timer
 from ...core.queue.parked import QueuedPod
 from ...core.release import QueueingCells
 from ..config.configuration import DEFAULT_SCHEDULER
-from .changes import pod_changes
-from .events import ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT, Action, ClusterEvent, full_label
-from .flights import Flights, Happening
+from .events import (
+    ASSIGNED_POD_ADD,
+    ASSIGNED_POD_UPDATE,
+    FORCE_ACTIVATE,
+    UNSCHEDULABLE_TIMEOUT,
+    Action,
+    ClusterEvent,
+    full_label,
+    pod_changes,
+)
 from .registrations import Registrations
+
+
+class Happening(NamedTuple):
+    """An event, and the object before and after it."""
+
+    event: ClusterEvent
+    old: KubeObject | None
+    new: KubeObject | None
+
+
+@attrs.define(eq=False, repr=False)
+class Flights:
+    """The pods that are being tried, by UID, and all events since the first of them was taken out."""
+
+    _starts: dict[str, int] = attrs.field(factory=dict)
+    """UID -> the number of events before the pod was taken out; in ascending order."""
+    _events: list[Happening] = attrs.field(factory=list)
+    _dropped: int = 0
+    """How many events are no longer kept, because every pod was taken out after them."""
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._starts
+
+    def begin(self, uid: str) -> None:
+        """A pod is taken out."""
+        self._starts.pop(uid, None)
+        self._starts[uid] = self._dropped + len(self._events)
+
+    def note(self, happening: Happening) -> None:
+        """Something happened; kept only while a pod is being tried."""
+        if self._starts:
+            self._events.append(happening)
+
+    def since(self, uid: str) -> list[Happening] | None:
+        """What happened since a pod was taken out; None if it is not being tried."""
+        start = self._starts.get(uid)
+        return None if start is None else self._events[start - self._dropped :]
+
+    def end(self, uid: str) -> None:
+        """A pod is not tried any more."""
+        if self._starts.pop(uid, None) is not None:
+            first = next(iter(self._starts.values()), self._dropped + len(self._events))
+            del self._events[: first - self._dropped]
+            self._dropped = first
+
 
 FAILURE, BACKOFF_COMPLETE, POP_EARLY = "ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ"
 PREEMPTION, GATES, SPREAD = "DefaultPreemption", "SchedulingGates", "PodTopologySpread"

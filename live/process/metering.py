@@ -17,13 +17,13 @@ from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
 from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics
-from ..scheduler.observer import Observer
+from ..scheduler.observer import CycleObserver
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
 
 
 @attrs.define(eq=False)
-class Metering(Observer):
+class Metering(CycleObserver):
     """Feeds *metrics*. *clock* measures the parts of a cycle: those that have no waits in them."""
 
     metrics: SchedulerMetrics

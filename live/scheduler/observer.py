@@ -8,7 +8,7 @@ from ...core.decision.preemptionplan import Preemption
 from ...core.queue.parked import QueuedPod
 
 
-class Observer:
+class CycleObserver:
     """Told of what a live scheduler does; this one does nothing with it. Times are in seconds."""
 
     def began(self, item: QueuedPod) -> None:

@@ -15,12 +15,12 @@ from ...api.objects import KubeObject, Pod
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
-from ...core.queue.clock import Clock
+from ...core.queue.backoff import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
 from ..eventlog.reference import Recorder
-from .observer import Observer
+from .observer import CycleObserver
 from .writes.api import ClusterApi
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class LiveState:
     scheduler_name: str = "default-scheduler"
     report: Callable[[str], None] = lambda text: None
     """Called with what went wrong and does not end the scheduler."""
-    observer: Observer = attrs.field(factory=Observer)
+    observer: CycleObserver = attrs.field(factory=CycleObserver)
     leads: Callable[[], bool] = _always
     """Whether this replica leads for certain."""
     clock: Clock = attrs.field(init=False)

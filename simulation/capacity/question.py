@@ -11,8 +11,7 @@ import attrs
 from ...api.controlplane.admission import admit
 from ...api.controlplane.limitranges import limit_ranges, with_limits
 from ...api.load import Loaded
-from ...api.meaning.labels import SelectorError
-from ...api.meaning.selectortext import parse_selector
+from ...api.meaning.labels import SelectorError, parse_selector
 from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean

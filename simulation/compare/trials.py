@@ -10,8 +10,7 @@ import attrs
 
 from ...api.record import plain
 from ...exceptions import PolicyError
-from ...framework.migrate.deviations import Deviation
-from ...framework.migrate.notes import Note
+from ...framework.migrate.deviations import Deviation, Note
 from ...framework.migrate.translation import Migration
 from ..scenario import Scenario
 from .agreement import AgreementCounts

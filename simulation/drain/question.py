@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from ...api.meaning.labels import Matcher, SelectorError
-from ...api.meaning.selectortext import parse_selector
+from ...api.meaning.labels import Matcher, SelectorError, parse_selector
 from ...api.objects import Node
 from ...exceptions import UnknownNameError, did_you_mean
 from .auto import DrainWish, zone_of

@@ -9,7 +9,7 @@ import attrs
 from ...api.controlplane.admission import admit
 from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
 from ...core.engine import Engine
-from ...core.pods.claims import is_made_for_pod
+from ...core.pods.notes import is_made_for_pod
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.match import claim_class

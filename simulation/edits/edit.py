@@ -10,8 +10,7 @@ import attrs
 
 from ...api.controlplane.workloads import WORKLOADS
 from ...api.kindnames import kind_words
-from ...api.meaning.labels import Matcher, SelectorError
-from ...api.meaning.selectortext import parse_selector
+from ...api.meaning.labels import Matcher, SelectorError, parse_selector
 from ...exceptions import UnknownNameError, did_you_mean, one_line
 from .changes import FieldChange
 from .paths import EditError, Json

@@ -12,7 +12,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import read_policy
 from ...api.objects import Map
 from ...core.release import Release
-from ...framework.config.loading import given_configuration
+from ...framework.config.configuration import given_configuration
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
 from .movedrules import changed_policy, changed_profile

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from ...api.controlplane.deviceslices import slices_like
+from ...api.controlplane.deviceclaims import slices_like
 from ...api.load import Loaded
 from ...api.objects import CSINode, KubeObject, Map, Node, Pod, ResourceSlice
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type

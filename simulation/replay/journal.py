@@ -11,7 +11,7 @@ import msgspec
 from ...api.reading.notices import InputWarning
 from ...api.record import UNSET, Count, Record, Size, UnsetType, says
 from ...api.record import plain as as_data
-from ...core.queue.clock import Clock
+from ...core.queue.backoff import Clock
 from .inputs.times import plain
 
 PodKey = Annotated[str, says("NAMESPACE/NAME of a pod.", pattern="^[^/]+/[^/]+$")]

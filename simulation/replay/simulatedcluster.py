@@ -13,7 +13,7 @@ from ...api.objects import KubeObject, Node, Pod
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
-from ...core.queue.clock import Clock
+from ...core.queue.backoff import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.router import EventRouter
 from .agenda import Agenda

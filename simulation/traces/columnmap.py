@@ -26,7 +26,7 @@ _AMOUNT = re.compile(r"(?P<column>.+?)(?:\s+in\s+(?P<unit>\w+))?")
 
 
 @attrs.frozen
-class Amount:
+class AmountColumn:
     """Where the amount of a resource is, and in what it is told."""
 
     column: str
@@ -49,7 +49,7 @@ class ColumnMap:
     deleted: str = ""
     runs: str = ""
     count: str = ""
-    requests: Mapping[str, Amount]
+    requests: Mapping[str, AmountColumn]
     labels: Mapping[str, str]
     node_selector: Mapping[str, str]
 
@@ -146,10 +146,10 @@ def _text(value: Any, where: str) -> str:
     return value.strip()
 
 
-def _amount(resource: str, text: str, where: str) -> Amount:
+def _amount(resource: str, text: str, where: str) -> AmountColumn:
     found = _AMOUNT.fullmatch(text)
     unit = (found["unit"] if found else None) or DEFAULT_UNITS.get(resource, "pieces")
     if found is None or unit not in UNITS:
         wanted = f"COLUMN or COLUMN in UNIT, with one of {', '.join(UNITS)}"
         raise ManifestError(f"{where}: requests.{resource}: got {shown(text)}, wanted {wanted}")
-    return Amount(found["column"], unit)
+    return AmountColumn(found["column"], unit)

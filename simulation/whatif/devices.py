@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...api.controlplane.deviceslices import slice_of_more
+from ...api.controlplane.deviceclaims import slice_of_more
 from ...api.objects import Device, ResourceSlice
 from ...core.devices.accounts import DeviceAccount
 from .change import WhatIfChange

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 import attrs
 
-from ...api.controlplane.deviceslices import slices_like
+from ...api.controlplane.deviceclaims import slices_like
 from ...api.objects import Node, Pod
 from .change import WhatIfChange
 from .context import HOSTNAME, WhatIfContext

@@ -14,9 +14,9 @@ from typing import Any
 import attrs
 import pytest
 
+from kubeclassic import capacity, capacity_curve
 from kubeclassic.cli import run
-from kubeclassic.cli.report.capacity import curvepage
-from kubeclassic.cli.report.capacity.capacitypage import verdict
+from tests.support.build import node, pod
 from tests.support.pages import assert_told, data_of_page, table_of_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,31 +200,31 @@ def test_the_map_of_a_drain(tmp_path: Path) -> None:
 
 # --- words ----------------------------------------------------------------------------------------------------------
 
+TAINTS = [{"key": "old", "effect": "NoSchedule"}]
+
 
 def _text(markup: str) -> str:
     return re.sub(r"<[^>]*>", "", markup)
 
 
 def test_verdicts_about_copies() -> None:
-    """A copy that no node takes, one that the API server refuses, and a reason of most nodes are each told in words."""
-    stop = {"kind": "Unschedulable", "message": "", "reasons": {"had taints": 3, "Insufficient cpu": 1}, "shortages": []}
-    record = {"fits": 0, "wanted": None, "templates": [{"name": "web"}], "nodes": {}, "stop": stop}
-    assert _text(verdict(record)) == "No copy of web fits; 3 nodes turn it down: had taints."
-    one = {**record, "fits": 1, "nodes": {"a": 1}}
-    assert _text(verdict(one)) == "1 more copy of web fits; then 3 nodes turn it down: had taints."
-    refused = {**one, "stop": {**stop, "kind": "Forbidden", "reasons": {}}}
-    assert _text(verdict(refused)) == "1 more copy of web fits; then the next one is not admitted."
-    short = {**one, "stop": {**stop, "shortages": [{"resource": "memory", "nodes": 1}]}}
-    assert _text(verdict(short)) == "1 more copy of web fits; then memory has run out on 1 node."
-    many = {**short, "nodes": {"a": 1, "b": 1}}
-    assert _text(verdict(many)) == "1 more copy of web fits; then 3 nodes turn it down: had taints."
-    assert _text(verdict({**one, "wanted": 1})) == "A copy of web fits."
+    """A copy that no node takes, one that the API server refuses, a reason of most nodes and a resource that runs out are each words."""
+    web = pod("web", containers=[{"ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "1"}}}])
+    old, new = [node(name, taints=TAINTS) for name in "abc"], node("d")
+    quota = {"kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "default"}, "spec": {"hard": {"pods": "1"}}}
+    taints = "turn it down: node(s) had taints that the pod didn't tolerate."
+    assert str(capacity(old, web, "1.14").view().verdict) == f"No copy of web fits; 3 nodes {taints}"
+    assert str(capacity([*old, new], web, "1.14").view().verdict) == f"1 more copy of web fits; then 3 nodes {taints}"
+    assert str(capacity([new, quota], web, "1.14").view().verdict) == "1 more copy of web fits; then the next one is not admitted."
+    found = capacity(node("small", cpu="1500m"), pod("web", requests={"cpu": "1"}), "1.14")
+    assert str(found.view().verdict) == "1 more copy of web fits; then cpu has run out on 1 node."
+    assert str(capacity(new, web, "1.14", pods=1).view().verdict) == "A copy of web fits."
 
 
 def test_verdicts_about_sizes() -> None:
-    """Where as many fit of each size, that is the news."""
-    points = [{"requests": {"cpu": size}, "fits": 2, "nodes": 1, "limitedBy": None, "message": ""} for size in (100, 200)]
-    assert _text(curvepage.verdict({"points": points})) == "2 pods fit, whichever of the 2 sizes they have."
+    """Where as many fit of each size, the verdict says that."""
+    found = capacity_curve([node("a", pods="2")], ["cpu=100m..200m:2"])
+    assert str(found.view().verdict) == "2 pods fit, whichever of the 2 sizes they have."
 
 
 def test_html_is_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.protocol import make_queue
 from kubeclassic.core.router import EventRouter

@@ -7,7 +7,7 @@ import pytest
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import plain
-from kubeclassic.api.units import amount
+from kubeclassic.api.words import amount
 from kubeclassic.cli.report.simulation import summary_text
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.scenario import Scenario

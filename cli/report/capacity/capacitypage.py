@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....api.units import short_name
 from ....api.view import step
-from ....api.words import count_of, listed
+from ....api.words import count_of, listed, short_name
 from ....questions.capacity import CapacityResult
 from ....simulation.capacity.answer import PlacedTemplate
 from ....simulation.capacity.stop import CopyShortage, Stop

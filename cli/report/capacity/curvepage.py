@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ....api.units import rounded, short_name
+from ....api.words import rounded, short_name
 from ....questions.capacitycurve import CapacityCurveResult
 from ..page.about import About
 from ..page.amounts import amount_told, amount_with_unit, unit_of

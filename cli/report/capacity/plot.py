@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....api.units import BYTES, short_name
+from ....api.words import BYTES, short_name
 from ....core.pods.requests import CPU
 from ....simulation.capacity.curve import CurveAxis, CurvePoint
 from ..plots.plotfiles import PlotError, check_place, save

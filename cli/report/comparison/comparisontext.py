@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....api.units import Figure, percent
-from ....api.words import count_doing, count_of
+from ....api.words import Figure, count_doing, count_of, percent
 from ....simulation.compare.causes import KINDS, SAMPLING
 from ....simulation.compare.modes import LOCKED
 from ..prose import wrapped

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from typing import Any
 
-from ....api.units import short_name
+from ....api.words import short_name
 from ....simulation.compare.losses import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN
 from ....simulation.compare.modes import LOCKED
 from ..page.markup import Markup, Text, joined, named, number, sentence, told

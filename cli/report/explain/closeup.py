@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....api.units import rounded
-from ....api.words import count_of, listed
+from ....api.words import count_of, listed, rounded
 from ....simulation.explain.closeup import CloseUp, RuleVerdict
 from ....simulation.explain.eviction import NO_HELP
 from ....simulation.explain.explanation import Explanation

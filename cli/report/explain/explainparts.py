@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....api.units import short_name
 from ....api.view import step
+from ....api.words import short_name
 from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS
 from ..page.amounts import amount_told, unit_of
 from ..page.markup import Markup, Text, joined, named, number, sentence, told

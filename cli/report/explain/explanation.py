@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....api.units import amount, rounded
-from ....api.words import count_of, listed
+from ....api.words import amount, count_of, listed, rounded
 from ....simulation.explain.choice import HostChoice, Lead
 from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome
 from ....simulation.explain.explanation import Explanation

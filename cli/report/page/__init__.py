@@ -3,14 +3,15 @@
 A page is made from the same record as ``-o json``, so that both say the same. Each number of the record that stands in the page is written
 with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages.py`` holds every mark to the record.
 
->>> from kubeclassic.cli.report.page.about import About, Input
+>>> from kubeclassic.api.view import Column, Table
+>>> from kubeclassic.cli.report.page.about import About, SourceFile
 >>> from kubeclassic.cli.report.page.document import Page, page_html
 >>> from kubeclassic.cli.report.page.markup import number, sentence, told
 >>> from kubeclassic.cli.report.page.parts import GOOD, StackItem, card, fact, facts, section, stack
->>> from kubeclassic.cli.report.page.tables import Column, Table
+>>> from kubeclassic.cli.report.page.tables import list_html
 >>> record = {"summary": {"placed": 9, "unschedulable": 1}, "pods": [{"pod": "default/a", "host": "n1"}]}
 >>> placed, waiting = (told(f"summary.{key}", number(record["summary"][key])) for key in ("placed", "unschedulable"))
->>> inputs = (Input("cluster/", "3 nodes, 10 pods that wait"),)
+>>> inputs = (SourceFile("cluster/", "3 nodes, 10 pods that wait"),)
 >>> about = About(inputs=inputs, releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
 >>> pods = Table("pods", (Column("pod", "name"), Column("node", "name")), [[p["pod"], p["host"]] for p in record["pods"]], noun="pod")
 >>> page = Page(
@@ -18,7 +19,7 @@ with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages
 ...     verdict=sentence(placed, " pods get a node, ", waiting, " does not."),
 ...     about=about,
 ...     sections=(
-...         section("Pods", facts(fact(placed, "placed"), fact(waiting, "without a node")), pods.html()),
+...         section("Pods", facts(fact(placed, "placed"), fact(waiting, "without a node")), list_html(pods)),
 ...         section("In one bar", card("Where pods end", stack("pods", [StackItem("placed", 9, GOOD, "summary.placed")]))),
 ...     ),
 ... )

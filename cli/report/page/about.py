@@ -17,7 +17,7 @@ SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
 
 
 @attrs.frozen
-class Input:
+class SourceFile:
     """Something that was read."""
 
     name: str
@@ -30,7 +30,7 @@ class Input:
 class About:
     """Of what a page speaks; what is empty is left out."""
 
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[SourceFile, ...] = ()
     counts: Text = ""
     """What was read in all: nodes, pods that run, pods that wait."""
     warnings: tuple[str, ...] = ()

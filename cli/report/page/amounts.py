@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....api.units import BYTES, rounded
+from ....api.words import BYTES, rounded
 from .markup import Markup, told
 
 CPU = "cpu"

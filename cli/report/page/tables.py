@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....api.units import percent, rounded
 from ....api.view import Amount, Column, Table
-from ....api.words import count_of
+from ....api.words import count_of, percent, rounded
 from .amounts import amount_told
 from .markup import Markup, Text, data_script, element, html, joined, number, told
 from .parts import SAME, plain_table, tag, track

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ....api.units import rounded, short_name
 from ....api.view import Column, Table, kind_of
+from ....api.words import rounded, short_name
 from ....simulation.records import reasons_in
 from ..page.parts import BAD, GOOD, HELD, NEAR
 from ..simulation import resources_of

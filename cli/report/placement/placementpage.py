@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from ....api.units import short_name
 from ....api.view import step
+from ....api.words import short_name
 from ....core.pods.requests import PODS
 from ....simulation.nodesbyuse import NodeUse
 from ..page.about import About

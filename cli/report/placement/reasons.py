@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....api.units import short_name
+from ....api.words import short_name
 from ....simulation.explain.values import shortage_of
 from ..page.markup import Markup, Text, element, joined, named, number, sentence, told
 from ..page.parts import BAD, bullets, folded, plain_table, track

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ....api.record import plain
-from ....api.units import short_name
 from ....api.view import Table, step
+from ....api.words import short_name
 from ....questions.replay import ReplayResult
 from ....simulation.nodesbyuse import grouped
 from ....simulation.records import reasons_in

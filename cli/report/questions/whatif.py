@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import groupby
 
-from ....api.units import rounded
-from ....api.words import count_of, listed
+from ....api.words import count_of, listed, rounded
 from ....simulation.explain.closeup import CloseUp
 from ....simulation.whatif.change import Suggestion
 from ....simulation.whatif.whatif import WhatIf

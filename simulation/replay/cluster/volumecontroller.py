@@ -26,10 +26,9 @@ from ....api.objects import (
     Volume,
 )
 from ....api.record import UNSET
-from ....core.pods.claims import claim_name, is_made_for_pod, not_owned
+from ....core.pods.notes import claim_name, is_made_for_pod, not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
-from ....core.volumes.match import claim_class, is_bound_to, requested_size, size, volume_class
-from ....core.volumes.provisioning import NO_PROVISIONER
+from ....core.volumes.match import NO_PROVISIONER, claim_class, is_bound_to, requested_size, size, volume_class
 from ....core.volumes.volumesearch import BIND_COMPLETED, SELECTED_NODE, is_fully_bound
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster

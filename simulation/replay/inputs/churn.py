@@ -17,7 +17,7 @@ from ....api.objects.quantity import Quantity
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document, read_documents
 from ....api.reading.fields import UNKNOWN, Mismatch, Reader, Table, entries, flag, list_of, one_of, record, shown, text, text_list, whole
-from ....api.reading.oddities import Oddities
+from ....api.reading.notices import Oddities
 from ....exceptions import ManifestError, did_you_mean
 from .times import DURATION, parse_duration
 

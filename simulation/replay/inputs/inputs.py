@@ -23,8 +23,7 @@ from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
 from ....api.reading.formats.files import check_size, manifests_in, read_stream
-from ....api.reading.notices import Notice
-from ....api.reading.oddities import Oddities
+from ....api.reading.notices import Notice, Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from ...traces import openb

@@ -12,7 +12,7 @@ from ....api.objects import KubeObject, Node, Pod
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document
 from ....api.reading.fields import UNKNOWN, shown
-from ....api.reading.oddities import Oddities
+from ....api.reading.notices import Oddities
 from ....exceptions import ManifestError
 from ..cluster.podlifecycle import EVER, Lifetime
 from .times import DURATION, TIME, parse_duration, parse_time

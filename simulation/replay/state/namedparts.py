@@ -10,15 +10,15 @@ import attrs
 
 from ....core.engine import Engine
 from ....core.release import Release
-from ....framework import parts
-from ....framework.parts import plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
+from ....framework import copying
+from ....framework.copying import plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
 
 __all__ = ["named_parts", "plugin_states", "restore_plugins", "restore_waiting_pods", "waiting_pods"]
 
 
 def named_parts(engine: Engine) -> dict[str, Any]:
     """Name -> part: what copies hold by name, and what only a checkpoint has to, as it is data without functions."""
-    found = {**parts.named_parts(engine), "flow": engine.make_flow}
+    found = {**copying.named_parts(engine), "flow": engine.make_flow}
     found |= {f"extender {number}": extender for number, extender in enumerate(engine.extenders)}
     if isinstance(engine.ties.pick, FunctionType):
         found["tie-break"] = engine.ties.pick

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from kubeclassic.api.cluster import uses_of
 from kubeclassic.api.controlplane.limitranges import out_of_bounds
 from kubeclassic.api.controlplane.quotas import usage
 from kubeclassic.api.meaning.podtotals import limits_of, requests_of, total_of, uses
-from kubeclassic.api.nodeuse import uses_of
 from kubeclassic.api.objects import Pod
 from tests.support.build import node, obj, pod
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.api.meaning.labels import SelectorError
-from kubeclassic.api.meaning.selectortext import parse_selector
+from kubeclassic.api.meaning.labels import SelectorError, parse_selector
 
 WEB = {"app": "web", "tier": "front"}
 

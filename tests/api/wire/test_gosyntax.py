@@ -91,7 +91,7 @@ def as_numbers(value: Any) -> Any:
         return [as_numbers(item) for item in value]
     if isinstance(value, dict):
         return {key: as_numbers(item) for key, item in value.items()}
-    return int(value) if type(value).__name__ == "Number" else value
+    return int(value) if type(value).__name__ == "JsonNumber" else value
 
 
 class TestDecoding:

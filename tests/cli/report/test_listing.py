@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.api.units import rounded
-from kubeclassic.api.words import count_of
+from kubeclassic.api.words import count_of, rounded
 from kubeclassic.cli.report.documents import write_rows
 from kubeclassic.cli.report.listing import Sorting, custom_columns, path_of, table_of, value_at, write_csv
 from kubeclassic.exceptions import UnknownNameError

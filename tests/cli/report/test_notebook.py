@@ -13,7 +13,7 @@ import pytest
 
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.api.nodeuse import uses_of
+from kubeclassic.api.cluster import uses_of
 from kubeclassic.api.view import LineChart, NodeMap, Share, View, table_of
 from tests.support.build import node, pod
 from tests.support.program import FIND
@@ -31,11 +31,11 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1."),
     "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "Of 22 decisions 16 are the same, "),
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
-    "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies fit, on 5 nodes."),
-    "capacity_curve": (lambda: kubeclassic.capacity_curve(CLUSTER, ["cpu=500m..4:4"]), "copies fit, by their size."),
+    "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies of small-pod fit; then cpu has run out on 5 nodes."),
+    "capacity_curve": (lambda: kubeclassic.capacity_curve(CLUSTER, ["cpu=500m..4:4"]), "35 pods of cpu 0.5 fit, and none of cpu 4."),
     "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "general-a1 cannot go."),
     "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "9 changes help."),
-    "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "With 1 big added, each pod finds a node."),
+    "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "Add 1 big: each of 22 pods finds a node."),
     "migrate": (lambda: kubeclassic.migrate(str(EXAMPLES / "policies" / "kubernetes-classic.json")), "The Policy as a profile"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.pods.claims import claim_keys
+from kubeclassic.core.pods.notes import claim_keys
 from kubeclassic.core.pods.template import Templates
 from tests.support.build import pod
 

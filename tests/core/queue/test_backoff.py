@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.queue.backoff import Backoff
-from kubeclassic.core.queue.clock import Timer
+from kubeclassic.core.queue.backoff import Backoff, Timer
 
 
 class TestBackoff:

@@ -7,7 +7,7 @@ import pytest
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.protocol import make_queue
 from tests.support.build import pod
 from tests.support.queuebuild import WITH_FIFO, bench

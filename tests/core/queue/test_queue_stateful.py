@@ -15,7 +15,7 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.protocol import make_queue
 from kubeclassic.exceptions import CacheError

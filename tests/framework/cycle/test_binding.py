@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.bindingcycle import Failure
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import SKIP, Status, unschedulable, wait
 from tests.support.build import node, pod

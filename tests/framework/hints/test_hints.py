@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.simulation.engines import engine_for

@@ -21,9 +21,8 @@ from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.migrate.extenderargs import duration_text
-from kubeclassic.framework.migrate.strategies import FALLING, RISING, ResourceStrategy, fitted_resources, merged
+from kubeclassic.framework.migrate.scores import FALLING, MAX_WEIGHT, RISING, ResourceStrategy, fitted, fitted_resources, merged
 from kubeclassic.framework.migrate.translation import Migration, migrate
-from kubeclassic.framework.migrate.weights import MAX_WEIGHT, fitted
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_lines
 

@@ -8,13 +8,12 @@ import pytest
 
 from kubeclassic.api.objects import Node
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.release import QueueingCells
 from kubeclassic.exceptions import CacheError
-from kubeclassic.framework.queue.changes import node_changes
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
-from kubeclassic.framework.queue.events import Action
+from kubeclassic.framework.queue.events import Action, node_changes
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler

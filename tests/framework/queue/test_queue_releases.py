@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.events import Action

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.pods.template import Templates
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.release import Release
 from kubeclassic.exceptions import CacheError

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.questions.simulate import simulate

@@ -164,7 +164,7 @@ class TestLimitRanges:
     )  # fmt: skip
     def test_defaults_of_the_limit_range(self, item: Json, request_: int) -> None:
         """A LimitRange without defaults has them from its bounds, as the API server fills in."""
-        assert asked(limit_range({"type": "Container", **item}), template=pod()).answer.counted.placed[0].requests["cpu"] == request_ * 1000
+        assert asked(limit_range({"type": "Container", **item}), template=pod()).counted.placed[0].requests["cpu"] == request_ * 1000
 
     def test_what_is_said_stays(self) -> None:
         """Containers that say how much keep it."""

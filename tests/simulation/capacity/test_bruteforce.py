@@ -98,7 +98,7 @@ def check(question: Question, release: str, preemption: bool) -> None:
     assert (found.fits, found.nodes) == (nodes.total(), dict(nodes.most_common()))
     assert message is None or found.stop.message == message
     assert found.stop.kind == "LimitReached" or message is not None
-    event(f"{min(found.fits, 3)} copies or more, {'some' if found.answer.counted.evicted else 'none'} evicted, {found.stop.kind}")
+    event(f"{min(found.fits, 3)} copies or more, {'some' if found.counted.evicted else 'none'} evicted, {found.stop.kind}")
 
 
 RELEASES = st.sampled_from(list(ALL_RELEASES))

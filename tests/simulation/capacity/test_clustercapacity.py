@@ -86,7 +86,7 @@ class TestDocumentation:
         labels = {"region": "hpc", "load": "high"}
         nodes = [node("kube-node-1"), node("kube-node-2", cpu="1100m", labels=labels)]
         found = capacity([*nodes, limits], pod("cluster-capacity-stub-container", {}, nodeSelector=labels), scheduler=release)
-        assert (found.nodes, found.answer.counted.placed[0].requests) == ({"kube-node-2": 5}, {"cpu": 200, "memory": 100 * 2**20})
+        assert (found.nodes, found.counted.placed[0].requests) == ({"kube-node-2": 5}, {"cpu": 200, "memory": 100 * 2**20})
         assert found.stop.reasons["Insufficient cpu"] == 1
         # There kube-node-1 says MatchNodeSelector, as before 1.8.
         assert sum(found.stop.reasons.values()) == 2

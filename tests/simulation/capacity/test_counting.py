@@ -91,7 +91,7 @@ def test_pending_pods_come_in_order() -> None:
     """With ``pending_first`` the pods that wait are tried in the order that is asked for."""
     waiting = [pod("low", "3"), pod("high", "2", priority=9)]
     left = {order: capacity([node(), *waiting], pod(), pending_first=True, order=order) for order in ("input", "priority")}
-    assert {order: (found.fits, found.answer.counted.pending) for order, found in left.items()} == {"input": (1, 1), "priority": (2, 1)}
+    assert {order: (found.fits, found.counted.pending) for order, found in left.items()} == {"input": (1, 1), "priority": (2, 1)}
 
 
 def test_a_cluster_stays_as_it_is() -> None:
@@ -115,7 +115,7 @@ def test_higher_copies_evict_lower_ones() -> None:
     """With preemption a copy that has to leave for another copy does not count."""
     found = capacity(node(cpu="3"), [pod("low", "1"), pod("high", "2", priority=5)], ratio=(2, 1), preemption=True)
     assert found.templates == {"low": 1, "high": 1}
-    assert list(found.answer.counted.evicted.values()) == ["default/high-0"]
+    assert list(found.counted.evicted.values()) == ["default/high-0"]
 
 
 class TestResults:

@@ -9,14 +9,15 @@ from itertools import pairwise
 import pytest
 
 from kubeclassic.api.view import Column, Table
-from kubeclassic.cli.report.page.about import About, Input, made_at
+from kubeclassic.cli.report.page.about import About, SourceFile, made_at
 from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, Page, asset, page_html
 from kubeclassic.cli.report.page.markup import Markup
 from kubeclassic.cli.report.page.parts import paragraph, section
+from kubeclassic.cli.report.page.tables import list_html
 from tests.conftest import ROOT
 
 ABOUT = About(
-    inputs=(Input("a b/", "3 nodes"),), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
+    inputs=(SourceFile("a b/", "3 nodes"),), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
     date=datetime(2020, 1, 2, 3, 4, tzinfo=UTC), command=("kubeclassic", "simulate", "a b/"),
 )  # fmt: skip
 TABLE = Table("pods", (Column("pod"),), [["a"]])
@@ -30,7 +31,7 @@ def made(*parts: str) -> str:
 class TestPage:
     def test_it_stands_by_itself(self) -> None:
         """A page names nothing that could be fetched, and forbids the browser to fetch."""
-        html = made(TABLE.html())
+        html = made(list_html(TABLE))
         assert not re.search(r"https?:(?!//www\.w3\.org/2000/svg)|src=|href=\"[^#]|@import|url\((?!#)|fetch\(|XMLHttp|<link", html)
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
 
@@ -47,11 +48,11 @@ class TestPage:
         """A page without tables has no script of tables, one with two tables has it once."""
         marker = asset("tables.js").splitlines()[1]
         assert marker not in made()
-        assert made(TABLE.html(), TABLE.html()).count(marker) == 1
+        assert made(list_html(TABLE), list_html(TABLE)).count(marker) == 1
 
     def test_headings_are_in_order(self) -> None:
         """There is one h1, and no level is left out on the way down; each section can be linked to."""
-        html = made(TABLE.html())
+        html = made(list_html(TABLE))
         levels = [int(level) for level in re.findall(r"<h(\d)", html)]
         assert levels[0] == 1
         assert levels.count(1) == 1

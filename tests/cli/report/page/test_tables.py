@@ -74,8 +74,8 @@ class TestData:
 
     def test_details(self) -> None:
         """Details stand for each row; a table that needs another script for them says so."""
-        data = data_of_page(attrs.evolve(table(2), details=[[["why", "so"]], None]).html())["pods-data"]
+        data = data_of_page(list_html(attrs.evolve(table(2), details=[[["why", "so"]], None])))["pods-data"]
         assert (data["details"], data["shows"]) == ([[["why", "so"]], None], "facts")
-        html = attrs.evolve(table(1), details=[None], shows="aligned", shared={"texts": []}).html()
+        html = list_html(attrs.evolve(table(1), details=[None], shows="aligned", shared={"texts": []}))
         assert 'data-part="aligned"' in html
         assert data_of_page(html)["pods-data"]["shared"] == {"texts": []}

@@ -9,6 +9,7 @@ import pytest
 from kubeclassic.api.view import Column, Table
 from kubeclassic.cli.report.page.markup import Markup, named, sentence, told
 from kubeclassic.cli.report.page.parts import fact, plain_table
+from kubeclassic.cli.report.page.tables import list_html
 from tests.support.pages import assert_told, bare_numbers, numbers_of_page, says, table_of_page, value_at
 
 RECORD = {"placed": 8152, "left": [1, 2, 3], "use": {"nvidia.com/gpu": 0.6081}, "cpu": 1500, "why": None}
@@ -76,5 +77,5 @@ class TestBare:
         assert bare_numbers(fact("9", sentence("of ", named("pod-1")))) == ["9"]
         assert bare_numbers(plain_table(["rule", "pods"], [["EvenPods2", 3], ["b", Markup(told("cpu", "1,500"))]])) == ["3"]
         table = Table("pods", (Column("pod", "name"), Column("cpu", "cores")), [["a", 1500], ["a", 2000], ["a", None]])
-        assert bare_numbers(table.html()) == []
-        assert table_of_page(table.html(), "pods") == [{"pod": "a", "cpu": 1500}, {"pod": "a", "cpu": 2000}, {"pod": "a", "cpu": None}]
+        assert bare_numbers(list_html(table)) == []
+        assert table_of_page(list_html(table), "pods") == [{"pod": "a", "cpu": 1500}, {"pod": "a", "cpu": 2000}, {"pod": "a", "cpu": None}]
