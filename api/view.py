@@ -101,7 +101,7 @@ class Column:
     filter: bool = attrs.field(default=False, kw_only=True)
     """Whether readers of a page choose among its values, which are few."""
     colours: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
-    """Tags: value -> colour; of a bar for ``bar``."""
+    """Tags: value -> colour; of a bar for ``bar``, and for ``less`` where it is below zero."""
     forms: Sequence[str] = attrs.field(default=EVERYWHERE, kw_only=True)
     """The forms that have it."""
     at: str | None = attrs.field(default=None, kw_only=True)

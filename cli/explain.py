@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
-from .declaring.outputs import takes_report
+from .declaring.outputs import Output, output_options
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from .engines.setup import Setup
+
+FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 
 
 @command(short_help="Why does a pod go there, or nowhere?", outputs=["--node", "--all"])
@@ -27,21 +30,13 @@ if TYPE_CHECKING:
 @click.option("--what-if", is_flag=True, help="Tell the smallest single changes after which the pod fits. Each is tried.")
 @click.option("--want", metavar="NODE", help="As --what-if, for this node: what keeps the pod from it, and what would bring it there.")
 @click.option("--alone", is_flag=True, help="Explain on the cluster as it is, without scheduling the pods before it.")
-@click.option(
-    "-o",
-    "form",
-    type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]),
-    default="table",
-    show_default=True,
-    help="wide: how each score comes about; csv: one line a node; html: a page.",
-)
-@click.option("--output", metavar="FILE", help="Write the record there, whole or not at all, instead of to standard output.")
-@takes_report
-@click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
+@output_options(
+    FORMS, "wide: how each score comes about; csv: one line a node; html: a page.", what="the record", headers=False,
+    verbose="Say what runs, on standard error.",
+)  # fmt: skip
 def explain(
-    paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, namespace: str | None, node: str | None, every: bool,
-    what_if: bool, want: str | None, alone: bool, form: str, output: str | None, report: str | None, verbose: bool,
-) -> None:  # fmt: skip
+    paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, output: Output, what_if: bool, want: str | None, **asked: Any
+) -> None:
     """Say why POD goes where it goes, or nowhere.
 
     If it finds no node: the reasons against the nodes in PATHS, the nearest to fitting first, and whether evicting pods would help.
@@ -66,10 +61,19 @@ def explain(
         from .running.questions.whatif import WhatIfOptions
         from .running.questions.whatif import run as run_what_if
 
-        run_what_if(paths, pod, setup, cluster, WhatIfOptions(want, namespace, node, every, alone, form, output, verbose, report))
-    from .running.explain import run
+        shown = (output.form, output.file, output.verbose, output.report)
+        run_what_if(
+            paths, pod, setup, cluster, WhatIfOptions(want, asked["namespace"], asked["node"], asked["every"], asked["alone"], *shown)
+        )
+    from ..questions.explain import ExplainOptions, ask
+    from .answering import about_input, answer
+    from .opening import Console, opened
 
-    run(
-        paths, pod, setup, cluster, namespace=namespace, node=node, every=every, alone=alone, form=form, output=output, report=report,
-        verbose=verbose,
-    )  # fmt: skip
+    def page() -> str:
+        from .report.explainpage import explanation_html
+
+        return explanation_html(found, about_input(given, [*paths, *cluster.pods]))
+
+    given = opened(paths, cluster, setup)
+    found = ask(given, ExplainOptions(pod=pod, maps=output.makes_page, **asked), Console(output.verbose))
+    sys.exit(answer(found, output, page))

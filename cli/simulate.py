@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from ..exceptions import UnknownNameError
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
-from .declaring.outputs import takes_report
+from .declaring.outputs import Output, check_together, output_options
 from .declaring.paramtypes import TextType
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
+    from ..api.meaning.labels import Matcher
+    from ..questions.simulate import SimulationOptions, SimulationResult
+    from ..simulation.input import Input
     from .engines.setup import Setup
+    from .opening import Console
 
 FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html")
 CUSTOM = "custom-columns="
+KEEPS = {"json": "document", "yaml": "document", "html": "page"}
+"""Form -> what a result keeps for it, where that has another name."""
+EXCLUDES = (
+    ("-n", "--nodes", "nodes have no namespace"), ("--nodes", "-o jsonl", "its lines are cycles"),
+    ("--sort-by", "-o jsonl", "its cycles come as they are"),
+)  # fmt: skip
 
 
 class OutputForm(TextType):
@@ -47,17 +59,15 @@ class OutputForm(TextType):
 @scheduler_options
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
-@click.option("-o", "form", type=OutputForm(), default="table", show_default=True, help="How to write the records.")
 @click.option("--nodes", is_flag=True, help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.")
 @click.option("--namespace", "-n", metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
 @click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")
 @click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
-@click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")
 @click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each cycle too.")
-@click.option("--output", metavar="FILE", help="Write the records there, whole or not at all, instead of to standard output.")
-@takes_report
-@click.option("--verbose", "-v", is_flag=True, help="Say what runs and who is evicted, on standard error.")
-def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **shown: Any) -> None:
+@output_options(
+    OutputForm(), "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error."
+)
+def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **asked: Any) -> None:
     """Schedule the pods without a node in PATHS, as kube-scheduler would.
 
     PATHS are manifests or dumps of a cluster: YAML, JSON, JSON Lines, gzipped or not, directories of them, - for standard input. Nodes
@@ -88,6 +98,94 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
     kubeclassic simulate cluster/ --report simulation.html
     kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy
     """
-    from .running.simulate import Shown, run
+    given = {"--nodes": asked["nodes"], "-n": asked["namespace"] is not None, "--sort-by": asked["sort_by"] is not None}
+    check_together({**given, "-o jsonl": output.form == "jsonl"}, (), EXCLUDES)
+    sys.exit(_run(paths, setup, cluster, output, asked))
 
-    sys.exit(run(paths, setup, cluster, Shown(**shown)))
+
+def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
+    from ..questions.simulate import SimulationOptions, ask
+    from ..simulation.gcpause import settled
+    from .answering import about_input, answer, write_report
+    from .opening import Console, opened
+    from .report.simulation import ListedRecords
+
+    given, form = opened(paths, cluster, setup), output.form
+    forms = {KEEPS.get(form, form), *(["page"] if output.makes_page else [])}
+    options = SimulationOptions(
+        reschedule_evicted=asked["reschedule_evicted"], details=asked["details"], nodes=asked["nodes"], namespace=asked["namespace"],
+        matches=_matcher(asked["selector"] or ""), forms=forms,
+    )  # fmt: skip
+    listing = ListedRecords.of(form, asked["sort_by"], _resources(given), nodes=options.nodes)
+    console = Console(output.verbose)
+
+    def page() -> str:
+        from .report.simulationpage import simulation_html
+
+        return simulation_html(found, about_input(given, [*paths, *cluster.pods]), _chosen(asked))
+
+    with settled():
+        if form == "jsonl":
+            found = _stream(given, options, console, output.file)
+            write_report(output.report, page)
+        else:
+            found = listing.sorted(ask(given, options, console))
+            answer(found, output, page, unread=False, forms=listing.forms(found, headers=output.headers))
+    _tell(found, given, output.verbose)
+    return 0 if found.ok else 1
+
+
+def _resources(given: Input) -> list[str]:
+    """The resources of the nodes, without places for pods."""
+    from ..api.objects import Node
+
+    nodes = (item for item in given.scenario.objects if isinstance(item, Node))
+    return list(dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods"))
+
+
+def _matcher(selector: str) -> Matcher:
+    from ..api.meaning.labels import SelectorError
+    from ..api.meaning.selectortext import parse_selector
+
+    try:
+        return parse_selector(selector)
+    except SelectorError as error:
+        raise UnknownNameError(f"-l: {error}") from None
+
+
+def _chosen(asked: Mapping[str, Any]) -> str:
+    """What lists show where they do not show all, in words."""
+    labelled = f" with {asked['selector']}" if asked["selector"] else ""
+    of = f" of {asked['namespace']}" if asked["namespace"] else ""
+    return f"{'nodes' if asked['nodes'] else 'pods'}{labelled}{of}" if labelled or of else ""
+
+
+def _stream(given: Input, options: SimulationOptions, console: Console, file: str | None) -> SimulationResult:
+    """Simulate, and write each cycle when it is over; without progress where its lines are seen."""
+    from ..questions.simulate import SimulationRun
+    from ..simulation.input import SILENT
+    from .console.output import writing
+    from .report.documents import line_of
+
+    run = SimulationRun(given, options)
+    console.ready(given)
+    with writing(file) as stream:
+        for decision in run.decisions(SILENT if stream.isatty() else console):
+            stream.write(line_of(decision.cycle(details=options.details)) + "\n")
+    return run.result()
+
+
+def _tell(found: SimulationResult, given: Input, verbose: bool) -> None:
+    """The outcome on standard error."""
+    from .console.output import note
+    from .notices import tell_unread
+    from .report.tables import width_of
+    from .report.viewtext import view_lines
+
+    if found.outcomes and not found.outcome.pods:
+        note("no pod to show: -n and -l choose none of those that were tried")
+    for one in found.evictions if verbose else ():
+        again = f"; its owner made {one.replacement} in its place" if one.replacement else ""
+        note(f"evicted {one.pod} from {one.node} to make room for {one.by}{again}")
+    note("\n".join(view_lines(found.in_short(), "table", width_of(sys.stderr))))
+    tell_unread(given.scenario.warnings)

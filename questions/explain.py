@@ -1,24 +1,54 @@
-"""``kubeclassic.explain``: why does a pod go there, or nowhere?"""
+"""Why does a pod go there, or nowhere?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from ..api.objects import Pod
+from ..api.objects import Node, Pod
 from ..api.reading.notices import NoticeGroup
-from ..api.view import Share, View, shortened, table_of
+from ..api.view import Share, Table, View, shortened
 from ..core.decision.decision import Decision
 from ..exceptions import wrong_type
+from ..simulation.capacity.room import FreeRoom
 from ..simulation.explain import Explanation, NodeReport
-from ..simulation.explain.ask import ask
+from ..simulation.explain.explain import explain_subject
 from ..simulation.explain.explanation import ExplanationDocument
 from ..simulation.explain.subject import find_subject
-from ..simulation.input import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of, parts_of
+from ..simulation.nodesbyuse import pods_on
 from ..simulation.simulate import Simulation
-from .result import Result, Row
+from .closeupview import close_up_parts, leads_table, room_table, rules_table, scores_table
+from .explainview import explanation_parts, node_list, reasons_table, verdict
+from .result import Result
+
+
+@attrs.frozen(kw_only=True)
+class ExplainOptions:
+    """Which pod, and how it is looked at."""
+
+    pod: str
+    """``namespace/name``, a name, or a workload such as ``deploy/web``."""
+    namespace: str | None = None
+    node: str | None = None
+    """Look closely at this node."""
+    alone: bool = False
+    """Leave out the pods that come before."""
+    every: bool = False
+    """Whether text has every node, not only the best and the nearest."""
+    maps: bool = False
+    """Whether a map of the nodes is to be drawn."""
+
+
+@attrs.frozen
+class ExplainedCluster:
+    """The cluster when the pod is decided."""
+
+    nodes: Sequence[Node]
+    room: FreeRoom
+    pods: Sequence[Sequence[str]]
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -27,6 +57,9 @@ class ExplainResult(Result):
 
     explanation: Explanation
     warnings: tuple[NoticeGroup, ...] = ()
+    every: bool = False
+    cluster: ExplainedCluster | None = None
+    """For a map."""
 
     @property
     def decision(self) -> Decision:
@@ -53,19 +86,44 @@ class ExplainResult(Result):
         return self.explanation.document(self.told_warnings())
 
     def view(self) -> View:
-        fit = sum(node.fits for node in self.nodes)
+        found, close, fit = self.explanation, self.explanation.close_up, sum(node.fits for node in self.nodes)
         return View(
             title=type(self).__name__,
-            verdict=self.decision.verdict(),
+            verdict=verdict(self.document),
             facts={
-                "pod": self.decision.pod.key,
-                "host": self.host,
+                "pod": self.decision.pod.key, "host": self.host,
                 "error": None if self.decision.error is None else shortened(self.decision.error),
             },
             shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else [],
-            tables=[table_of("nodes", [_row(node) for node in self.nodes], ("node", "fits", "total", "reasons", "missing"))],
-        )
+            tables=[*node_list(found), *self._page_tables()],
+            text=explanation_parts(found, self.every) if close is None else close_up_parts(found, close),
+        )  # fmt: skip
 
+    def _page_tables(self) -> list[Table]:
+        """The short tables of a page."""
+        found, close, choice = self.explanation, self.explanation.close_up, self.explanation.choice
+        if close is not None:
+            beside = leads_table("closeUp.leads", close.leads, close.node, close.against or "")
+            tables = [rules_table(found, close), room_table(close), scores_table(close), beside]
+        else:
+            tables = [reasons_table(found)]
+            if choice is not None:
+                tables.append(leads_table("choice.leads", choice.leads, self.host or "", choice.against or ""))
+        return [attrs.evolve(table, forms=("page",)) for table in tables]
+
+
+def ask(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
+    """Explain the pod; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown pod or node."""
+    scenario, engine = given.scenario, given.engine
+    subject = find_subject(scenario, options.pod, options.namespace)
+    observer.ready(given)
+    with observer.telling("explaining") as tell:
+        tell(subject.pod.key)
+        simulation = Simulation(scenario, engine, given.order)
+        found = explain_subject(simulation, subject, given.spec.scheduler_names, node=options.node, alone=options.alone)
+    names = [node.name for node in scenario.nodes]
+    cluster = ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.maps else None
+    return ExplainResult(found, given.warnings, options.every, cluster)
 
 
 def explain(
@@ -91,20 +149,9 @@ def explain(
     """
     if not isinstance(pod, str | Pod | Mapping):
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
-    spec = spec_of(scheduler, cluster)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
-    scenario = scenario_of(
-        cluster,
-        more,
-        scheduler_names=spec.scheduler_names,
-        defaults=defaults,
-        edits=edits,
-        priorities=spec.keeps_priorities,
-    )
-    subject = find_subject(scenario, name_of(pod))
-    simulation = Simulation(scenario, spec.engine(scenario.config_maps), check_order(order))
-    found = ask(simulation, subject, spec.scheduler_names, node=node, alone=alone)
-    return ExplainResult(found, warnings_of(scenario, scheduler, simulation.engine))
+    given = input_of(cluster, scheduler, more, order=order, defaults=defaults, edits=edits)
+    return ask(given, ExplainOptions(pod=name_of(pod), node=node, alone=alone))
 
 
 def name_of(pod: str | Pod | Mapping[str, Any]) -> str:
@@ -113,9 +160,3 @@ def name_of(pod: str | Pod | Mapping[str, Any]) -> str:
         return pod if isinstance(pod, str) else pod.key
     metadata = pod.get("metadata") or {}
     return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
-
-
-def _row(node: NodeReport) -> Row:
-    missing = ", ".join(f"{short.resource} {short.missing}" for short in node.shortages)
-    scores = {name: score.total for name, score in node.scores.items()}
-    return {"node": node.name, "fits": node.fits, "total": node.total, "reasons": ", ".join(node.reasons), "missing": missing, **scores}

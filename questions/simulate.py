@@ -1,43 +1,174 @@
-"""``kubeclassic.simulate``: where do the waiting pods go?"""
+"""Where do the waiting pods go?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import attrs
 
+from ..api.meaning.labels import Matcher, everything
+from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
-from ..api.record import replace
-from ..api.view import NodeMap, Share, View, table_of
-from ..core.arrays.table import NodeTable
+from ..api.record import UNSET, astuple, plain, replace
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words, table_of
+from ..api.words import count_of, short_name
 from ..core.decision.decision import Decision
-from ..simulation.input import GivenCluster, GivenScheduler, check_order, scenario_of, spec_of, warnings_of
-from ..simulation.records import SimulationDocument, WholeSimulation
+from ..core.decision.record import CycleRecord
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
+from ..simulation.nodesbyuse import ALWAYS, NodeRecord, NodeUse, NodeUses, node_table, nodes_by_use, pods_on
+from ..simulation.records import (
+    EvictionRecord,
+    PodRecord,
+    ScoredPod,
+    SimulationDocument,
+    UnplacedPods,
+    about_what,
+    cycle_table,
+    eviction_table,
+    pod_table,
+    unplaced,
+)  # fmt: skip
 from ..simulation.replacements import Replacements
 from ..simulation.simulate import Outcome, Simulation
-from ..simulation.summary import Summary
+from ..simulation.summary import Summary, Usage, passed_over_text, summarise, usages
 from .result import Result, Row
 
+TOLD = 3
+"""That many reasons are in the verdict."""
 
-@attrs.frozen(eq=False, repr=False)
+
+@attrs.frozen(kw_only=True)
+class SimulationOptions:
+    """What becomes of evicted pods, and what is shown."""
+
+    reschedule_evicted: bool = False
+    details: bool = False
+    """Whether cycles have the nodes that fit, reasons and scores."""
+    nodes: bool = False
+    """Whether tables show nodes instead of pods; documents have them beside the pods."""
+    namespace: str | None = None
+    """Lists have the pods of this namespace alone."""
+    matches: Matcher = everything
+    """Lists have pods with such labels alone; with *nodes* nodes."""
+    forms: Collection[str] = ("data",)
+    """The forms in which it will be shown: what others need is not kept. ``document`` is one of them, besides those of tables."""
+
+    def shows(self, pod: Pod) -> bool:
+        """Whether *pod* is shown."""
+        return (self.namespace is None or pod.namespace == self.namespace) and (self.nodes or self.matches(pod.labels))
+
+    def wants(self, *forms: str) -> bool:
+        """Whether it will be shown in one of *forms*."""
+        return not set(forms).isdisjoint(self.forms)
+
+
+@attrs.define(eq=False)
+class SimulationRun:
+    """A simulation under way: :meth:`decisions` takes all of them, and then there is a :meth:`result`."""
+
+    given: Input
+    options: SimulationOptions
+    simulation: Simulation = attrs.field(init=False)
+    _uses: NodeUses = attrs.field(init=False)
+    _kept: list[Decision] = attrs.field(factory=list)
+    _scores: dict[str, tuple[int, int | None]] = attrs.field(factory=dict)
+    """Pod -> how many nodes fitted in its last cycle, and the score of the one that it got."""
+    _pods_before: list[list[str]] = attrs.field(factory=list)
+    _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
+
+    def __attrs_post_init__(self) -> None:
+        given, options = self.given, self.options
+        details = options.details or options.wants("wide")
+        self.simulation = Simulation(given.scenario, given.engine, given.order, details, on_begin=self._begin)
+        if options.reschedule_evicted:
+            self.simulation.replacements = Replacements.of_scenario(given.scenario, given.spec.scheduler_names)
+        self._uses = NodeUses(given.engine)
+
+    def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
+        """The decisions on pods that are shown, as they are taken."""
+        keeps, scores = self.options.wants("data", "document", "page"), self.options.wants("wide")
+        with observer.counting(len(self.given.scenario.pending), "scheduling", "pods") as progress:
+            for done, decision in enumerate(self.simulation.decisions(), 1):
+                if self.options.shows(decision.pod):
+                    if keeps:
+                        self._kept.append(decision)
+                    if scores:
+                        score = decision.scores.get(decision.host) if decision.host else None
+                        self._scores[decision.pod.key] = len(set(decision.feasible)), score
+                    yield decision
+                progress(done, "")
+
+    def _begin(self) -> None:
+        """Note how full the nodes are before the first cycle."""
+        engine = self.given.engine
+        self._before = nodes_by_use(engine), tuple(usages(engine.fresh_table()))
+        if self._has_nodes:
+            self._uses.begin()
+        if self.options.wants("page"):
+            self._pods_before = self._pods_on_nodes()
+
+    @property
+    def _has_nodes(self) -> bool:
+        return self.options.nodes or self.options.wants("data", "page", "wide")
+
+    def _pods_on_nodes(self) -> list[list[str]]:
+        return pods_on(self.given.engine, [use.node for use in self._uses.found()])
+
+    def result(self) -> SimulationResult:
+        """What came of it."""
+        simulation, options, before = self.simulation, self.options, self._before
+        outcomes, engine = simulation.outcomes, self.given.engine
+        evictions = [(one, EvictionRecord.of(one)) for one in simulation.evictions]
+        shown, uses = [one for one in outcomes.values() if options.shows(one.pod)], self._uses.found() if self._has_nodes else []
+        return SimulationResult(
+            outcome=SimulationDocument(
+                warnings=(), release=engine.release.version, pods=tuple(map(self._pod, shown)),
+                evicted=tuple(
+                    record for one, record in evictions
+                    if options.shows(one.pod) or (one.by in outcomes and options.shows(outcomes[one.by].pod))
+                ),
+                reasons=unplaced(outcomes.values()), nodes_by_use_before=before[0], resources_before=before[1],
+                nodes_by_use=nodes_by_use(engine), summary=summarise(simulation),
+            ),
+            decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(record for _, record in evictions),
+            uses=tuple(uses), shown_nodes=tuple(use.record() for use in uses if not options.nodes or options.matches(use.labels)),
+            all_placed=simulation.all_placed, warnings=self.given.warnings, options=options, pods_before=self._pods_before,
+            pods_after=self._pods_on_nodes() if options.wants("page") else (),
+        )  # fmt: skip
+
+    def _pod(self, outcome: Outcome) -> PodRecord:
+        found = PodRecord.of(self.simulation, outcome)
+        return ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if self.options.wants("wide") else found
+
+
+@attrs.frozen(eq=False, repr=False, slots=False)
 class SimulationResult(Result):
     """What became of the pods that waited."""
 
     outcome: SimulationDocument
-    """The document without the cycles and the warnings."""
+    """The document without cycles, nodes and warnings."""
     decisions: tuple[Decision, ...]
     """Of each cycle, in order; a pod that preempted others has two."""
     outcomes: Mapping[str, Outcome]
     """Pod -> what became of it in the end."""
-    evicted: Mapping[str, str]
-    """Pod that had to leave -> the pod that took its place."""
-    nodes: tuple[Row, ...]
-    """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
-    ok: bool
-    """Whether each pod that waited has a node and need not wait there, or another pod in its place that has: what the command's exit
-    status says."""
+    evictions: tuple[EvictionRecord, ...]
+    """The pods that had to leave, in order."""
+    uses: tuple[NodeUse, ...]
+    """Each node before and after."""
+    shown_nodes: Sequence[NodeRecord]
+    """Those that lists have."""
+    all_placed: bool
     warnings: tuple[NoticeGroup, ...] = ()
-    details: bool = False
+    options: SimulationOptions = SimulationOptions()
+    pods_before: Sequence[Sequence[str]] = ()
+    """For a page: the pods on each node before the first cycle."""
+    pods_after: Sequence[Sequence[str]] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether each pod that waited has a node and need not wait there, or another pod in its place that has."""
+        return self.all_placed
 
     @property
     def release(self) -> str:
@@ -55,38 +186,69 @@ class SimulationResult(Result):
         return {key: outcome.host for key, outcome in self.outcomes.items()}
 
     @property
+    def evicted(self) -> dict[str, str]:
+        """Pod that had to leave -> the pod that took its place."""
+        return {one.pod: one.by for one in self.evictions}
+
+    @property
+    def nodes(self) -> list[Row]:
+        """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
+        return node_table(self.shown_nodes, alone=False).records()
+
+    @cached_property
+    def cycles(self) -> tuple[CycleRecord, ...]:
+        """The decisions as data."""
+        return tuple(decision.cycle(details=self.options.details) for decision in self.decisions)
+
+    @property
     def document(self) -> SimulationDocument:
-        cycles = [decision.cycle(details=self.details) for decision in self.decisions]
-        return replace(self.outcome, cycles=cycles, warnings=self.told_warnings())
+        nodes = self.shown_nodes if self.options.nodes else UNSET
+        return replace(self.outcome, cycles=self.cycles, nodes=nodes, warnings=self.told_warnings())
 
     def view(self) -> View:
-        found = self.summary
+        found, options = self.summary, self.options
         others = found.placed + found.unschedulable + found.gated
         parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
-        pods = [{"pod": key, "host": outcome.host, "error": outcome.error} for key, outcome in self.outcomes.items()]
+        pages, in_text = options.wants("page"), not options.nodes
+        tables = [
+            pod_table(self.outcome.pods, self.cycles if pages else (), options.forms, in_text=in_text),
+            eviction_table(self.outcome.evicted, in_text=in_text), node_table(self.shown_nodes, alone=options.nodes),
+            _reasons(self.outcome.reasons), _resources(self.outcome, ("page",)),
+        ]  # fmt: skip
+        records = plain(self.shown_nodes if options.nodes else self.outcome.pods) if options.wants("csv") else []
         return View(
             title=type(self).__name__,
-            verdict=_verdict(found),
+            verdict=verdict(found, self.outcome.reasons),
             facts={
                 "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
             },
             shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
-            tables=[table_of("pods", pods, ("pod", "host", "error")), table_of("nodes", self.nodes, ("node", "pods"))],
+            tables=[*tables, *([cycle_table(self.cycles)] if pages else []), table_of("records", records, forms=("csv",))],
             map=self._map(),
         )  # fmt: skip
 
+    def in_short(self) -> View:
+        """The counts in sentences, and the use of resources."""
+        lines = [Paragraph(line) for line in summary_lines(self.summary)]
+        return View(title=type(self).__name__, text=[[*lines, _resources(self.outcome, TEXT)]])
+
     def _map(self) -> NodeMap | None:
-        resources = [name for name in ("cpu", "memory") if any(row.get(name) for row in self.nodes)]
-        uses = {name: [_use(row, name) for row in self.nodes] for name in resources}
-        return NodeMap([row["node"] for row in self.nodes], uses) if uses else None
+        resources = [name for name in ALWAYS if any(name in use.resources for use in self.uses)]
+        uses = {name: [use.resources[name].use for use in self.uses] for name in resources}
+        return NodeMap([use.node for use in self.uses], uses) if uses else None
 
-def _verdict(found: Summary) -> str:
-    if found.placed == found.pods:
-        return f"All {found.pods:,} pods get a node." if found.pods else "No pod waits."
-    others = found.pods - found.placed
-    return f"{found.placed:,} of {found.pods:,} pods get a node; {others:,} {'gets' if others == 1 else 'get'} none."
 
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def ask(given: Input, options: SimulationOptions, observer: Observer = SILENT) -> SimulationResult:
+    """Schedule the pods that wait."""
+    run = SimulationRun(given, options)
+    observer.ready(given)
+    for _ in run.decisions(observer):
+        pass
+    return run.result()
 
 
 def simulate(
@@ -110,36 +272,98 @@ def simulate(
     >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
-    spec = spec_of(scheduler, cluster)
-    scenario = scenario_of(
-        cluster,
-        pods,
-        scheduler_names=spec.scheduler_names,
-        defaults=defaults,
-        edits=edits,
-        priorities=spec.keeps_priorities,
-    )
-    engine = spec.engine(scenario.config_maps)
-    simulation = Simulation(scenario, engine, check_order(order), details)
-    if reschedule_evicted:
-        simulation.replacements = Replacements.of_scenario(scenario, spec.scheduler_names)
-    whole = WholeSimulation(simulation)
-    simulation.on_begin = whole.begin
-    decisions = tuple(simulation.decisions())
-    return SimulationResult(
-        outcome=whole.document(), decisions=decisions, outcomes=dict(simulation.outcomes), evicted=simulation.evicted,
-        nodes=tuple(_nodes(engine.table)), ok=simulation.all_placed, warnings=warnings_of(scenario, scheduler, engine), details=details,
+    given = input_of(cluster, scheduler, pods, order=order, defaults=defaults, edits=edits)
+    return ask(given, SimulationOptions(details=details, reschedule_evicted=reschedule_evicted))
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
+    """How many pods find a place, what the others lack, and who has to leave."""
+    placed, missing = summary.placed + summary.waiting, summary.unschedulable
+    pods = Number(summary.pods, "summary.pods")
+    having = Number(placed, "summary.placed + summary.waiting" if summary.waiting else "summary.placed")
+    finds = " finds" if placed == 1 else " find"
+    if not summary.pods:
+        return Words("No pod waits for a node.")
+    if placed == summary.pods:
+        first = Words("The pod finds a node") if placed == 1 else Words("All ", pods, " pods find a node")
+    elif not missing:
+        first = Words(having, " of ", pods, " pods", finds, " a node")
+    elif missing == summary.pods:
+        first = Words("No pod finds a node: " if missing > 1 else "The pod finds no node: ", _lacking(reasons))
+    else:
+        does_not = " does not: " if missing == 1 else " do not: "
+        none = Number(missing, "summary.unschedulable")
+        first = Words(having, " of ", pods, " pods", finds, " a node, ", none, does_not, _lacking(reasons))
+    left = Number(summary.evicted, "summary.evicted")
+    noun = " pod is evicted to make room" if summary.evicted == 1 else " pods are evicted to make room"
+    return Words(first, Words("; ", left, noun) if summary.evicted else "", ".")
+
+
+def _lacking(reasons: Sequence[UnplacedPods]) -> Words:
+    """For what the pods without a node have none: those of the commonest reasons, and how many others."""
+    groups: dict[str, list[int]] = {}
+    for at, group in enumerate(reasons):
+        groups.setdefault(about_what(group.reason), []).append(at)
+    if len(groups) == 1:
+        return Words("for ", Name(next(iter(groups))))
+    counts = {
+        what: Number(sum(len(reasons[at].pods) for at in places), " + ".join(f"reasons.{at}.pods.length" for at in places))
+        for what, places in groups.items()
+    }
+    ordered = sorted(groups, key=lambda what: -counts[what].value)
+    pieces = [Words(counts[what], " for ", Name(what)) for what in ordered[:TOLD]]
+    if ordered[TOLD:]:
+        rest = [counts[what] for what in ordered[TOLD:]]
+        pieces.append(Words(Number(sum(one.value for one in rest), " + ".join(one.path for one in rest)), " for other reasons"))
+    return Words(pieces[0], *(part for piece in pieces[1:] for part in (", ", piece)))
+
+
+def summary_lines(summary: Summary) -> list[str]:
+    """The counts in sentences."""
+    nodes = count_of(summary.nodes, "node")
+    told = [f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
+    if summary.waiting:
+        told.append(f"{summary.waiting:,} waiting for plugins that permit the binding")
+    if summary.gated:
+        told.append(f"{summary.gated:,} held back and not tried")
+    lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
+    if summary.evicted:
+        lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")
+    if summary.replaced:
+        lines[-1] += f"; their owners made {count_of(summary.replaced, 'new pod')}, tried after the others"
+    return [*lines, *passed_over_text(summary.passed_over)]
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
+    """How many pods each reason keeps out."""
+    bar = Column("", "bar", colours={"bar": MEANINGS["bad"]})
+    rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
+    columns = (Column("the reason of most nodes", "name"), Column("pods", "count", at="pods.length"), bar)
+    return Table("reasons", columns, rows, places=[f"reasons.{at}" for at in range(len(rows))], forms=("page",))
+
+
+def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
+    """The use of each resource over all nodes."""
+    before = {usage.resource: (at, usage) for at, usage in enumerate(found.resources_before)}
+    page = ("page",)
+    columns = (
+        Column("resource", forms=TEXT), Column("resource", "name", forms=page), Column("requested before", "amount", forms=page),
+        Column("requested", "amount", at="requested"), Column("allocatable", "amount", at="allocatable"),
+        Column("use before", "share", forms=page), Column("use", "share", at="use"),
+        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=page), Column("emptiest node", "share", at="emptiest"),
+        Column("fullest node", "share", at="fullest"),
     )  # fmt: skip
-
-
-def _use(row: Row, resource: str) -> float | None:
-    return row[f"{resource} requested"] / row[resource] if row.get(resource) else None
-
-
-def _nodes(table: NodeTable) -> Iterator[Row]:
-    for name, row in table.row_of.items():
-        if table.has_node[row]:
-            found: Row = {"node": name, "pods": int(table.pod_count[row]), "max pods": int(table.max_pods[row])}
-            for resource, at in table.resources.items():
-                found |= {f"{resource} requested": int(table.requested[at, row]), resource: int(table.allocatable[at, row])}
-            yield found
+    rows = []
+    for usage in found.summary.resources:
+        name, (at, earlier) = usage.resource, before.get(usage.resource, (0, None))
+        first = None if earlier is None else Number(earlier.requested, f"resourcesBefore.{at}.requested", name)
+        use = None if earlier is None else Number(earlier.use, f"resourcesBefore.{at}.use")
+        amounts = [Amount(name, usage.requested), Amount(name, usage.allocatable)]
+        rows.append([name, short_name(name), first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
+    return Table("resources", columns, rows, places=[f"summary.resources.{at}" for at in range(len(rows))], forms=forms)

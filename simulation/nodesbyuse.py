@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import attrs
 import numpy as np
 
 from ..api.record import Count, Meta, Record, derive, says
+from ..api.view import TEXT, Amount, Column, Table, kind_of
+from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays.types import Ints
 from ..core.engine import Engine
 from .summary import UNITS, Unit
 
 TENTHS = 10
-
+ALWAYS = ("cpu", "memory")
+"""The resources that tables always have."""
 
 DIGITS = 6
 UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
@@ -35,6 +38,11 @@ class ResourceUse(Record):
     free: Annotated[int, says("Negative where pods request more than the node has.")]
     use_before: Annotated[UseShare | None, says("null where the node has nothing of it.")]
     use: Annotated[UseShare | None, says("null where the node has nothing of it.")]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether pods request any of it, before or after."""
+        return bool(self.requested or self.requested_before)
 
     @classmethod
     def of(cls, resource: str, allocatable: int, before: int, requested: int) -> ResourceUse:
@@ -167,3 +175,56 @@ def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> l
         if node is not None:
             found[node].append(pod)
     return [found[name] for name in names]
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
+    """Each node's pods and, of each resource, what is requested and free, and its use, before and after.
+
+    *alone*: text has them instead of pods; else they come after pods in wide text.
+    """
+    columns = [
+        Column("node", "name"), Column("pods", forms=TEXT), Column("pods before", "count", forms=("page",)),
+        Column("pods", "count", forms=("page", "data")), Column("max pods", "count", forms=("wide", "data") if alone else ("data",)),
+    ]  # fmt: skip
+    names = {name: name in ALWAYS or any(node.resources[name].is_used for node in nodes) for node in nodes[:1] for name in node.resources}
+    for name, used in names.items():
+        title, kind, everything = short_name(name), kind_of(name), ("wide",) if alone else ()
+        text, page = TEXT if used else everything, ("page",) if used else ()
+        columns += [
+            Column(title, "amount", forms=everything), Column(f"{title} requested", "amount", forms=text),
+            Column(f"{title} free", "amount", forms=text), Column(f"{title} use", forms=text),
+            Column(f"{title} use before", "share", forms=page), Column(f"{title} use", "share", forms=page),
+            Column(f"{title} free", kind, forms=page), Column(f"{name} requested", kind, forms=("data",)),
+            Column(name, kind, forms=("data",)),
+        ]  # fmt: skip
+    rows = []
+    for node in nodes:
+        before, after, most = node.pods.before, node.pods.after, node.pods.allocatable
+        told = Figure(f"{after:,}" if before == after else f"{before:,} -> {after:,}")
+        rows.append([node.node, told, before, after, most, *(cell for name in names for cell in _use_cells(name, node.resources[name]))])
+    forms = ("page", "data", *(TEXT if alone else ("wide",)))
+    return Table("nodes", columns, rows, noun="node", details=list(map(_node_details, nodes)), forms=forms)
+
+
+def _use_cells(name: str, use: ResourceUse) -> list[Any]:
+    """What columns of one resource have of a node."""
+    there = bool(use.allocatable or use.requested)
+    shares = None
+    if use.use is not None and use.use_before is not None:
+        before, after = percent(use.use_before), percent(use.use)
+        shares = after if before == after else Figure(f"{before} -> {after}")
+    requested, free = (Amount(name, number) if there else None for number in (use.requested, use.free))
+    return [Amount(name, use.allocatable), requested, free, shares, use.use_before, use.use, use.free, use.requested, use.allocatable]
+
+
+def _node_details(node: NodeRecord) -> list[list[str]]:
+    found = []
+    for name, use in node.resources.items():
+        before, after, has = (rounded(name, number) for number in (use.requested_before, use.requested, use.allocatable))
+        then = f", {before} before" if use.requested_before != use.requested else ""
+        if use.allocatable:
+            found.append([short_name(name), f"{after} of {has}{' cores' if name == 'cpu' else ''} requested{then}"])
+    return [*found, ["places for pods", f"{node.pods.after:,} of {node.pods.allocatable:,} taken"]]

@@ -1,22 +1,46 @@
-"""A simulation as data: what became of each pod, who was evicted, the cycles, and the document that ``-o json`` prints."""
+"""A simulation as data: what became of each pod, who was evicted, the cycles, and the document that ``-o json`` prints.
+
+A column of ``simulate`` is a field of :class:`PodRecord` with its entry in :data:`POD_COLUMNS`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import attrs
 
-from ..api.reading.notices import InputWarning, ResultDocument
-from ..api.record import UNSET, Count, PodKey, Record, UnsetType, field, says
+from ..api.reading.notices import ResultDocument
+from ..api.record import UNSET, Count, PodKey, Record, UnsetType, astuple, field, says
+from ..api.view import MEANINGS, TEXT, Amount, Column, Table, kind_of
+from ..api.words import short_name
 from ..core.decision.record import CycleRecord
-from .nodesbyuse import NodeRecord, NodesByUse, nodes_by_use
+from .nodesbyuse import ALWAYS, NodeRecord, NodesByUse
 from .simulate import Eviction, Outcome, OutcomeWord, Simulation
-from .summary import Summary, Usage, summarise, usages
+from .summary import Summary, Usage
 
+T = TypeVar("T")
+MADE_ROOM, NO_NODE = "makes room", "no node"
+RESULTS = {"placed": MEANINGS["good"], "waiting": MEANINGS["near"], MADE_ROOM: MEANINGS["near"], NO_NODE: MEANINGS["bad"]}
+SHOWN = 5
+"""That many nodes are in the details of a pod for each reason, and that many of the best."""
 _AVAILABLE = " nodes are available: "
 _COUNTED = re.compile(r"(?:^|, )(\d+) (.+?)(?=, \d+ |$)")
+
+
+INSUFFICIENT = "Insufficient "
+TOO_MANY = "Too many pods"
+"""The framework's text for too few free places for pods."""
+WORDS = (
+    ("taint", "taints"), ("node selector", "the node selector"), ("node affinity", "node affinity"),
+    ("affinity", "pod affinity"), ("topology spread", "the spread constraint"), ("free ports", "ports"), ("volume", "volumes"),
+    ("allocate all claims", "devices for its claims"), ("resourceclaim", "devices of its claims"),
+    ("unschedulable", "nodes that are closed"), ("not ready", "nodes that are not ready"),
+)  # fmt: skip
+"""What a reason has in it -> what it is about; the first one counts."""
 
 
 class PodRecord(Record):
@@ -62,6 +86,44 @@ class PodRecord(Record):
             {name: number for name, number in engine.template_of(pod).requests.items() if number},
         )  # fmt: skip
 
+    @property
+    def reason(self) -> str | None:
+        """Why it has no node, shortly: what most nodes have against it, or that another took its place."""
+        if self.outcome == "evicted":
+            return "evicted to make room"
+        return next(iter(reasons_in(self.error))) if self.error else None
+
+
+class ScoredPod(PodRecord):
+    """What became of a pod, with what wide tables say of its last cycle."""
+
+    nodes_that_fit: int | None = None
+    score: int | None = None
+    """Of the node that it got."""
+
+
+OUTCOMES = {
+    "placed": MEANINGS["good"], "waiting": MEANINGS["near"], "evicted": MEANINGS["near"], "gated": MEANINGS["held"],
+    "unschedulable": MEANINGS["bad"],
+}  # fmt: skip
+POD_COLUMNS = (
+    ("pod", Column("pod", "name")),
+    ("outcome", Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=("page",))),
+    ("host", Column("node", "host", forms=(*TEXT, "page", "data"), field="host")),
+    ("reason", Column("reason", filter=True, forms=("page",))),
+    ("priority", Column("priority", "count", forms=("wide", "page"))),
+    ("requests", Column("requests", forms=("wide", "page"))),
+    ("cycle", Column("cycle", "count", forms=("page",))),
+    ("nodes_that_fit", Column("nodes that fit", "count", forms=("wide",))),
+    ("score", Column("score", "count", forms=("wide",))),
+    ("tries", Column("tries", "count", forms=("wide",))),
+    ("nominated", Column("nominated node", "name", forms=("wide",))),
+    ("namespace", Column("namespace", "name", filter=True, forms=("page",))),
+    ("error", Column("message", forms=(*TEXT, "data"), field="error")),
+)
+"""Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each resource, ``cycle`` the number
+of the pod's last one, and the message is in short tables where any pod has one. CSV and custom columns have all fields as they are."""
+
 
 class EvictionRecord(Record):
     """A pod that had to leave."""
@@ -106,34 +168,6 @@ class SimulationDocument(ResultDocument, kw_only=True):
     summary: Summary
 
 
-@attrs.define(eq=False)
-class WholeSimulation:
-    """A simulation as a document; *simulation* must be new, so that it is known how full its nodes are before the first cycle."""
-
-    simulation: Simulation
-    _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
-
-    def begin(self) -> None:
-        """Note how full the nodes are; to be called before the first cycle."""
-        engine = self.simulation.engine
-        self._before = nodes_by_use(engine), tuple(usages(engine.fresh_table()))
-
-    def document(
-        self, *, pods: Sequence[PodRecord] | None = None, evicted: Sequence[EvictionRecord] | None = None,
-        nodes: Sequence[NodeRecord] | UnsetType = UNSET, cycles: Sequence[CycleRecord] = (), warnings: tuple[InputWarning, ...] = (),
-    ) -> SimulationDocument:  # fmt: skip
-        """What came of it; *pods* and *evicted*: those that are shown, by default all."""
-        simulation, engine, before = self.simulation, self.simulation.engine, self._before
-        outcomes = simulation.outcomes.values()
-        return SimulationDocument(
-            warnings=warnings, release=engine.release.version,
-            pods=[PodRecord.of(simulation, outcome) for outcome in outcomes] if pods is None else pods,
-            evicted=list(map(EvictionRecord.of, simulation.evictions)) if evicted is None else evicted, nodes=nodes, cycles=cycles,
-            reasons=unplaced(outcomes), nodes_by_use_before=before[0], resources_before=before[1], nodes_by_use=nodes_by_use(engine),
-            summary=summarise(simulation),
-        )  # fmt: skip
-
-
 # --- why pods have no node ------------------------------------------------------------------------------------------
 
 
@@ -152,6 +186,29 @@ def reasons_in(error: str) -> dict[str, int]:
     return dict(sorted(counted, key=lambda pair: -pair[1]))
 
 
+def shortage_of(reason: str) -> str | None:
+    """The resource that *reason* calls short; None for a reason of another kind.
+
+    >>> shortage_of("Insufficient cpu"), shortage_of("Too many pods"), shortage_of("node(s) were unschedulable")
+    ('cpu', 'pods', None)
+    """
+    if reason == TOO_MANY:
+        return "pods"
+    return reason.removeprefix(INSUFFICIENT) if reason.startswith(INSUFFICIENT) else None
+
+
+def about_what(reason: str) -> str:
+    """What rules out the pods, in a word or two; the reason itself where there is no shorter word.
+
+    >>> about_what("Insufficient nvidia.com/gpu"), about_what("node(s) had taints that the pod didn't tolerate"), about_what("odd")
+    ('gpu', 'taints', 'odd')
+    """
+    short = shortage_of(reason)
+    if short is not None:
+        return "places for pods" if short == "pods" else short_name(short)
+    return next((word for part, word in WORDS if part in reason.lower()), reason)
+
+
 def unplaced(outcomes: Iterable[Outcome]) -> tuple[UnplacedPods, ...]:
     """The pods that find no node by the reason that most nodes have against them, the reason of most pods first."""
     found: dict[str, list[str]] = {}
@@ -159,3 +216,95 @@ def unplaced(outcomes: Iterable[Outcome]) -> tuple[UnplacedPods, ...]:
         if outcome.word == "unschedulable":
             found.setdefault(next(iter(reasons_in(outcome.error or ""))), []).append(outcome.pod.key)
     return tuple(UnplacedPods(reason, tuple(pods)) for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1])))
+
+
+# --- pods -----------------------------------------------------------------------------------------------------------
+
+
+def pod_table(pods: Sequence[PodRecord], cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool) -> Table:
+    """Every pod that was tried; *cycles*: for a page alone; *forms*: those that will be shown."""
+    last = {cycle.pod: at for at, cycle in enumerate(cycles)}
+    columns, cells = list[Column](), list[list[Any]]()
+    for name, column in POD_COLUMNS:
+        if set(column.forms).isdisjoint(forms):
+            continue
+        if name == "requests":
+            for resource in dict.fromkeys([*ALWAYS, *(resource for pod in pods for resource in pod.requests)]):
+                page = ("page",) if any(resource in pod.requests for pod in pods) else ()
+                title = short_name(resource)
+                columns += [Column(title, "amount", forms=("wide",)), Column(title, kind_of(resource), forms=page)]
+                cells += [[Amount(resource, pod.requests.get(resource, 0)) for pod in pods], [pod.requests.get(resource) for pod in pods]]
+            continue
+        if name == "error" and not any(pod.error for pod in pods):
+            column = attrs.evolve(column, forms=[form for form in column.forms if form != "table"])
+        columns.append(column)
+        cells.append([last.get(pod.pod, -1) + 1 or None for pod in pods] if name == "cycle" else list(map(attrgetter(name), pods)))
+    details = [_pod_details(pod, cycles[last[pod.pod]] if pod.pod in last else None) for pod in pods] if "page" in forms else []
+    shown = (*(TEXT if in_text else ()), "page", "data")
+    return Table("pods", columns, list(zip(*cells, strict=True)), noun="pod", details=details if any(details) else None, forms=shown)
+
+
+def _pod_details(pod: PodRecord, cycle: CycleRecord | None) -> list[list[str]] | None:
+    found = {
+        "message": pod.error, "evicted": ", ".join(pod.victims), "evicted by": pod.evicted_by, "evicted from": pod.evicted_from,
+        "replaced by": pod.replacement, "takes the place of": pod.replaces, "nominated for": pod.nominated,
+        "tries": str(pod.tries) if pod.tries > 1 else None, **({} if cycle is None else _kept(cycle)),
+    }  # fmt: skip
+    return [[name, text] for name, text in found.items() if text] or None
+
+
+def _kept(cycle: CycleRecord) -> dict[str, str]:
+    """What details of a cycle say of nodes: reasons with the nodes that have them, and the best scores."""
+    found: dict[str, str] = {}
+    failed, scores, priorities = _there(cycle.failed, {}), _there(cycle.scores, {}), _there(cycle.priorities, {})
+    feasible = _there(cycle.feasible, ())
+    against = Counter(reason for reasons in failed.values() for reason in reasons)
+    for reason, nodes in against.most_common():
+        found[reason] = f"{nodes:,} of {len(failed):,} nodes turned down: {_some([name for name, has in failed.items() if reason in has])}"
+    if feasible:
+        found["nodes that fit"] = f"{len(set(feasible)):,}: {_some(feasible)}"
+    for node, total in sorted(scores.items(), key=lambda pair: -pair[1])[:SHOWN]:
+        parts = ", ".join(f"{rule} {score[node]}" for rule, score in priorities.items() if score.get(node))
+        found[f"score of {node}"] = f"{total:,}" + (f" (before weights: {parts})" if parts else "")
+    return found
+
+
+def _there(value: T | UnsetType, otherwise: T) -> T:
+    return otherwise if isinstance(value, UnsetType) else value
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = list(dict.fromkeys(names))
+    return ", ".join(shown[:SHOWN]) + (", ..." if len(shown) > SHOWN else "")
+
+
+# --- evictions and cycles -------------------------------------------------------------------------------------------
+
+
+def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
+    """Who had to leave, in order: for whom, from where; and what came in its place, where something did."""
+    again = any(one.replacement for one in evicted)
+    columns = (
+        Column("evicted", "name"), Column("by", "name", filter=True), Column("from", "name", filter=True), Column("priority", "count"),
+        Column("owner", "name"), Column("replaced by", "name", forms=(*TEXT, "page") if again else ()),
+    )  # fmt: skip
+    forms = ("page", *(TEXT if in_text else ())) if evicted else ()
+    return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
+
+
+def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
+    """Every cycle in order."""
+    columns = (
+        Column("cycle", "count"), Column("pod", "name"), Column("result", "tag", filter=True, colours=RESULTS), Column("node", "name"),
+        Column("try", "tag", filter=True), Column("has to leave", "names"), Column("reason", filter=True),
+    )  # fmt: skip
+    rows = [[at, cycle.pod, *_result_of(cycle)] for at, cycle in enumerate(cycles, 1)]
+    return Table("cycles", columns, rows, noun="cycle", forms=("page",))
+
+
+def _result_of(cycle: CycleRecord) -> list[Any]:
+    plan, room = cycle.preemption, None if cycle.preemption is None else cycle.preemption.node
+    result = "waiting" if cycle.waiting is True else "placed" if cycle.host else MADE_ROOM if room else NO_NODE
+    reason = next(iter(reasons_in(cycle.error))) if cycle.error else None
+    victims = list(plan.victims) if plan is not None and room else []
+    return [result, cycle.host or room, "again" if cycle.retry else "first", victims, reason]

@@ -71,6 +71,12 @@ def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
     )
 
 
+def passed_over_text(passed_over: Mapping[str, int]) -> list[str]:
+    """A line on what was ignored, if anything was."""
+    told = ", ".join(f"{count} {why}" for why, count in passed_over.items())
+    return [f"passed over: {told}"] if told else []
+
+
 def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:
     """The use of each resource that any node has, pods last."""
     there = np.flatnonzero(table.has_node)

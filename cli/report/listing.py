@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
 import attrs
@@ -21,6 +21,8 @@ from .text import NO_HOST, Cell
 
 Record = Mapping[str, Any]
 Path = tuple[str, ...]
+FieldColumn = tuple[str, Path]
+"""A header, and the field below it."""
 T = TypeVar("T")
 
 _PART = re.compile(r"\[\s*'([^']*)'\s*\]|\[\s*\"([^\"]*)\"\s*\]|((?:\\.|[^.\[\\])+)")
@@ -41,31 +43,6 @@ def value_at(record: Any, path: Path) -> Any:
     for part in path:
         record = record.get(part) if isinstance(record, Mapping) else None
     return record
-
-
-def _as_it_is(value: Any) -> Cell:
-    return written(value) if isinstance(value, list | Mapping) else value
-
-
-@attrs.frozen
-class ListColumn:
-    """A column of a table: its header, the field that it is sorted by, and how a record is shown in it."""
-
-    header: str
-    path: Path
-    cell: Callable[[Any], Cell] = _as_it_is
-    """From the value of the field to a cell."""
-    of_record: Callable[[Record], Cell] | None = None
-    """Instead of *cell*: from the whole record."""
-
-    def shown(self, record: Record) -> Cell:
-        """The cell for *record*."""
-        return self.cell(value_at(record, self.path)) if self.of_record is None else self.of_record(record)
-
-
-def table_of(columns: Sequence[ListColumn], records: Iterable[Record], *, headers: bool = True) -> TextTable:
-    """A table of *records*."""
-    return TextTable([column.header for column in columns], [[column.shown(record) for column in columns] for record in records], headers)
 
 
 # --- sorting --------------------------------------------------------------------------------------------------------
@@ -122,8 +99,8 @@ def checked(path: Path, text: str, fields: Collection[str], option: str, aliases
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def custom_columns(text: str, fields: Collection[str]) -> list[ListColumn]:
-    """The columns that ``custom-columns=NAME:FIELD,...`` names, whose fields begin with one of *fields*.
+def custom_columns(text: str, fields: Collection[str]) -> list[FieldColumn]:
+    """Header and field of each column that ``custom-columns=NAME:FIELD,...`` names; fields begin with one of *fields*.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
@@ -132,12 +109,20 @@ def custom_columns(text: str, fields: Collection[str]) -> list[ListColumn]:
         header, colon, field = part.partition(":")
         if not (header.strip() and colon and field.strip()):
             raise UnknownNameError(f'-o custom-columns: got "{part}", wanted NAME:FIELD, such as POD:.pod')
-        columns.append(ListColumn(header.strip(), checked(path_of(field), field, fields, "-o custom-columns"), _or_none))
+        columns.append((header.strip(), checked(path_of(field), field, fields, "-o custom-columns")))
     return columns
 
 
-def _or_none(value: Any) -> Cell:
-    return NO_HOST if value is None else _as_it_is(value)
+def custom_table(columns: Sequence[FieldColumn], records: Iterable[Record], *, headers: bool = True) -> TextTable:
+    """A table of *records* with the *columns* that were asked for."""
+    rows = [[_custom_cell(value_at(record, path)) for _, path in columns] for record in records]
+    return TextTable([header for header, _ in columns], rows, headers)
+
+
+def _custom_cell(value: Any) -> Cell:
+    if isinstance(value, list | Mapping):
+        return written(value)
+    return NO_HOST if value is None else value
 
 
 def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = True, first: Sequence[str] = ()) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import attrs
@@ -26,7 +27,28 @@ from .closeup import CloseUp, RequestedResource, RuleVerdict, Verdict
 from .eviction import Victim, eviction_for, why_no_room
 from .explanation import Explanation, PodQuestion
 from .judged import JudgedNodes
+from .subject import Subject
 from .values import NodeReport
+
+
+def explain_subject(
+    simulation: Simulation, subject: Subject, scheduler_names: Collection[str], *, node: str | None = None, alone: bool = False
+) -> Explanation:
+    """Explain *subject*, a pod that waits, has a node or is passed over, in a new *simulation* of the pods of *scheduler_names*.
+
+    *node*: look closely at this node. With *alone* the pods that are tried before it are not scheduled first.
+    """
+    question = subject.question(scheduler_names)
+    if question.passed_over is not None:
+        found = Explanation(Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version)
+    elif question.placed_on is not None:
+        found = explain_placed(simulation, subject.pod, node=node)
+    elif alone:
+        simulation.begin()
+        found = explain(simulation.engine, subject.pod, node=node)
+    else:
+        found = explain_in(simulation, subject.pod, node=node)
+    return attrs.evolve(found, question=question)
 
 
 def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:

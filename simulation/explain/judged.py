@@ -16,7 +16,8 @@ from ...core.decision.verdict import FilterPass
 from ...core.devices.accounts import DeviceAccount
 from ...core.rule import Predicate
 from ...framework.plugins.dynamicresources import DynamicResources
-from .values import NodeReport, NodeScore, NodeShortage, Objection, shortage_of
+from ..records import shortage_of
+from .values import NodeReport, NodeScore, NodeShortage, Objection
 
 
 @attrs.define(eq=False)

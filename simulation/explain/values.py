@@ -7,6 +7,7 @@ from typing import Annotated
 
 from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, says
 from ...core.devices.accounts import DeviceAccount
+from ..records import shortage_of
 
 
 class NodeShortage(Record):
@@ -104,22 +105,6 @@ class ReasonGroup(Record):
     evictable: Annotated[bool, says("Whether it can go away with pods that leave a node.")]
     least_short: Annotated[NearestShortage | None, says("Where least of the resource is missing that the reason calls short.")]
     nodes: Names
-
-
-INSUFFICIENT = "Insufficient "
-TOO_MANY = "Too many pods"
-"""The framework's text for too few free places for pods."""
-
-
-def shortage_of(reason: str) -> str | None:
-    """The resource that *reason* calls short; None for a reason of another kind.
-
-    >>> shortage_of("Insufficient cpu"), shortage_of("Too many pods"), shortage_of("node(s) were unschedulable")
-    ('cpu', 'pods', None)
-    """
-    if reason == TOO_MANY:
-        return "pods"
-    return reason.removeprefix(INSUFFICIENT) if reason.startswith(INSUFFICIENT) else None
 
 
 def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:

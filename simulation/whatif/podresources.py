@@ -9,7 +9,8 @@ import attrs
 from ...api.objects import Container, Map, Pod, PodSpec
 from ...api.objects.quantity import Quantity
 from ...core.pods.requests import CPU
-from ..explain.values import NodeReport, NodeShortage, shortage_of
+from ..explain.values import NodeReport, NodeShortage
+from ..records import shortage_of
 from .change import WhatIfChange
 from .context import WhatIfContext
 from .patcher import amount

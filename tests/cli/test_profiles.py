@@ -284,7 +284,7 @@ class TestExplain:
 
     def test_table(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The tables have plugins and codes for heads."""
-        monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: 200)
+        monkeypatch.setattr("kubeclassic.cli.report.viewtext.width_of", lambda stream: 200)
         (folder / "more.yaml").write_text(pod("big", "5"))
         assert run(["explain", "cluster.yaml", "web", *NEW, "-o", "wide"]) == 0
         assert "(each plugin: raw -> normalized x weight)" in capsys.readouterr().out

@@ -247,7 +247,7 @@ class TestCommand:
 
     def test_table(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The table says what is short and by how much."""
-        monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: 200)
+        monkeypatch.setattr("kubeclassic.cli.report.viewtext.width_of", lambda stream: 200)
         run(["explain", str(CLUSTER), "analytics/yearly-report"])
         told = capsys.readouterr().out
         assert "12.0 GiB memory (needs 40.0 GiB, free 28.0 GiB)" in told

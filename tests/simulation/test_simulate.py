@@ -8,7 +8,6 @@ from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import plain
 from kubeclassic.api.words import amount
-from kubeclassic.cli.report.simulation import summary_text
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
@@ -94,14 +93,6 @@ class TestSummary:
         cpu = summarise(run).resources[0]
         assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
         assert (cpu.imbalance.standard_deviation, cpu.imbalance.max_min) == (0.25, 0.5)
-
-    def test_text(self) -> None:
-        """People get a sentence and a table."""
-        run = simulation(node("a", cpu="4"), pod("p", requests={"cpu": 1}))
-        hosts(run)
-        lines = summary_text(summarise(run)).splitlines()
-        assert lines[0] == "1 of 1 pod placed on 1 node, 0 unschedulable"
-        assert lines[2].split() == ["cpu", "1", "4", "25.0", "%", "25.0", "%", "25.0", "%"]
 
     @pytest.mark.parametrize(("number", "text"), [(0, "0"), (1, "1"), (1024, "1Ki"), (3 * 2**30, "3Gi"), (2**30 + 1, str(2**30 + 1))])
     def test_amounts(self, number: int, text: str) -> None:

@@ -12,9 +12,9 @@ from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import UNSET
 from kubeclassic.cli import run
-from kubeclassic.cli.report.simulation import summary_text
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import Status, wait
+from kubeclassic.questions.simulate import summary_lines
 from kubeclassic.simulation.compare.compare import LOCKED, compare
 from kubeclassic.simulation.explain import explain
 from kubeclassic.simulation.records import PodRecord
@@ -89,7 +89,7 @@ class TestOutcomes:
         assert not made.all_placed
         counts = summarise(made)
         assert (counts.placed, counts.waiting, counts.unschedulable) == (0, 1, 0)
-        assert "0 unschedulable, 1 waiting for plugins that permit the binding" in summary_text(summarise(made))
+        assert "0 unschedulable, 1 waiting for plugins that permit the binding" in summary_lines(counts)[0]
 
     def test_an_allowed_pod_is_placed(self) -> None:
         """A later pod's cycle lets it be bound."""

@@ -54,7 +54,8 @@ ITEMS = [
 
 def at_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     """Let the terminal be *width* characters wide."""
-    monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: width)
+    for module in ("report.viewtext", "answering"):
+        monkeypatch.setattr(f"kubeclassic.cli.{module}.width_of", lambda stream: width)
 
 
 Told = Callable[..., str]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....api.view import Amount, Column, Table
+from ....api.view import Amount, Column, Number, Table, Words
 from ....api.words import count_of, percent, rounded
 from .amounts import amount_told
-from .markup import Markup, Text, data_script, element, html, joined, number, told
+from .markup import Markup, Text, data_script, element, html, joined, number, spoken, told
 from .parts import SAME, plain_table, tag, track
 
 FIRST = 50
@@ -122,7 +122,7 @@ def _plain(kind: str, value: Any) -> Text:
 
 
 def short_table(table: Table, caption: str = "") -> Markup:
-    """*table* as it is: for few rows. Numbers carry their place in the record where the table has one."""
+    """*table* as it is: for few rows. Numbers carry their place in the record where the table has one, or their own."""
     shown = table.of_form("page")
     rows = []
     for at, row in enumerate(shown.rows):
@@ -135,7 +135,12 @@ def _short(column: Column, value: Any, place: str) -> object:
     if value is None:
         return None
     if column.kind == "bar":
-        return track(value, column.colours["bar"])
+        return track(abs(value), column.colours["less" if value < 0 else "bar"])
+    if isinstance(value, Words):
+        return spoken(value)
+    if isinstance(value, Number):
+        amount = amount_told(value.path, value.resource, int(value.value)) if value.resource else None
+        return amount or told(value.path, _plain(column.kind, value.value))
     path = f"{place}.{column.at}".strip(".")
     if isinstance(value, Amount):
         return amount_told(path, value.resource, value.number)

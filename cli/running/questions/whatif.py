@@ -18,13 +18,12 @@ from ...answering import DOCUMENT_FORMS, write_answer
 from ...console.output import writing
 from ...console.progress import telling
 from ...declaring.options import ClusterChoice
-from ...declaring.outputs import HTML
+from ...declaring.outputs import HTML, OptionsError
 from ...engines.setup import Setup
 from ...notices import write_unread
 from ...opening import opened, tell
 from ...report.questions.whatif import what_if_lines
 from ...report.tables import width_of
-from ..simulate import OptionError
 
 
 @attrs.frozen
@@ -42,12 +41,12 @@ class WhatIfOptions:
     report: str | None = None
 
     def check(self) -> None:
-        """Refuse what does not go together. Raises :class:`~.simulate.OptionError`."""
+        """Refuse what does not go together. Raises :class:`~...declaring.outputs.OptionsError`."""
         if self.node is not None:
-            raise OptionError(f"--node: got {self.node} with --what-if or --want, wanted --want {self.node} alone")
+            raise OptionsError(f"--node: got {self.node} with --what-if or --want, wanted --want {self.node} alone")
         if self.form == HTML or self.report is not None:
             given = "--report" if self.report is not None else "-o html"
-            raise OptionError(f"{given}: got it with --what-if or --want, wanted table, wide, json, yaml or csv, as these have no page")
+            raise OptionsError(f"{given}: got it with --what-if or --want, wanted table, wide, json, yaml or csv, as these have no page")
 
 
 def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, wanted: WhatIfOptions) -> None:

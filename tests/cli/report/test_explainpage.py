@@ -9,8 +9,14 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.api.record import plain
 from kubeclassic.cli import run
-from kubeclassic.cli.report.explain.verdicts import close_verdict, verdict
+from kubeclassic.cli.report.page.markup import spoken
+from kubeclassic.questions.explainview import verdict
+from kubeclassic.simulation.explain.choice import HostChoice, Lead
+from kubeclassic.simulation.explain.closeup import CloseUp, RuleVerdict
+from kubeclassic.simulation.explain.explanation import ExplanationDocument, NodeCounts
+from kubeclassic.simulation.explain.values import ReasonGroup
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
 from tests.support.schemas import faults
@@ -96,11 +102,21 @@ class TestPage:
         assert close is None or f"fit{'s' if close['fits'] else ''} on {close['node']}" in said
 
 
-def _record(**values: Any) -> dict[str, Any]:
+def _choice(*ties: str, decided: str | None = None) -> HostChoice:
+    """How the host was chosen among *ties*."""
+    return HostChoice(9, ties, "the first one", None, decided, (), {}, 10)
+
+
+def _document(**values: Any) -> ExplanationDocument:
     """What a verdict reads of a pod that fits on 3 of 5 nodes."""
-    counts = {"nodes": 5, "visited": 5, "fit": 3, "turnedDown": 2}
-    asked = {"pod": "a/b", "host": "n1", "error": None, "passedOver": None, "gated": False, "placedOn": None, "reasons": []}
-    return {**asked, "counts": counts, "choice": {"ties": ["n1"], "decided": "NodeAffinityPriority"}, **values}
+    empty: dict[str, Any] = dict.fromkeys(ExplanationDocument.__struct_fields__) | {"warnings": (), "gated": False, "reasons": ()}
+    asked = {"pod": "a/b", "host": "n1", "counts": NodeCounts(5, 5, 3, 2), "choice": _choice("n1", decided="NodeAffinityPriority")}
+    return ExplanationDocument(**empty | asked | values)
+
+
+def _reason(reason: str, count: int) -> ReasonGroup:
+    """A reason of *count* nodes."""
+    return ReasonGroup(reason, (), count, 0, False, None, ())
 
 
 class TestVerdict:
@@ -108,43 +124,41 @@ class TestVerdict:
         ("values", "said"),
         [
             ({}, "a/b goes to n1, the best of 3 nodes that fit, by NodeAffinity."),
-            ({"choice": {"ties": ["n1", "n2"], "decided": None}}, "a/b goes to n1: 2 of 3 nodes that fit share the best score, and the"
+            ({"choice": _choice("n1", "n2")}, "a/b goes to n1: 2 of 3 nodes that fit share the best score, and the tie-break takes it."),
+            ({"choice": _choice("n1", "n2", "n3")}, "a/b goes to n1: all 3 nodes that fit have the same score, and the"
              " tie-break takes it."),
-            ({"choice": {"ties": ["n1", "n2", "n3"], "decided": None}}, "a/b goes to n1: all 3 nodes that fit have the same score, and the"
-             " tie-break takes it."),
-            ({"choice": None, "counts": {"visited": 5, "fit": 1}}, "a/b goes to n1, the only one of 5 nodes that fits."),
-            ({"choice": None, "counts": {"visited": 1, "fit": 1}}, "a/b goes to n1, which is taken without scoring."),
-            ({"placedOn": "n1"}, "a/b, which is on n1, would stay there, the best of 3 nodes that fit, by NodeAffinity."),
-            ({"placedOn": "n2"}, "a/b, which is on n2, would go to n1, the best of 3 nodes that fit, by NodeAffinity."),
+            ({"choice": None, "counts": NodeCounts(5, 5, 1, 4)}, "a/b goes to n1, the only one of 5 nodes that fits."),
+            ({"choice": None, "counts": NodeCounts(1, 1, 1, 0)}, "a/b goes to n1, which is taken without scoring."),
+            ({"placed_on": "n1"}, "a/b, which is on n1, would stay there, the best of 3 nodes that fit, by NodeAffinity."),
+            ({"placed_on": "n2"}, "a/b, which is on n2, would go to n1, the best of 3 nodes that fit, by NodeAffinity."),
             ({"gated": True}, "a/b is held back and not tried."),
-            ({"passedOver": "it has finished"}, "a/b is not scheduled: it has finished."),
+            ({"passed_over": "it has finished"}, "a/b is not scheduled: it has finished."),
             ({"host": None, "error": "odd."}, "a/b finds no node: odd."),
-            ({"host": None, "reasons": [{"reason": "Insufficient cpu", "count": 1}, {"reason": "had taint x", "count": 4}]},
+            ({"host": None, "reasons": (_reason("Insufficient cpu", 1), _reason("had taint x", 4))},
              "a/b finds no node: stopped by taints on 4 nodes, cpu on 1 node."),
         ],
     )  # fmt: skip
     def test_of_a_pod(self, values: dict[str, Any], said: str) -> None:
         """Where it goes, and what decided."""
-        record = _record(**values)
-        assert _text(verdict(record)) == said
-        assert_told(f'<h1 class="verdict">{verdict(record)}</h1>', record)
+        document = _document(**values)
+        assert str(verdict(document)) == said
+        assert_told(f'<h1 class="verdict">{spoken(verdict(document))}</h1>', plain(document))
 
     @pytest.mark.parametrize(
         ("close", "host", "said"),
         [
             ({"fits": True}, "n2", "a/b fits on n2, and goes there."),
-            ({"fits": True, "leads": [{"rule": "X", "ahead": 1}, {"rule": "YPriority", "ahead": -9}]}, "n1",
+            ({"fits": True, "leads": (Lead("X", 2, 1, 1), Lead("YPriority", 0, 9, 1))}, "n1",
              "a/b fits on n2, but goes to n1, which scores better by Y."),
-            ({"fits": True, "leads": []}, "n1", "a/b fits on n2, but goes to n1: both score the same, and the tie-break takes that one."),
-            ({"fits": True, "wouldScore": True}, "n1",
+            ({"fits": True}, "n1", "a/b fits on n2, but goes to n1: both score the same, and the tie-break takes that one."),
+            ({"fits": True, "would_score": True}, "n1",
              "a/b fits on n2, but goes to n1: the search had found enough nodes before it came here."),
-            ({"fits": False, "verdicts": [{"outcome": "fails", "reasons": ["odd"]}]}, None, "a/b does not fit on n2: odd."),
+            ({"fits": False, "verdicts": (RuleVerdict("X", "fails", ("odd",)),)}, None, "a/b does not fit on n2: odd."),
         ],
     )  # fmt: skip
     def test_of_a_node(self, close: dict[str, Any], host: str | None, said: str) -> None:
         """Whether it fits there, and why it does not go there."""
-        found = {"node": "n2", "wouldScore": False, "wholePod": [], "verdicts": [], "leads": []} | close
-        assert _text(close_verdict(_record(host=host, closeUp=found))) == said
+        assert str(verdict(_document(host=host, close_up=CloseUp("n2", **close)))) == said
 
 
 class TestForms:

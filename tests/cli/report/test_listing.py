@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.api.words import count_of, rounded
 from kubeclassic.cli.report.documents import write_rows
-from kubeclassic.cli.report.listing import Sorting, custom_columns, path_of, table_of, value_at, write_csv
+from kubeclassic.cli.report.listing import Sorting, custom_columns, custom_table, path_of, value_at, write_csv
 from kubeclassic.exceptions import UnknownNameError
 
 RECORDS: list[dict[str, Any]] = [
@@ -41,7 +41,7 @@ def test_an_unknown_field_is_refused() -> None:
 
 def test_custom_columns() -> None:
     """Headers are as given, in capitals; lists are written with blanks, and what is missing as ``<none>``."""
-    table = table_of(custom_columns("custom-columns=Name:.pod,GPU:.requests['nvidia.com/gpu'],V:.victims", FIELDS), RECORDS[:2])
+    table = custom_table(custom_columns("custom-columns=Name:.pod,GPU:.requests['nvidia.com/gpu'],V:.victims", FIELDS), RECORDS[:2])
     assert [line.split() for line in table.lines()] == [["NAME", "GPU", "V"], ["b", "1", "x", "y"], ["a", "<none>", "-"]]
 
 

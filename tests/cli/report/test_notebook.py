@@ -27,8 +27,8 @@ MOST_BYTES = 100_000
 SHOWN: dict[str, tuple[Any, str]] = {
     "Cluster": (lambda: Cluster.load(CLUSTER), "11 nodes with 8 pods; 22 pods wait."),
     "Decision": (lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"), "analytics/yearly-report fits on no node."),
-    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods get a node; 1 gets none."),
-    "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1."),
+    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node, 1 does not: for memory."),
+    "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1"),
     "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "Of 22 decisions 16 are the same, "),
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
     "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies of small-pod fit; then cpu has run out on 5 nodes."),

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.api.record import plain
 from kubeclassic.cli import run
-from kubeclassic.cli.report.placement.reasons import about_what, verdict
-from kubeclassic.simulation.records import reasons_in
+from kubeclassic.cli.report.page.markup import spoken
+from kubeclassic.questions.simulate import verdict
+from kubeclassic.simulation.records import UnplacedPods, about_what, reasons_in
+from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
 from tests.support.schemas import faults
@@ -95,7 +98,7 @@ class TestPage:
         assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in record["cycles"]]
         assert [row["node"] for row in rows if row["result"] == "placed"] == [one["host"] for one in record["cycles"] if one["host"]]
         listed = table_of_page(html, "evicted") if record["evicted"] else []
-        assert [(row["pod that leaves"], row["for"]) for row in listed] == [(one["pod"], one["by"]) for one in record["evicted"]]
+        assert [(row["evicted"], row["by"]) for row in listed] == [(one["pod"], one["by"]) for one in record["evicted"]]
 
 
 class TestWords:
@@ -116,12 +119,12 @@ class TestWords:
     )  # fmt: skip
     def test_verdict(self, counts: dict[str, int], reasons: list[tuple[str, int]], said: str) -> None:
         """One sentence: how many find a node, what the others lack, who has to leave."""
-        summary = dict.fromkeys(("pods", "placed", "waiting", "unschedulable", "gated", "evicted"), 0) | counts
-        groups = [{"reason": reason, "pods": [f"a/{at}" for at in range(count)]} for reason, count in reasons]
-        record = {"summary": summary, "reasons": groups}
-        html = verdict(record)
-        assert_told(f'<h1 class="verdict">{html}</h1>', record)
-        assert "".join(piece.partition(">")[2] for piece in f">{html}".split("<")) == said
+        nothing: dict[str, Any] = dict.fromkeys(Summary.__struct_fields__, 0) | {"passed_over": {}, "resources": ()}
+        groups = tuple(UnplacedPods(reason, tuple(f"a/{at}" for at in range(count))) for reason, count in reasons)
+        summary = Summary(**nothing | counts)
+        found = verdict(summary, groups)
+        assert_told(f'<h1 class="verdict">{spoken(found)}</h1>', {"summary": plain(summary), "reasons": plain(groups)})
+        assert str(found) == said
 
     def test_reasons(self) -> None:
         """Messages of both generations are read, also those with commas, and those of no node."""

@@ -1,1 +1,0 @@
-"""What an explanation looks like: the whole of it, and one node in full."""

@@ -1,0 +1,117 @@
+"""A simulation as a page: the outcome, who finds no place and why, the cluster before and after, every pod, node and cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...api.view import View, step
+from ...api.words import short_name
+from ...core.pods.requests import PODS
+from ...questions.simulate import SimulationResult
+from ...simulation.nodesbyuse import NodeUse
+from ...simulation.records import UnplacedPods
+from .page.about import About
+from .page.charts import Chart, ChartSeries
+from .page.clustermap import ClusterMap, MapSide
+from .page.document import Page, page_html
+from .page.markup import Markup, element, named, number, sentence, spoken, told
+from .page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, counted, folded, grid, note, section, soft
+from .page.tables import list_html, short_table
+from .questions.nodemap import labels_of
+
+TENTHS = [f"{10 * tenth}" for tenth in range(10)]
+TAKES = "takes pods"
+NAMED = 60
+"""That many pods are named under each reason."""
+CARDS = (
+    ("placed", "pods with a node", GOOD), ("unschedulable", "pods without a node", BAD),
+    ("waiting", "pods that plugins make wait", NEAR), ("gated", "pods held back and not tried", HELD),
+    ("evicted", "pods evicted", BAD), ("replaced", "evicted pods made again", NEAR), ("nodes", "nodes", SAME), ("cycles", "cycles", SAME),
+)  # fmt: skip
+ALWAYS = ("placed", "unschedulable", "nodes", "cycles")
+
+
+def simulation_html(found: SimulationResult, about: About, shown: str = "") -> str:
+    """*found* as a page; *shown*: which pods or nodes alone are listed, in words."""
+    view, summary = found.view(), {key: getattr(found.summary, key) for key, _, _ in CARDS}
+    lead = counted("summary", summary, CARDS, ALWAYS)
+    return page_html(Page("kubeclassic simulate", spoken(view.verdict), about, list(_sections(found, view, shown)), lead=lead))
+
+
+def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Section]:
+    reasons = found.outcome.reasons
+    if reasons:
+        lead = "A pod can have several reasons; it is counted by the one that most nodes have against it."
+        table = short_table(view.table("reasons"), "Pods without a node, by reason")
+        lists = (_folded(f"reasons.{at}.pods.length", group) for at, group in enumerate(reasons))
+        yield section("Who finds no node, and why", card("", sentence(table, *lists)), lead=lead)
+    if found.outcome.evicted:
+        lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
+        yield section("Who has to leave", list_html(view.table("evicted")), lead=lead, name="evictions")
+    yield section("Before and after", _map(found).html())
+    yield _resources(found, view)
+    only = [note("The lists show ", named(shown), " alone; the numbers above are of all.")] if shown else []
+    yield section("Pods", *only, list_html(view.table("pods")), name="all-pods")
+    yield section("Nodes", list_html(view.table("nodes")), name="all-nodes")
+    lead = "In the order of the decisions. A pod that makes room is tried again after the others."
+    yield section("Cycles", list_html(view.table("cycles")), lead=lead, name="all-cycles")
+
+
+def _folded(path: str, group: UnplacedPods) -> Markup:
+    """The pods of one reason."""
+    pods, more = len(group.pods), element("a", "see all pods without a node", href="#pods?is-outcome=unschedulable")
+    title = sentence(named(group.reason), ": ", told(path, number(pods)), " pod" if pods == 1 else " pods")
+    return folded(title, bullets(map(named, group.pods[:NAMED])), *([element("p", "and others: ", more)] if pods > NAMED else []))
+
+
+# --- nodes before and after -----------------------------------------------------------------------------------------
+
+
+def _map(found: SimulationResult) -> ClusterMap:
+    before, after = found.pods_before, found.pods_after
+    taking = [bool(set(later) - set(earlier)) for earlier, later in zip(before, after, strict=True)]
+    # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
+    states = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
+    sides = [
+        MapSide("before", _uses(found.uses, after=False), before if any(before) else ()),
+        MapSide("after", _uses(found.uses, after=True), after, states),
+    ]
+    names = [node.node for node in found.uses]
+    return ClusterMap("map", names, sides, labels_of(found.uses), colours={TAKES: GOOD} if any(states) else {})
+
+
+def _uses(nodes: Sequence[NodeUse], *, after: bool) -> dict[str, list[float | None]]:
+    """Resource -> the share in use on each node; resources that no pod requests in the end are left out."""
+    found: dict[str, list[float | None]] = {}
+    for name in dict.fromkeys(name for node in nodes for name in (*node.resources, PODS)):
+        amounts = [node.pods if name == PODS else node.resources[name] for node in nodes]
+        if any(one.requested or one.requested_before for one in amounts):
+            found[name] = [
+                (one.requested if after else one.requested_before) / one.allocatable if one.allocatable > 0 else None for one in amounts
+            ]
+    return found
+
+
+# --- use of resources -----------------------------------------------------------------------------------------------
+
+
+def _resources(found: SimulationResult, view: View) -> Section:
+    used = [usage.resource for usage in found.summary.resources if usage.requested]
+    charts = [card(short_name(name), _chart(found, name).html()) for name in used if name in found.outcome.nodes_by_use]
+    table = card("", short_table(view.table("resources"), "Use of each resource"))
+    told_first = soft("How many nodes are how full: from 0 to 10 percent, from 10 to 20 percent, and so on.") if charts else ""
+    return section("Use of each resource", table, told_first, grid(*charts) if charts else "")
+
+
+def _chart(found: SimulationResult, name: str) -> Chart:
+    outcome, nothing = found.outcome, [0] * len(TENTHS)
+    sides = (("before", "nodesByUseBefore", outcome.nodes_by_use_before, 1), ("after", "nodesByUse", outcome.nodes_by_use, 0))
+    series = [
+        ChartSeries(title, counts.get(name, nothing), f"{key}.{step(name)}" if name in counts else "", at)
+        for title, key, counts, at in sides
+    ]
+    what = short_name(name)
+    return Chart(
+        title="Nodes by use", description=f"how many nodes have how much of their {what} requested", labels=TENTHS, series=series,
+        across=f"percent of {what} in use, from", up="nodes",
+    )  # fmt: skip

@@ -1,0 +1,378 @@
+"""What an explanation looks like: the verdict, sentences, and tables of nodes and reasons; or all about one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
+from ..api.words import count_of, listed, short_name
+from ..simulation.explain.choice import HostChoice
+from ..simulation.explain.closeup import CloseUp
+from ..simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome
+from ..simulation.explain.explanation import Explanation, ExplanationDocument
+from ..simulation.explain.values import NodeReport, NodeScore, ReasonGroup
+from ..simulation.records import about_what
+from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
+
+NO_HOST = "<none>"
+NEAREST, BEST, SHOWN = 5, 5, 3
+"""How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are in the verdict."""
+CHOSEN, FITS, NOT_REACHED, TURNED_DOWN = "chosen", "fits", "fits, not reached", "turned down"
+STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANINGS["held"], TURNED_DOWN: MEANINGS["bad"]}
+
+
+# --- the verdict ----------------------------------------------------------------------------------------------------
+
+
+def verdict(found: ExplanationDocument) -> Words:
+    """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits there."""
+    if found.close_up is not None:
+        return _close_verdict(found, found.close_up)
+    pod = Name(found.pod)
+    if found.passed_over is not None:
+        return Words(pod, " is not scheduled: ", Name(found.passed_over), ".")
+    if found.gated:
+        return Words(pod, " is held back and not tried.")
+    start = pod if found.placed_on is None else Words(pod, ", which is on ", Name(found.placed_on), ",")
+    if found.host is None:
+        return Words(start, " finds no node", _against(found), ".")
+    if found.placed_on == found.host:
+        return Words(start, " would stay there", _because(found), ".")
+    return Words(start, " would go to " if found.placed_on else " goes to ", Name(found.host), _because(found), ".")
+
+
+def _against(found: ExplanationDocument) -> Words:
+    """What rules out the nodes, the reason of most nodes first."""
+    groups = sorted(enumerate(found.reasons), key=lambda pair: -pair[1].count)
+    if not groups:
+        return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
+    pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count, f"reasons.{at}.count")) for at, group in groups]
+    rest = [Words(Name(f"{len(groups) - SHOWN:,}"), " other reasons")] if len(groups) > SHOWN + 1 else pieces[SHOWN:]
+    return Words(": stopped by ", *_joined([*pieces[:SHOWN], *rest]))
+
+
+def _joined(pieces: Sequence[Words | Name]) -> Iterator[Words | Name | str]:
+    for at, piece in enumerate(pieces):
+        yield from (", ", piece) if at else (piece,)
+
+
+def _nodes(count: int, path: str) -> Words:
+    return Words(Number(count, path), " node" if count == 1 else " nodes")
+
+
+def _because(found: ExplanationDocument) -> Words:
+    """Why this node."""
+    choice, counts = found.choice, found.counts
+    if choice is None:
+        if counts.fit != 1 or counts.visited <= 1:
+            return Words(", which is taken without scoring")
+        return Words(", the only one of ", _nodes(counts.visited, "counts.visited"), " that fits")
+    fit, ties = Number(counts.fit, "counts.fit"), len(choice.ties)
+    if ties == counts.fit == 2:
+        return Words(": both nodes that fit have the same score, and the tie-break takes it")
+    if ties == counts.fit:
+        return Words(": all ", fit, " nodes that fit have the same score, and the tie-break takes it")
+    if ties > 1:
+        number = Number(ties, "choice.ties.length")
+        return Words(": ", number, " of ", fit, " nodes that fit share the best score, and the tie-break takes it")
+    return Words(", the best of ", fit, " nodes that fit", Words(", by ", Name(rule_name(choice.decided))) if choice.decided else "")
+
+
+def _close_verdict(found: ExplanationDocument, close: CloseUp) -> Words:
+    """Whether the pod fits on the node that was asked for, and why it does not go there."""
+    pod, node, host = Name(found.pod), Name(close.node), found.host
+    if host == close.node:
+        return Words(pod, " fits on ", node, ", and goes there.")
+    if not close.fits:
+        failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
+        reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
+        why = Words(": ", Name("; ".join(reasons))) if reasons else ""
+        return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
+    if host is None:
+        return Words(pod, " fits on ", node, ".")
+    return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
+
+
+def _behind(close: CloseUp) -> Words:
+    if close.would_score:
+        return Words(": the search had found enough nodes before it came here")
+    worse = [lead.rule for lead in close.leads if lead.ahead < 0]
+    if not worse:
+        return Words(": both score the same, and the tie-break takes that one")
+    return Words(", which scores better by ", *_joined([Name(rule_name(rule)) for rule in worse[-SHOWN:][::-1]]))
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def explanation_parts(found: Explanation, every: bool) -> list[Part]:
+    """The whole explanation; *every*: every node, not only the best and the nearest ones."""
+    decision = found.decision
+    head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
+    if found.question.passed_over is not None:
+        return [paragraphs(head)]
+    nearest = next((node for node in found.nodes if node.devices), None)
+    devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
+    parts = [
+        paragraphs([*head, decision.error or ""]), paragraphs(_why(found)), _fitting(found, every), _groups(found), _nearest(found, every),
+        devices, paragraphs(_eviction_sentences(found.eviction)),
+    ]  # fmt: skip
+    return [part for part in parts if part]
+
+
+def _subject(found: Explanation) -> Iterator[str]:
+    """Which pod it is, and how it was decided."""
+    question, pod = found.question, found.decision.pod
+    if question.workload is not None:
+        others = f"; {pod.name} stands for {count_of(len(question.workload_pods), 'pod')}" if len(question.workload_pods) > 1 else ""
+        yield f"A pod of {question.workload}{others}."
+    if found.decision.is_gated:
+        yield "It is held back, so it is not tried."
+    if question.passed_over is not None:
+        yield f"Not scheduled: {question.passed_over}."
+    elif question.placed_on is not None:
+        yield (
+            f"It is on {question.placed_on}. Below is what would be decided now if it had no node, with the pod itself taken off"
+            f" {question.placed_on}."
+        )
+        yield _still_there(found, question.placed_on)
+        yield _elsewhere(found)
+
+
+def _still_there(found: Explanation, node: str) -> str:
+    report, host, choice = found.report_of(node), found.decision.host, found.choice
+    if report is None:
+        return f"Node {node} is not in the input." if found.nodes else ""
+    if host == node:
+        return "It would stay there."
+    if not report.fits:
+        return f"Its node would not take it any more: {'; '.join(report.reasons)}."
+    if choice is not None and node in choice.ties:
+        return f"Its node is as good as {host}: both have the best total, {choice.best:,}."
+    if report.total is None or choice is None:
+        return f"It would go to {host}; the search did not reach its own node, which would fit too."
+    return f"It would go to {host} now, whose total is {choice.best:,}; its own node has {report.total:,}."
+
+
+def _elsewhere(found: Explanation) -> str:
+    names = found.elsewhere
+    if not names:
+        return "It fits on no other node." if found.nodes else ""
+    return f"It could be on {count_of(len(names), 'other node')}: {listed(names)}."
+
+
+def _why(found: Explanation) -> Iterator[str]:
+    """Why the host is the host, or how near the pod is to one."""
+    host, counts, choice = found.decision.host, found.counts, found.choice
+    if not found.nodes:
+        return
+    if host is None:
+        yield _no_host(found)
+    elif choice is None and counts.fit == counts.visited and found.decision.pod.status.nominated_node_name == host:
+        yield f"The pod waited for {host}, which was tried first; it fits, so no other node is looked at."
+    elif choice is None:
+        yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
+    else:
+        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {_best(host, choice)}"
+        yield from _decided(choice, host)
+    if counts.visited < counts.nodes and choice is not None:
+        more = sum(node.fits and not node.visited for node in found.nodes)
+        reached = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
+        yield f"{reached}; of the others {more:,} would fit too."
+
+
+def _no_host(found: Explanation) -> str:
+    if found.fitting or not found.decision.is_fit_error:
+        return ""
+    near = found.turned_down[0]
+    obstacles = f"; {count_of(near.obstacles, 'reason')} in all"
+    lacking = f", short of {'; '.join(map(short_of, near.shortages))}" if near.shortages else f": {'; '.join(near.reasons)}"
+    return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
+
+
+def _best(host: str, choice: HostChoice) -> str:
+    if len(choice.ties) == 1:
+        return f"{host} has the best total, {choice.best:,}."
+    of_these = f"of these, {choice.tie_break}"
+    if choice.against is None:
+        return f"All have the same total, {choice.best:,}, so no rule decides; {of_these}."
+    return f"{len(choice.ties):,} share the best total, {choice.best:,} ({listed(choice.ties)}); {of_these}."
+
+
+def _decided(choice: HostChoice, host: str) -> Iterator[str]:
+    if choice.against is None or choice.decided is None:
+        return
+    first, *more = choice.leads
+    yield f"What decided: {lead_told(first, f' of {choice.max_score}')} on {choice.against}, the next best."
+    helped, against = ([lead_told(lead) for lead in more if (lead.ahead > 0) is better] for better in (True, False))
+    told = [f"Also for {host}: {listed(helped)}." if helped else "", f"Against it: {listed(against)}." if against else ""]
+    yield " ".join(filter(None, told))
+
+
+def _eviction_sentences(eviction: EvictionOutcome | None) -> Iterator[str]:
+    """What evicting pods would do."""
+    if eviction is None:
+        return
+    if eviction.node is not None:
+        told = [f"{victim.pod} (priority {victim.priority:,})" for victim in eviction.victims]
+        budgets = f"; {count_of(eviction.budget_violations, 'of them is', 'of them are')} protected by a PodDisruptionBudget"
+        who = listed(told, 10) if told else "no pod"
+        yield f"It would preempt on {eviction.node} and evict {who}{budgets if eviction.budget_violations else ''}."
+        if eviction.candidates > 1:
+            yield f"Evicting pods would make room on {count_of(eviction.candidates, 'node')}; on {eviction.node} it matters least."
+    elif eviction.why_not != NO_HELP:
+        yield f"No pod is evicted for it: {eviction.why_not}."
+    else:
+        yield f"Evicting pods of a lower priority than its own, {eviction.priority:,}, would not help:"
+        told_of = {STAYS: eviction.unresolvable, NONE_LOWER: eviction.nobody_lower, NOT_ENOUGH: eviction.not_enough}
+        yield from (f"  {count_of(number, 'node')}: {why}" for why, number in told_of.items() if number)
+
+
+# --- tables of text -------------------------------------------------------------------------------------------------
+
+
+def _fitting(found: Explanation, every: bool) -> Part:
+    """The best nodes that fit, with their scores."""
+    scored, choice = found.scored, found.choice
+    if not scored:
+        return []
+    shown, constant = scored if every else scored[:BEST], {} if choice is None else choice.constant
+    first = () if choice is None else [lead.rule for lead in choice.leads]
+    rows = [[node.name, node.total, _scores(node, first, constant), _scores(node, first, {}, score_cell)] for node in shown]
+    short = ("table",) if any(row[2] for row in rows) else ()
+    columns = (
+        Column("node", "name"), Column("total", "count"), Column("scores", forms=short),
+        Column("scores", forms=("wide",) if any(row[3] for row in rows) else ()),
+    )  # fmt: skip
+    plugins = found.by_plugins
+    note = f"(each {'plugin' if plugins else 'priority'}: raw -> {'normalized' if plugins else 'reduced'} x weight)"
+    more = [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"] if len(shown) < len(scored) else []
+    same = [f"({_constant(constant)})"] if constant else []
+    return [Table("fitting", columns, rows), *paragraphs([note], ("wide",)), *paragraphs(same, ("table",)), *paragraphs(more)]
+
+
+def _weighed(score: NodeScore) -> str:
+    return f"{score.reduced}" if score.weight == 1 else f"{score.reduced} x {score.weight}"
+
+
+def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, NodeScore], cell: Callable[[NodeScore], str] = _weighed) -> str:
+    """The node's scores, those by the rules in *first* before others; without those in *constant*."""
+    rules = (rule for rule in dict.fromkeys([*first, *node.scores]) if rule not in constant)
+    return ", ".join(f"{rule_name(rule)} {cell(node.scores[rule])}" for rule in rules)
+
+
+def _constant(constant: Mapping[str, NodeScore]) -> str:
+    told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
+    return f"the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told}"
+
+
+def _nearest(found: Explanation, every: bool) -> Part:
+    """The nodes that are nearest to fitting."""
+    others = [node for node in found.nodes if node.total is None and (every or not node.fits)]
+    shown = others if every else others[:NEAREST]
+    if not shown:
+        return []
+    wide = ("wide",)
+    columns = (
+        Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=wide),
+        Column("code", forms=wide if found.by_plugins else ()), Column("reasons"),
+        Column("short of", forms=TEXT if any(node.shortages for node in shown) else ()),
+    )  # fmt: skip
+    rows = [[node.name, node.rules, node.code or None, _reasons(node), "; ".join(map(short_of, node.shortages))] for node in shown]
+    told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)" if len(shown) < len(others) else ""
+    return [Table("nearest", columns, rows), *paragraphs([told])]
+
+
+def _reasons(node: NodeReport) -> str:
+    if node.fits:
+        return "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
+    hidden = [reason for objection in node.objections for reason in objection.reasons if not objection.counted]
+    told = "; ".join(node.reasons) + (f" (and, not checked any more: {'; '.join(hidden)})" if hidden else "")
+    return told if node.visited else f"{told} (not reached by the search)"
+
+
+def _groups(found: Explanation) -> Part:
+    if not found.groups:
+        return []
+    return [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
+
+
+def reasons_table(found: Explanation) -> Table:
+    """Why nodes were turned down: each reason with its nodes, and the node that is nearest to it."""
+    groups, by = found.groups, "plugin" if found.by_plugins else "predicate"
+    lacks = TEXT if any(group.least_short for group in groups) else ()
+    most = max((group.count for group in groups), default=1)
+    columns = (
+        Column("reason", "name", forms=PAGE), Column(by, "name", forms=PAGE), Column("nodes", "count", at="count"),
+        Column("", "bar", colours={"bar": MEANINGS["bad"]}, forms=PAGE), Column("only this", "count", at="alone"),
+        Column("reason", forms=TEXT), Column(by, forms=TEXT), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
+        Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE),
+    )  # fmt: skip
+    rows = []
+    for at, group in enumerate(groups):
+        least, rules = group.least_short, ", ".join(group.rules)
+        short = None if least is None else Amount(least.resource, least.missing)
+        near = group.nodes[0] if least is None else least.node
+        rows.append([
+            group.reason, rules, group.count, group.count / most, group.alone, group.reason, rules, near, short,
+            _short_words(f"reasons.{at}.leastShort", group), "yes" if group.evictable else "no",
+        ])  # fmt: skip
+    return Table("reasons", columns, rows, places=[f"reasons.{at}" for at in range(len(rows))])
+
+
+def _short_words(path: str, group: ReasonGroup) -> Words | None:
+    least = group.least_short
+    if least is None:
+        return None
+    name = least.resource
+    missing, asked, free = (Number(getattr(least, field), f"{path}.{field}", name) for field in ("missing", "asked", "free"))
+    return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", "(needs ", asked, ", free ", free, ")")
+
+
+# --- every node -----------------------------------------------------------------------------------------------------
+
+
+def node_list(found: Explanation) -> list[Table]:
+    """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a close-up that node alone."""
+    alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
+    return [_node_table(found, found.nodes, ("page", "data")), _node_table(found, alone, ("csv",))]
+
+
+def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
+    page, data, csv, both = PAGE, ("data",), ("csv",), ("data", "csv")
+    rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
+    columns = (
+        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=data),
+        Column("fits", forms=csv), Column("visited", forms=csv), Column("total", "count"),
+        Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
+        Column("reasons", forms=page), Column("reasons", forms=data), Column("reasons", forms=csv), Column("short of", forms=page),
+        Column("missing", forms=data), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
+        Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
+    )  # fmt: skip
+    rows = []
+    for node in nodes:
+        lacks, words = node.shortages, ["true" if is_so else "false" for is_so in (node.fits, node.visited)]
+        rows.append([
+            node.name, state_of(found, node), node.fits, *words, node.total, list(node.rules), ";".join(node.rules),
+            "; ".join(node.reasons) or None, ", ".join(node.reasons), ";".join(node.reasons), "; ".join(map(short_of, lacks)) or None,
+            ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks), None if node.fits else node.obstacles, node.obstacles,
+            ";".join(f"{lack.resource}={lack.missing}" for lack in lacks),
+            *(node.scores[rule].total if rule in node.scores else None for rule in rules),
+        ])  # fmt: skip
+    details = [_details(node) for node in nodes] if "page" in forms else []
+    return Table("nodes", columns, rows, noun="node", details=details if any(details) else None, forms=forms)
+
+
+def state_of(found: Explanation, node: NodeReport) -> str:
+    """How the node fares, in a word or two."""
+    if node.name == found.decision.host:
+        return CHOSEN
+    if node.fits:
+        return FITS if node.visited else NOT_REACHED
+    return TURNED_DOWN
+
+
+def _details(node: NodeReport) -> list[list[str]] | None:
+    scores = [[rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()]
+    against = [[one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")] for one in node.objections]
+    return [*scores, *against] or None
