@@ -144,8 +144,7 @@ def _resources(given: Input) -> list[str]:
 
 
 def _matcher(selector: str) -> Matcher:
-    from ..api.meaning.labels import SelectorError
-    from ..api.meaning.selectortext import parse_selector
+    from ..api.meaning.labels import SelectorError, parse_selector
 
     try:
         return parse_selector(selector)
