@@ -262,6 +262,8 @@ class Paragraph:
     forms: Sequence[str] = TEXT
     hanging: str = "  "
     """What its further lines begin with."""
+    wraps: bool = True
+    """Whether it is broken where it is too long."""
 
 
 @attrs.frozen
