@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import attrs
 import click
 
 from ..choices import LOCKED, MODES
 from .declaring.commands import command
-from .declaring.options import cluster_options
-from .declaring.outputs import takes_report
+from .declaring.options import ClusterChoice, cluster_options, environments_max_pd_vols
+from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import CONFIGURATION
 from .declaring.paths import takes_paths
-
-if TYPE_CHECKING:
-    from .declaring.options import ClusterChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = "abcdefgh"
@@ -40,17 +39,13 @@ def _configurations(command: F) -> F:
 )
 @click.option("--newer-labels", is_flag=True, help="Give nodes the labels of newer releases beside the old ones, as after an upgrade.")
 @cluster_options
-@click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True)
+@output_options(FORMS, "How to write it.", verbose="List every warning, on standard error.", what="the comparison", headers=False)
 @click.option(
     "--show", type=click.IntRange(min=0), default=50, show_default=True, help="table, markdown: list this many decisions that differ."
 )
-@click.option("--output", metavar="FILE", help="Write the comparison there, whole or not at all, instead of to standard output.")
-@takes_report
-@click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
 def compare(
-    paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, form: str, show: int, output: str | None,
-    report: str | None, verbose: bool, **texts: str | None,
-) -> None:  # fmt: skip
+    paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, output: Output, show: int, **texts: str | None
+) -> None:
     """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
 
     A configuration is a release, or a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
@@ -76,7 +71,21 @@ def compare(
     kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json"
     kubeclassic compare cluster/ --a "release=1.16" --b "release=1.16 rules=mine:CATALOGUE"
     """
-    from .running.compare import CompareOptions, run_comparison
+    from ..questions.compare import ask
+    from .answering import about, answer
+    from .engines.configurations import NamedSetup
+    from .opening import Console, contestants
+    from .report.comparison.comparisonpage import comparison_html
+    from .report.comparison.markdown import comparison_markdown
+    from .report.page.markup import code, sentence
 
-    wish = CompareOptions(paths, mode, newer_labels, cluster, form, show, output, report, verbose)
-    run_comparison(wish, {name: text for name, text in texts.items() if text is not None})
+    limit = environments_max_pd_vols()
+    given = contestants(paths, cluster, [NamedSetup.parse(name, text, limit) for name, text in texts.items() if text is not None])
+    found = attrs.evolve(ask(given, mode, newer_labels=newer_labels, observer=Console(output.verbose)), show=show)
+
+    def page() -> str:
+        sides = found.document.configurations
+        rules, releases = [sentence(f"{one.name}: ", code(one.text)) for one in sides], [one.release for one in sides]
+        return comparison_html(found, about(given.scenario, (*paths, *cluster.pods), releases=releases, rules=rules))
+
+    sys.exit(answer(found, output, page, forms={"markdown": lambda stream: stream.write(comparison_markdown(found))}))

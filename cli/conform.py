@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from ..api.record import as_document
 from ..choices import WITHOUT
 from .declaring.commands import command
-from .declaring.memory import memory_options
+from .declaring.memory import engine_options, memory_options
 from .declaring.paramtypes import FileName, Whole
+
+if TYPE_CHECKING:
+    from ..simulation.conform import Family, Manner
 
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -35,7 +43,10 @@ def _without(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option("--output", metavar="FILE", help="Where --emit writes to, instead of standard output.")
 @click.option("--show", type=Whole(0), default=0, metavar="N", help="Print the first N differing cases, field by field.")
-def conform(**options: Any) -> None:
+def conform(
+    paths: tuple[Path, ...], family: tuple[str, ...], without: tuple[str, ...], emit: bool, jobs: int, quick: bool, memory: int | None,
+    no_memory: bool, form: str, output: str | None, show: int,
+) -> None:  # fmt: skip
     """Run the conformance cases in PATHS and compare each answer with the original's.
 
     A case is a scheduling problem. Next to a file X.cases.jsonl[.gz] is X.answers.jsonl[.gz] with what the original Go scheduler
@@ -46,6 +57,31 @@ def conform(**options: Any) -> None:
     \b
     kubeclassic conform cases/1.16 --family taints,preemption --show 1
     """
-    from .running.conform import ConformOptions, run
+    import attrs
 
-    run(ConformOptions(**options))
+    from ..questions.conform import ask, chosen_families
+    from ..simulation.conform import Manner
+    from .answering import answer
+    from .declaring.outputs import Output
+    from .opening import Console
+
+    families = chosen_families(paths, family or None)
+    manner = Manner(engine=engine_options(memory, no_memory), details=not quick)
+    if emit:
+        _emit(families, output, manner)
+        return
+    found = attrs.evolve(ask(families, without, manner, jobs, Console()), show=show)
+    in_a_line = {"json": lambda stream: stream.write(json.dumps(as_document(found.document)) + "\n")}
+    sys.exit(answer(found, Output(form=form), forms=in_a_line))
+
+
+def _emit(families: Sequence[Family], output: str | None, manner: Manner) -> None:
+    """Write our answers."""
+    from ..simulation.conform import answer_case, read_cases
+    from .console.output import writing
+    from .console.progress import following
+
+    with writing(output) as stream:
+        for family in following(families, len(families), "answering", "families", shown=not stream.isatty()):
+            for case in read_cases(family.cases):
+                stream.write(json.dumps(answer_case(case, manner)) + "\n")

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..api.words import count_of
 from .declaring.commands import CommandGroup
-from .declaring.paramtypes import WHOLE, FileName, FormOrFile, form_and_file
+from .declaring.outputs import OptionsError, Output, output_options
+from .declaring.paramtypes import FileName, FormOrFile, Whole
 from .declaring.traceoptions import DAYS, GIB_PER_CPU
+
+if TYPE_CHECKING:
+    from .answering import Writer
 
 FORMS = ("json", "jsonl", "yaml")
 CSV = FileName(allow_dash=False)
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group("import", cls=CommandGroup, short_help="Turn a published trace into manifests.")
@@ -27,25 +32,56 @@ def importing() -> None:
     """
 
 
-def written(command: F) -> F:
-    """Give *command* the options that say where the manifests go."""
-    there = "Write the manifests there, whole or not at all, instead of to standard output."
-    command = click.option("--output", metavar="FILE", help=there)(command)
-    shown = "json, yaml: a List; jsonl: an object a line."
-    return click.option("-o", "form", type=FormOrFile(FORMS), default="json", show_default=True, help=shown)(command)
+written = output_options(
+    FormOrFile(FORMS), "json, yaml: a List; jsonl: an object a line.", default="json", what="the manifests", headers=False, page=False,
+    verbose=None,
+)  # fmt: skip
+"""The options that say where the manifests go."""
 
 
-def _write(name: str, *given: Any, form: str, output: str | None) -> None:
-    from .running.importing import run
+def _write(output: Output, name: str, *given: Any, profile: str | None = None) -> None:
+    """Write the trace called *name* as manifests; *given* are its files and options. Say how many there are, and what was dropped.
 
-    run(name, given, *form_and_file(form, FORMS, output))
+    *profile*: a file for the configuration of its scheduler.
+    """
+    from ..questions.importing import ask
+    from .answering import answer
+    from .console.output import note, writing
+    from .console.progress import telling
+    from .console.yamltext import write_yaml
+
+    output = output.settled(FORMS)
+    with telling("reading", str(given[0])):
+        found = ask(name, *given)
+    if profile is not None:
+        if found.configuration is None:
+            raise OptionsError(f"--profile: got {profile}, but {given[0]} has no configuration of a scheduler")
+        with writing(profile) as stream:
+            write_yaml(found.configuration, stream)
+    manifest = found.manifest
+    forms: Mapping[str, Writer] = {
+        "json": lambda stream: stream.write(_line(manifest)),
+        "jsonl": lambda stream: stream.writelines(map(_line, manifest["items"])),
+        "yaml": lambda stream: write_yaml(manifest, stream),
+    }
+    answer(found, output, forms=forms)
+    nodes, pods = (found.kinds.get(kind, 0) for kind in ("Node", "Pod"))
+    others = len(manifest["items"]) - nodes - pods
+    told = f", {count_of(others, 'other object')}" if others else ""
+    note(f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}")
+    for what, count in found.dropped.items():
+        note(f"dropped: {count:,} {what}")
+
+
+def _line(item: Mapping[str, Any]) -> str:
+    return json.dumps(item, separators=(",", ":")) + "\n"
 
 
 @importing.command(short_help="Alibaba's GPU trace (cluster-trace-gpu-v2023).")
 @click.argument("nodes", metavar="NODES.csv", type=CSV)
 @click.argument("pods", metavar="PODS.csv", type=CSV)
 @written
-def openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
+def openb(nodes: Path, pods: Path, output: Output) -> None:
     """Read the nodes and pods of Alibaba's openb trace and write them as one List of manifests.
 
     \b
@@ -61,7 +97,7 @@ def openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
     kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
     kubeclassic simulate openb.json --percentage-of-nodes-to-score 100
     """
-    _write("openb", nodes, pods, form=form, output=output)
+    _write(output, "openb", nodes, pods)
 
 
 @importing.command("alibaba-2026", short_help="Alibaba's trace of spot GPUs (cluster-trace-v2026-spot-gpu).")
@@ -69,7 +105,7 @@ def openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
 @click.argument("jobs", metavar="JOBS.csv", type=CSV)
 @click.option("--memory-per-cpu", type=GIB_PER_CPU, metavar="AMOUNT", help="The trace has no memory: so much for each core, such as 4Gi.")
 @written
-def alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, form: str, output: str | None) -> None:
+def alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, output: Output) -> None:
     """Read the nodes and jobs of Alibaba's trace of spot GPUs.
 
     \b
@@ -83,13 +119,13 @@ def alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, form: s
     \b
     kubeclassic import alibaba-2026 node_info_df.csv job_info_df.csv --memory-per-cpu 4Gi --output spot.json
     """
-    _write("alibaba-2026", nodes, jobs, memory_per_cpu, form=form, output=output)
+    _write(output, "alibaba-2026", nodes, jobs, memory_per_cpu)
 
 
 @importing.command("alibaba-2025", short_help="Alibaba's trace of recommendation models (cluster-trace-gpu-v2025).")
 @click.argument("instances", metavar="INSTANCES.csv", type=CSV)
 @written
-def alibaba2025(instances: Path, form: str, output: str | None) -> None:
+def alibaba2025(instances: Path, output: Output) -> None:
     """Read the instances of Alibaba's trace of recommendation models. It has no nodes: give them beside it.
 
     \b
@@ -104,17 +140,17 @@ def alibaba2025(instances: Path, form: str, output: str | None) -> None:
     kubeclassic import alibaba-2025 disaggregated_DLRM_trace.csv --output dlrm.json
     kubeclassic simulate dlrm.json nodes.yaml --release 1.34
     """
-    _write("alibaba-2025", instances, form=form, output=output)
+    _write(output, "alibaba-2025", instances)
 
 
 @importing.command("azure-packing", short_help="Azure Traces for Packing 2020.")
 @click.argument("trace", metavar="TRACE", type=CSV)
-@click.option("--machine", type=WHOLE, required=True, metavar="ID", help="The machineId of all nodes.")
-@click.option("--machines", type=WHOLE, required=True, metavar="N", help="How many nodes.")
+@click.option("--machine", type=Whole(0), required=True, metavar="ID", help="The machineId of all nodes.")
+@click.option("--machines", type=Whole(1), required=True, metavar="N", help="How many nodes.")
 @click.option("--days", type=DAYS, metavar="D", help="Leave out requests after that many days.")
-@click.option("--most", type=WHOLE, metavar="N", help="Take the first N requests by time.")
+@click.option("--most", type=Whole(1), metavar="N", help="Take the first N requests by time.")
 @written
-def azure(trace: Path, form: str, output: str | None, **chosen: Any) -> None:
+def azure(trace: Path, output: Output, **chosen: Any) -> None:
     """Read the requests for virtual machines of Azure's packing trace: its SQLite file, or the zip file with it.
 
     A request is a pod (namespace azure, labels tenant, type), a machine a node. Amounts are parts of a machine: a whole one has 1000 cores,
@@ -125,7 +161,7 @@ def azure(trace: Path, form: str, output: str | None, **chosen: Any) -> None:
     \b
     kubeclassic import azure-packing AzurePackingTraceV1.zip --machine 0 --machines 500 --days 0.5 --output azure.json
     """
-    _write("azure-packing", trace, chosen, form=form, output=output)
+    _write(output, "azure-packing", trace, chosen)
 
 
 @importing.command("google-2019", short_help="A slice of Google's cluster data of 2019.")
@@ -133,7 +169,7 @@ def azure(trace: Path, form: str, output: str | None, **chosen: Any) -> None:
 @click.argument("machines", metavar="MACHINE_EVENTS", type=CSV)
 @click.option("--attributes", type=CSV, metavar="FILE", help="machine_attributes: the labels that constraints are about.")
 @written
-def google2019(instances: Path, machines: Path, attributes: Path | None, form: str, output: str | None) -> None:
+def google2019(instances: Path, machines: Path, attributes: Path | None, output: Output) -> None:
     """Read exports of Google's BigQuery tables instance_events and machine_events: CSV, or JSON with an object a line.
 
     \b
@@ -147,13 +183,13 @@ def google2019(instances: Path, machines: Path, attributes: Path | None, form: s
     \b
     kubeclassic import google-2019 instance_events.csv machine_events.csv --attributes machine_attributes.csv --output google.json
     """
-    _write("google-2019", instances, machines, attributes, form=form, output=output)
+    _write(output, "google-2019", instances, machines, attributes)
 
 
 @importing.command(short_help="A trace of SimKube (msgpack).")
 @click.argument("trace", metavar="TRACE", type=CSV)
 @written
-def simkube(trace: Path, form: str, output: str | None) -> None:
+def simkube(trace: Path, output: Output) -> None:
     """Read a trace of SimKube, versions 1 to 3. It has no nodes: give them beside it.
 
     Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would make, from the time of the event
@@ -164,14 +200,14 @@ def simkube(trace: Path, form: str, output: str | None) -> None:
     kubeclassic import simkube trace.sktrace --output simkube.json
     kubeclassic replay simkube.json nodes.yaml --release 1.34
     """
-    _write("simkube", trace, form=form, output=output)
+    _write(output, "simkube", trace)
 
 
 @importing.command(short_help="An export of kube-scheduler-simulator.")
 @click.argument("export", metavar="EXPORT.json", type=CSV)
 @click.option("--profile", metavar="FILE", help="Write the scheduler's configuration there, for --profile of other commands.")
 @written
-def simulator(export: Path, profile: str | None, form: str, output: str | None) -> None:
+def simulator(export: Path, profile: str | None, output: Output) -> None:
     """Read an export of kube-scheduler-simulator: its objects, and its scheduler's configuration.
 
     All commands read the objects of such a file as they do manifests; this one writes the configuration as well.
@@ -180,14 +216,14 @@ def simulator(export: Path, profile: str | None, form: str, output: str | None) 
     kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
     kubeclassic simulate export.json --profile profile.yaml
     """
-    _write("simulator", export, profile, form=form, output=output)
+    _write(output, "simulator", export, profile=profile)
 
 
 @importing.command("csv", short_help="A table of your own, with a map of its columns.")
 @click.argument("table", metavar="TABLE.csv", type=CSV)
 @click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what.")
 @written
-def own_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
+def own_csv(table: Path, columns: Path, output: Output) -> None:
     """Read a CSV table of pods or nodes, whose first line has the names of the columns, with a map in YAML:
 
     \b
@@ -207,4 +243,4 @@ def own_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
     \b
     kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json
     """
-    _write("csv", table, columns, form=form, output=output)
+    _write(output, "csv", table, columns)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import attrs
 
 from ..api.objects import Node
-from ..api.reading.notices import refuse_unread
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto
-from ..simulation.input import Input, Observer
-from ..simulation.releasenotes import auto_told, with_release_notices
+from ..simulation.input import ComparisonInput, Input, Observer
+from ..simulation.releasenotes import auto_told
 from ..simulation.scenario import Scenario
-from .console.output import note
+from .console.output import note, warn
 from .console.progress import counting, telling
 from .declaring.options import ClusterChoice
 from .engines.configurations import NamedSetup
@@ -52,7 +51,10 @@ class Console(Observer):
     remarks: Callable[[Input], Iterable[str]] = lambda given: ()
     """More that is said when all input is read."""
 
-    def ready(self, given: Input) -> None:
+    def ready(self, given: Input | ComparisonInput) -> None:
+        if isinstance(given, ComparisonInput):
+            tell_notices(given.scenario.warnings, self.verbose)
+            return
         tell(given.scenario, given.engine, self.verbose)
         for remark in self.remarks(given):
             note(remark)
@@ -62,6 +64,9 @@ class Console(Observer):
 
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         return telling(what)
+
+    def doubt(self, text: str) -> None:
+        warn(text)
 
 
 def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
@@ -97,31 +102,19 @@ def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
     return settled
 
 
-@attrs.frozen
-class Contest:
-    """A scenario, and a new scheduler for each configuration by its name."""
-
-    wanted: tuple[NamedSetup, ...]
-    scenario: Scenario
-    engines: Mapping[str, Engine]
-
-
-def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[NamedSetup, ...]) -> Contest:
+def contestants(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: Sequence[NamedSetup]) -> ComparisonInput:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
     with reading(paths):
         files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
-    settled = tuple(one.settled(files.nodes) for one in wanted)
-    for before, one in zip(wanted, settled, strict=True):
-        if is_auto(before.setup.release):
+    settled = [one.settled(files.nodes) for one in wanted]
+    by_nodes = [one.name for one in wanted if is_auto(one.setup.release)]
+    for one in settled:
+        if one.name in by_nodes:
             note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes)}")
     spec = settled[0].setup.spec
     with reading(paths):
         scenario = files.scenario(spec.first_scheduler_name, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
-    algorithms = [engine.algorithm for engine in engines.values()]
-    by_nodes = [engines[one.name].algorithm for one in wanted if is_auto(one.setup.release)]
-    noted = with_release_notices(scenario, algorithms, by_nodes=by_nodes)
-    if cluster.strict:
-        refuse_unread(noted.warnings)
-    return Contest(settled, noted, engines)
+    texts = {one.name: one.text for one in wanted}
+    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, order=cluster.order, strict=cluster.strict)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
 from .declaring.commands import command
+
+if TYPE_CHECKING:
+    from ..api.record import DocumentRecord
 
 
 @command(short_help="What the releases are, and how two of them differ.")
@@ -26,6 +32,23 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
     """
     if pair and release:
         raise click.UsageError("got RELEASE and --diff, wanted one of them")
-    from .running.releases import run
+    from ..framework.description.describe import ReleaseList, describe_any, diff_any, summaries
+    from .answering import write_answer
+    from .report import releasetables
+    from .report.tables import width_of
 
-    run(release, pair, all_gates=all_gates, form=form)
+    width = width_of(sys.stdout)
+    found: DocumentRecord
+    if pair:
+        found = diff = diff_any(*pair, all_gates=all_gates)
+        lines = releasetables.diff_lines(diff, width)
+    elif release is not None:
+        found = one = describe_any(release, all_gates=all_gates)
+        lines = releasetables.description_lines(one, width)
+    else:
+        found = listed = ReleaseList(summaries())
+        lines = releasetables.list_lines(listed.releases, width)
+    if form == "table":
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+    else:
+        write_answer(form, found, sys.stdout)

@@ -1,28 +1,48 @@
-"""``kubeclassic.compare``: what does another configuration change?"""
+"""What does another configuration change?"""
 
 from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 
 import attrs
 
 from ..api.reading.notices import Notice, NoticeGroup, grouped
-from ..api.view import Share, View, table_of
+from ..api.view import View
 from ..exceptions import UnknownNameError
 from ..framework.options import FIELDS, GivenOptions, declared_of
 from ..framework.releases import AUTO
-from ..simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ..simulation.compare.compare import Comparison
 from ..simulation.compare.compare import compare as compare_all
 from ..simulation.compare.document import ComparisonDocument, DifferingCycle
 from ..simulation.compare.modes import LOCKED
 from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
-from ..simulation.input import GivenCluster, GivenScheduler, check_order, options_given, scenario_of, settled_for, spec_of
-from ..simulation.releasenotes import with_release_notices
+from ..simulation.input import (
+    SILENT,
+    ComparisonInput,
+    GivenCluster,
+    GivenScheduler,
+    Observer,
+    options_given,
+    scenario_of,
+    settled_for,
+    spec_of,
+)
+from ..simulation.nodesbyuse import NodeUse, NodeUses, pods_on_nodes
+from .comparisonview import comparison_view
 from .result import Result
 
 NAMES = "abcdefgh"
+
+
+@attrs.frozen
+class ClusterEnd:
+    """The nodes of a cluster when all pods are scheduled."""
+
+    nodes: tuple[NodeUse, ...]
+    pods: Mapping[str, Sequence[str]]
+    """Node -> the pods on it."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -32,11 +52,18 @@ class CompareResult(Result):
     document: ComparisonDocument
     """Everything."""
     warnings: tuple[NoticeGroup, ...] = ()
+    ends: tuple[ClusterEnd, ...] = ()
+    """How each cluster ends: one for each configuration, or in mode locked that of the first."""
+    show: int | None = None
+    """How many decisions that differ text lists; None: all."""
 
     @classmethod
-    def of(cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), hints: tuple[NoticeGroup, ...] = ()) -> CompareResult:
-        """The result of *comparison*, whose schedulers are not needed any more; *hints*: warnings that the document does not have."""
-        return cls(comparison.document(tuple(group.record() for group in warnings)), (*warnings, *hints))
+    def of(cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), doubts: Sequence[str] = ()) -> CompareResult:
+        """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the document does not have."""
+        own = comparison.contestants[:1] if comparison.mode == LOCKED else comparison.contestants
+        ends = tuple(ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine)) for one in own)
+        document = comparison.document(tuple(group.record() for group in warnings))
+        return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), ends)
 
     @property
     def ok(self) -> bool:
@@ -54,28 +81,21 @@ class CompareResult(Result):
         return {found.name: dict(found.hosts) for found in self.document.configurations}
 
     def view(self) -> View:
-        found, hosts, differ = self.document, self.hosts, len(self.differences)
-        pods = dict.fromkeys(pod for nodes in hosts.values() for pod in nodes)
-        rows = [{"pod": pod, **{name: nodes.get(pod) for name, nodes in hosts.items()}} for pod in pods]
-        shares = _shares(found)
-        counted = [f"{share.count:,} {'is' if share.count == 1 else 'are'} {share.name}" for share in shares if share.count]
-        verdict = f"Of {found.cycles:,} decisions {', '.join(counted)}."
-        if not differ:
-            verdict = f"All {found.cycles:,} decisions are the same."
-        elif not counted:
-            verdict = f"{differ:,} of {found.cycles:,} decisions are not the same everywhere."
-        facts = {"configurations": len(found.configurations), "mode": found.mode, "cycles": found.cycles, "differences": differ}
-        pods_table = table_of("pods", rows, ("pod", *hosts))
-        return View(title=type(self).__name__, verdict=verdict, facts=facts, shares=shares, tables=[pods_table])
+        return comparison_view(type(self).__name__, self.document, self.show)
 
-def _shares(found: ComparisonDocument) -> list[Share]:
-    """How often two decide the same; empty for more than two."""
-    if len(found.against) != 1:
-        return []
-    counts = found.against[0].agreement
-    others = ((counts.among_best, AMONG_BEST, "near"), (counts.different, DIFFERENT, "bad"), (counts.held_back, HELD_BACK, "held"))
-    return [Share("the same", counts.same, "same"), *(Share(name, count, meaning) for count, name, meaning in others if count)]
 
+def ask(given: ComparisonInput, mode: str = LOCKED, *, newer_labels: bool = False, observer: Observer = SILENT) -> CompareResult:
+    """Decide on every pod that waits under each configuration.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    """
+    observer.ready(given)
+    missing = None if newer_labels or not given.runs_profiles else zones_warning(given.scenario)
+    if missing is not None:
+        observer.doubt(missing)
+    scenario = with_newer_labels(given.scenario) if newer_labels else given.scenario
+    made = compare_all(scenario, given.engines, mode=mode, order=given.order, texts=given.texts, following=observer.following)
+    return CompareResult.of(made, given.warnings, () if missing is None else (missing,))
 
 
 def compare(
@@ -110,15 +130,9 @@ def compare(
     names = [first.first_scheduler_name]
     scenario = scenario_of(cluster, pods, scheduler_names=names, defaults=defaults, priorities=first.keeps_priorities)
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
-    by_nodes = [engines[name].algorithm for name, one in asked.items() if one == AUTO]
-    noted = with_release_notices(scenario, [engine.algorithm for engine in engines.values()], by_nodes=by_nodes)
-    missing = None if newer_labels or not any(spec.profiles for spec in specs.values()) else zones_warning(scenario)
-    hints = () if missing is None else grouped([Notice("", missing)])
-    made = compare_all(
-        with_newer_labels(scenario) if newer_labels else scenario, engines, mode=mode, order=check_order(order),
-        texts={name: f"release={one}" if isinstance(one, str) else _told(given[name]) for name, one in asked.items()},
-    )  # fmt: skip
-    return CompareResult.of(made, grouped(noted.warnings), hints)
+    texts = {name: f"release={one}" if isinstance(one, str) else _told(given[name]) for name, one in asked.items()}
+    by_nodes = [name for name, one in asked.items() if one == AUTO]
+    return ask(ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, order=order), mode, newer_labels=newer_labels)
 
 
 def _told(options: GivenOptions) -> str:

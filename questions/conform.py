@@ -1,10 +1,10 @@
-"""``kubeclassic.conform``: run cases that the original scheduler answered."""
+"""Do we decide as the original scheduler did?"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import active_children
@@ -12,11 +12,14 @@ from pathlib import Path
 
 import attrs
 
-from ..api.view import View, table_of
+from ..api.view import TEXT, Column, Paragraph, Table, View
 from ..exceptions import ManifestError, UnknownNameError
 from ..simulation.conform import USUAL, WITHOUT, ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
-from ..simulation.input import paths_of
+from ..simulation.input import SILENT, Observer, paths_of
 from .result import Result
+
+COUNTED = ("conforming", "families")
+"""What progress says."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -24,6 +27,8 @@ class ConformResult(Result):
     """How many cases are identical, by family."""
 
     reports: tuple[FamilyReport, ...]
+    show: int = 0
+    """How many cases that differ text shows, field by field."""
 
     @property
     def document(self) -> ConformanceDocument:
@@ -45,12 +50,32 @@ class ConformResult(Result):
         return {name: lines for report in self.reports for name, lines in report.different.items()}
 
     def view(self) -> View:
-        found, columns = self.document, ("release", "family", "cases", "cycles", "steps", "identical", "leftOut")
-        facts = {"families": len(self.reports), "cases": found.cases, "identical": found.identical, "different": len(self.different)}
+        found, different = self.document, self.different
+        facts = {"families": len(self.reports), "cases": found.cases, "identical": found.identical, "different": len(different)}
+        counts = f"{found.identical} identical, {found.left_out} left out, {found.cases - found.identical - found.left_out} different"
+        lines = [f"{found.cases} cases: {counts}"]
+        for name in list(different)[: self.show]:
+            lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
-        families = table_of("families", self.record()["families"], columns)
-        return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[families])
+        families, said = _families(self.reports), [Paragraph(line, wraps=False) for line in lines]
+        return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[families], text=[[families, *said]])
 
+
+def _families(reports: Sequence[FamilyReport]) -> Table:
+    """A row a family."""
+    has_cycles, has_steps = any(one.counts.cycles for one in reports), any(one.counts.steps for one in reports)
+    entries = "steps" if not has_cycles else "cycles or steps" if has_steps else "cycles"
+    columns = [
+        Column("release"), Column("family"), Column("cases", "count"), Column(entries, "count", forms=TEXT),
+        Column("cycles", "count", forms=("data",)), Column("steps", "count", forms=("data",)), Column("identical", "count"),
+        Column("left out", "count", field="leftOut"), Column("first difference", forms=TEXT),
+    ]  # fmt: skip
+    rows = []
+    for report in reports:
+        first, one = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), ""), report.counts
+        counts = [one.cases, one.cycles or one.steps, one.cycles, one.steps, one.identical, one.left_out]
+        rows.append([one.release, one.family, *counts, first])
+    return Table("families", columns, rows, noun="family", several="families")
 
 
 def conform(
@@ -70,7 +95,7 @@ def conform(
     for name in without:
         if name not in WITHOUT:
             raise UnknownNameError(f'without: got "{name}", wanted {", ".join(WITHOUT)}')
-    return checked(chosen_families([Path(path) for path in paths_of("paths", paths)], families), without, Manner(details=details), jobs)
+    return ask(chosen_families([Path(path) for path in paths_of("paths", paths)], families), without, Manner(details=details), jobs)
 
 
 def chosen_families(paths: Sequence[Path], names: Collection[str] | None) -> list[Family]:
@@ -81,24 +106,16 @@ def chosen_families(paths: Sequence[Path], names: Collection[str] | None) -> lis
     return found
 
 
-def _unfollowed(steps: Iterable[FamilyReport], total: int) -> Iterable[FamilyReport]:
-    return steps
-
-
-def checked(
-    families: Sequence[Family],
-    without: Collection[str] = (),
-    manner: Manner = USUAL,
-    jobs: int = 1,
-    following: Callable[[Iterable[FamilyReport], int], Iterable[FamilyReport]] = _unfollowed,
+def ask(
+    families: Sequence[Family], without: Collection[str] = (), manner: Manner = USUAL, jobs: int = 1, observer: Observer = SILENT
 ) -> ConformResult:
-    """Run the cases of *families*, *jobs* of them at once; *following* counts those that are done."""
-    check = partial(check_family, without=tuple(without), manner=manner)
+    """Run the cases of *families*, *jobs* of them at once."""
+    check, total = partial(check_family, without=tuple(without), manner=manner), len(families)
     if jobs == 1:
-        return ConformResult(tuple(following(map(check, families), len(families))))
+        return ConformResult(tuple(observer.following(map(check, families), total, *COUNTED)))
     with ProcessPoolExecutor(jobs, initializer=_end_quietly) as pool:
         try:
-            return ConformResult(tuple(following(pool.map(check, families), len(families))))
+            return ConformResult(tuple(observer.following(pool.map(check, families), total, *COUNTED)))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)  # first: a pool that finds its workers gone complains of what is cancelled
             for process in active_children():

@@ -1,30 +1,36 @@
-"""``kubeclassic.traces``: published traces as clusters. ``kubeclassic import NAME --help`` has the columns."""
+"""Published traces as clusters. ``kubeclassic import NAME --help`` has the columns."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from ..api.cluster import Cluster
-from ..api.view import View, table_of
-from ..simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube
+from ..api.view import Column, Table, View
+from ..simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube, simulatorexport
+from ..simulation.traces.made import Trace
 from ..simulation.traces.rows import PathLike
-from .result import Result, Row
+from .result import Result
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.frozen(eq=False, repr=False, slots=False)
 class ImportResult(Result):
     """Manifests that a trace was turned into."""
 
     manifest: dict[str, Any]
     """A ``v1`` ``List`` of nodes and pods."""
+    dropped: Mapping[str, int] = attrs.field(factory=dict)
+    """What of the trace has no place in manifests -> how often."""
+    configuration: Mapping[str, Any] | None = None
+    """That of the scheduler, where the trace has one."""
 
     def cluster(self, *, defaults: bool = True) -> Cluster:
         """The manifests as a Cluster."""
@@ -43,19 +49,40 @@ class ImportResult(Result):
     def document(self) -> dict[str, Any]:
         return self.manifest
 
+    @cached_property
+    def kinds(self) -> Mapping[str, int]:
+        """Kind of manifest -> how many there are."""
+        return Counter(item["kind"] for item in self.manifest["items"])
+
     def view(self) -> View:
-        kinds = Counter(item["kind"] for item in self.manifest["items"])
+        nodes, pods = (self.kinds.get(kind, 0) for kind in ("Node", "Pod"))
+        metadata = [(item["kind"], item["metadata"]) for item in self.manifest["items"]]
+        rows = [[kind, found.get("namespace"), found["name"]] for kind, found in metadata]
         return View(
             title=type(self).__name__,
-            verdict=f"{kinds['Node']:,} nodes and {kinds['Pod']:,} pods.",
-            facts={"nodes": kinds["Node"], "pods": kinds["Pod"]},
-            tables=[table_of("objects", list(map(_row, self.manifest["items"])), ("kind", "namespace", "name"))],
+            verdict=f"{nodes:,} nodes and {pods:,} pods.",
+            facts={"nodes": nodes, "pods": pods},
+            tables=[Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")],
         )
 
 
+READERS: Mapping[str, Callable[..., Trace]] = {
+    "openb": openb.read,
+    "alibaba-2025": alibaba2025.read,
+    "alibaba-2026": alibaba2026.read,
+    "azure-packing": lambda trace, options: azurepacking.read(trace, azurepacking.PackingOptions(**options)),
+    "google-2019": google2019.read,
+    "simkube": simkube.read,
+    "simulator": simulatorexport.read,
+    "csv": lambda table, columns: columnmap.read(table, columnmap.read_map(columns)),
+}
+"""A trace, as the command line calls it -> what reads its files and options."""
 
-def _row(item: Mapping[str, Any]) -> Row:
-    return {"kind": item["kind"], "namespace": item["metadata"].get("namespace"), "name": item["metadata"]["name"]}
+
+def ask(name: str, *given: Any) -> ImportResult:
+    """Read the trace *name*; *given* are its files and options. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    found = READERS[name](*given)
+    return ImportResult(found.document(), found.dropped, found.configuration)
 
 
 def import_openb(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> ImportResult:
@@ -64,7 +91,7 @@ def import_openb(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) ->
     ``kubeclassic import openb --help`` says what becomes of each column. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says
     the file, the line and the column.
     """
-    return ImportResult(openb.manifests(nodes, pods))
+    return ask("openb", nodes, pods)
 
 
 def import_alibaba2025(instances: PathLike) -> ImportResult:
@@ -72,7 +99,7 @@ def import_alibaba2025(instances: PathLike) -> ImportResult:
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
     """
-    return ImportResult(alibaba2025.read(instances).document())
+    return ask("alibaba-2025", instances)
 
 
 def import_alibaba2026(nodes: PathLike, jobs: PathLike, *, memory_per_cpu: float | None = None) -> ImportResult:
@@ -81,7 +108,7 @@ def import_alibaba2026(nodes: PathLike, jobs: PathLike, *, memory_per_cpu: float
     *memory_per_cpu*: GiB for each core; None: memory does not count. Raises as :func:`import_alibaba2025` does.
     """
     per_cpu = None if memory_per_cpu is None else Decimal(str(memory_per_cpu))
-    return ImportResult(alibaba2026.read(nodes, jobs, per_cpu).document())
+    return ask("alibaba-2026", nodes, jobs, per_cpu)
 
 
 def import_azure_packing(
@@ -93,20 +120,19 @@ def import_azure_packing(
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
     until = None if days is None else Decimal(str(days))
-    choice = azurepacking.PackingOptions(machine=machine, machines=machines, days=until, most=most)
-    return ImportResult(azurepacking.read(trace, choice).document())
+    return ask("azure-packing", trace, {"machine": machine, "machines": machines, "days": until, "most": most})
 
 
 def import_google2019(instances: PathLike, machines: PathLike, *, attributes: PathLike | None = None) -> ImportResult:
     """Read exports of Google's cluster data of 2019 as manifests. Raises as :func:`import_alibaba2025` does."""
-    return ImportResult(google2019.read(instances, machines, attributes).document())
+    return ask("google-2019", instances, machines, attributes)
 
 
 def import_simkube(trace: PathLike) -> ImportResult:
     """Read a trace of SimKube as manifests of pods. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    return ImportResult(simkube.read(trace).document())
+    return ask("simkube", trace)
 
 
 def import_csv(table: PathLike, columns: PathLike) -> ImportResult:
     """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as :func:`import_alibaba2025` does."""
-    return ImportResult(columnmap.read(table, columnmap.read_map(columns)).document())
+    return ask("csv", table, columns)

@@ -1,9 +1,9 @@
-"""``kubeclassic.migrate``: a Policy as a profile of the newer framework, and what that changes."""
+"""A Policy as a profile of the newer framework, and what that changes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -11,34 +11,79 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import yaml
 
-from ..algorithmprovider.config import (
-    KIND,
-    AlgorithmConfiguration,
-    read_configuration,
-    read_policy_file,
-)
+from ..algorithmprovider.config import KIND, AlgorithmConfiguration, read_configuration, read_policy_file
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
-from ..api.reading.notices import Notice, grouped
-from ..api.view import View, table_of
+from ..api.reading.notices import NoticeGroup
+from ..api.record import Record, plain, replace
+from ..api.view import TEXT, Column, Name, Number, Table, View, Words
+from ..core.release import Release
 from ..exceptions import UnknownNameError, check_type, wrong_type
 from ..framework.migrate.deviations import named
+from ..framework.migrate.translation import Migration
 from ..framework.migrate.translation import migrate as translate
 from ..framework.options import FIELDS, declared_of
 from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
-from ..simulation.compare.migration import Check, agrees
+from ..simulation.compare.agreement import DIFFERENT, HELD_BACK, AgreementCounts
+from ..simulation.compare.document import ConfigurationPair
+from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees
 from ..simulation.compare.newerlabels import with_newer_labels
-from ..simulation.input import GivenCluster, scenario_of, warnings_of
+from ..simulation.compare.trials import DeviationTrial, trials
+from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
+from ..simulation.scenario import Scenario
 from .compare import CompareResult
+from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, joined, paragraphs, reasons_of
 from .result import Result
 
 if TYPE_CHECKING:
     from ..framework.options import GivenPolicy
 
-Read = tuple[Policy | None, AlgorithmConfiguration]
-
 WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
+AGREEMENT = "against.0.agreement"
+
+
+class MigrationNote(Record):
+    """A part of the Policy that has no exact equivalent."""
+
+    subject: str
+    text: str
+    deviation: str | None
+
+
+class MigrationReport(Record):
+    """What was translated, what it became, and what each deviation from upstream's translation is worth."""
+
+    release: str
+    target: str
+    undone: tuple[str, ...]
+    newer_labels: bool
+    policy: dict[str, Any] | None
+    profile: dict[str, Any]
+    notes: tuple[MigrationNote, ...]
+    trials: tuple[DeviationTrial, ...]
+
+
+@attrs.frozen(kw_only=True)
+class MigrateOptions:
+    """What is translated, and how."""
+
+    policy: Policy | None
+    """None: the provider of *config*."""
+    config: AlgorithmConfiguration
+    written: Mapping[str, Any] | None = None
+    """The Policy in its JSON form."""
+    release: Release
+    target: Release
+    without: frozenset[str] = frozenset()
+    """Points that are translated as upstream did it."""
+    selector_spread: bool = False
+    max_pd_vols: int | None = None
+
+    def translated(self, without: frozenset[str]) -> Migration:
+        """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`."""
+        spread = self.selector_spread
+        return translate(self.policy, self.release, self.config, target=self.target, without=without, selector_spread=spread)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -48,10 +93,14 @@ class MigrateResult(Result):
     profile: dict[str, Any]
     """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
     notes: tuple[str, ...]
+    report: MigrationReport
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
     ok: bool = True
     """Whether no decision is different, or none was checked."""
+    warnings: tuple[NoticeGroup, ...] = ()
+    show: int | None = None
+    """How many different decisions text lists; None: all."""
 
     def yaml(self) -> str:
         """The profile as YAML."""
@@ -62,19 +111,80 @@ class MigrateResult(Result):
     def document(self) -> dict[str, Any]:
         return dict(self.profile)
 
+    def proof(self) -> dict[str, Any]:
+        """The comparison as plain data, with the report beside it."""
+        return {**({} if self.comparison is None else self.comparison.record()), "migration": plain(self.report)}
+
     def view(self) -> View:
-        notes = table_of("notes", [{"note": note} for note in self.notes], ("note",))
         facts = {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
+        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=("data",))
         if self.comparison is None:
             verdict = "The Policy as a profile; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[notes])
-        checked = self.comparison.view()
-        first = "No decision is different under the profile." if self.ok else "The profile does not decide as the Policy does."
+        checked, against = self.comparison.view(), self.comparison.document.against[0]
+        causes = cause_table(against)
         return View(
-            title=type(self).__name__, verdict=f"{first} {checked.verdict}", facts=facts, shares=checked.shares,
-            tables=[notes, *checked.tables],
+            title=type(self).__name__, verdict=_verdict(self.report, against), facts=facts, shares=checked.shares,
+            text=[paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against))],
+            tables=[causes, notes, checked.table("pods")], main="notes",
         )  # fmt: skip
 
+    def proof_view(self) -> View:
+        """The whole comparison, the notes, and the trials of deviations."""
+        checked = View(title="") if self.comparison is None else self.comparison.view()
+        notes = paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes)
+        return attrs.evolve(checked, text=[*checked.text, notes, [self._trials()]])
+
+    def _trials(self) -> Table:
+        """How decisions agree with this translation, and with each deviation undone."""
+        columns = [Column("deviation"), *(Column(name, "count") for name in ("same", "among the best", "different")), Column("refused")]
+        if self.comparison is None or not self.report.trials:
+            return Table("trials", columns, [], forms=())
+        rows = [["this translation", *_three(self.comparison.document.against[0].agreement), None]]
+        rows += [[f"without {one.name}", *_three(one.agreement), one.refused or None] for one in self.report.trials]
+        return Table("trials", columns, rows, forms=TEXT)
+
+
+def _three(found: AgreementCounts | None) -> list[int | None]:
+    return [None] * 3 if found is None else [found.same, found.among_best, found.different]
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def ask(
+    options: MigrateOptions,
+    cluster: Scenario | None = None,
+    *,
+    newer_labels: bool = False,
+    tries: bool = False,
+    observer: Observer = SILENT,
+) -> MigrateResult:
+    """Translate, and try both on *cluster*; *tries*: undo each deviation by itself, too.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    """
+    made = options.translated(options.without)
+    check = Check(options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target)
+    report = MigrationReport(
+        release=options.release.version, target=options.target.version, undone=tuple(sorted(options.without)), newer_labels=newer_labels,
+        policy=None if options.written is None else dict(options.written), profile=dict(made.document), trials=(),
+        notes=tuple(MigrationNote(one.subject, one.text, one.deviation.name if one.deviation else None) for one in made.notes),
+    )  # fmt: skip
+    texts = tuple(map(str, made.notes))
+    if cluster is None:
+        return MigrateResult(made.document, texts, report)
+    given = ComparisonInput.of(cluster, {POLICY: check.old(), PROFILE: check.new()}, {})
+    observer.ready(given)
+    doubts = check.warnings(given.scenario, newer_labels)
+    for text in doubts:
+        observer.doubt(text)
+    judged = with_newer_labels(given.scenario) if newer_labels else given.scenario
+    found = check.on(judged, observer.following)
+    if tries:
+        report = replace(report, trials=trials(check, judged, made.notes, options.translated, options.without, observer.following))
+    compared = CompareResult.of(found, given.warnings, doubts)
+    return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings)
 
 
 def migrate(
@@ -101,30 +211,75 @@ def migrate(
     target = framework_release(to)
     if target is None:
         raise UnknownNameError(f"to: got {to}, wanted {', '.join(FRAMEWORK_RELEASES)}")
-    before, (written, config) = find_release(release), _read(policy)
+    before, (written, config, data) = find_release(release), _read(policy)
     switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
-    config = attrs.evolve(config, gates={**config.gates, **switches})
-    made = translate(written, before, config, target=target, without=named(without), selector_spread=selector_spread)
-    notes = tuple(str(note) for note in made.notes)
-    if check is None:
-        return MigrateResult(made.document, notes)
-    scenario = scenario_of(check, scheduler_names=[config.scheduler_name])
-    asked = Check(written, before, config, made.document, target=target)
-    warnings = warnings_of(scenario, before.version, asked.old(), asked.new())
-    doubts = grouped(Notice("", text) for text in asked.warnings(scenario, newer_labels))
-    found = asked.on(with_newer_labels(scenario) if newer_labels else scenario)
-    return MigrateResult(made.document, notes, CompareResult.of(found, (*warnings, *doubts)), agrees(found))
+    options = MigrateOptions(
+        policy=written, config=attrs.evolve(config, gates={**config.gates, **switches}), written=data, release=before, target=target,
+        without=named(without), selector_spread=selector_spread,
+    )  # fmt: skip
+    cluster = None if check is None else scenario_of(check, scheduler_names=[config.scheduler_name])
+    return ask(options, cluster, newer_labels=newer_labels)
 
 
-def _read(given: GivenPolicy) -> Read:
+def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None]:
+    """A Policy, its component configuration, and the JSON form where there is one."""
     if isinstance(given, Policy):
-        return given, AlgorithmConfiguration()
+        return given, AlgorithmConfiguration(), None
     if isinstance(given, Mapping):
         if given.get("kind") != KIND:
-            return read_policy(given), AlgorithmConfiguration()
+            return read_policy(given), AlgorithmConfiguration(), given
         config = read_configuration(given)
-        return config.policy(), config
+        return config.policy(), config, None
     if not isinstance(given, str | os.PathLike):
         raise wrong_type("policy", given, declared_of(FIELDS["policy"]).wanted)
     found = read_policy_file(Path(given))
-    return found.policy, found.config
+    return found.policy, found.config, None if found.document is None else found.document.data
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
+    """Whether the profile decides as the Policy does, and what differs."""
+    found = against.agreement
+    cycles = Number(found.cycles, f"{AGREEMENT}.cycles")
+    if not found.different and not found.held_back:
+        as_before = Words("The profile decides as the Policy does under ", Name(report.release), ": ")
+        if not found.among_best:
+            return Words(as_before, "all ", cycles, " decisions are the same")
+        same, best = Number(found.same, f"{AGREEMENT}.same"), Number(found.among_best, f"{AGREEMENT}.amongBest")
+        return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are among the best")
+    counts = Number(found.different + found.held_back, f"{AGREEMENT}.different + {AGREEMENT}.heldBack")
+    causes = joined(list(_causes(against)))
+    return Words(counts, " of ", cycles, " decisions are different with the profile: ", causes, _lost(against))
+
+
+def _causes(against: ConfigurationPair) -> Iterator[Words]:
+    """For how many of these decisions which rule is the cause."""
+    places: dict[str, list[int]] = {}
+    for at, cause in enumerate(against.causes):
+        if cause.verdict in (DIFFERENT, HELD_BACK):
+            places.setdefault(cause.rule or cause.kind, []).append(at)
+    if len(places) == 1:
+        yield Words("all by ", Name(next(iter(places))))
+        return
+    for rule, found in places.items():
+        path = " + ".join(f"against.0.causes.{at}.cycles" for at in found)
+        yield Words(Number(sum(against.causes[at].cycles for at in found), path), " by ", Name(rule))
+
+
+def _lost(against: ConfigurationPair) -> Words:
+    lost = against.lost
+    if not lost.pods:
+        return Words()
+    loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
+    return Words("; ", Number(len(lost.pods), "against.0.lost.pods.length"), loses, reasons_of(lost, "against.0.lost"), ")")
+
+
+def _different(comparison: CompareResult, show: int | None) -> Iterator[str]:
+    found = [one for one in comparison.differences if one.causes[PROFILE].verdict == DIFFERENT]
+    for one in found[:show]:
+        before, after = (decision_text(one.decisions[name]) for name in (POLICY, PROFILE))
+        yield f"{DIFFERENT}: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}"
+    if show is not None and len(found) > show:
+        yield f"{len(found) - show} more are different; --report FILE has all, with both tables"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
 
@@ -21,7 +21,7 @@ from ..core.engine import Engine
 from ..exceptions import ManifestError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, options_of
-from ..framework.releases import AUTO, chosen_release, is_auto
+from ..framework.releases import AUTO, chosen_release, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .order import ORDERS
 from .releasenotes import with_pod_notices, with_release_notices
@@ -30,6 +30,7 @@ from .scenario import Scenario, parsed_edits, read_scenario, sorted_out
 if TYPE_CHECKING:
     from .edits.apply import Edits
 
+T = TypeVar("T")
 Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 """A path, an object or a manifest."""
 GivenCluster: TypeAlias = "Cluster | Part | Iterable[Part]"
@@ -98,10 +99,47 @@ class Input:
         return grouped(self.scenario.warnings)
 
 
+@attrs.frozen(kw_only=True)
+class ComparisonInput:
+    """A cluster that was read, and a new scheduler for each of several configurations, by its name."""
+
+    scenario: Scenario
+    """Its warnings also say what some release does not read."""
+    engines: Mapping[str, Engine]
+    texts: Mapping[str, str]
+    """How each configuration was asked for."""
+    order: str = "input"
+
+    @classmethod
+    def of(
+        cls, scenario: Scenario, engines: Mapping[str, Engine], texts: Mapping[str, str], *, by_nodes: Iterable[str] = (),
+        order: str = "input", strict: bool = False,
+    ) -> ComparisonInput:  # fmt: skip
+        """The input of *scenario* and *engines*; *by_nodes*: the configurations whose release is that of the nodes.
+
+        Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not count.
+        """
+        algorithms = [engine.algorithm for engine in engines.values()]
+        noted = with_release_notices(scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes])
+        if strict:
+            refuse_unread(noted.warnings)
+        return cls(scenario=noted, engines=engines, texts=texts, order=check_order(order))
+
+    @property
+    def runs_profiles(self) -> bool:
+        """Whether one of the releases runs plugins."""
+        return any(framework_release(engine.release.version) is not None for engine in self.engines.values())
+
+    @property
+    def warnings(self) -> tuple[NoticeGroup, ...]:
+        """What is odd in the cluster, and what of it does not count."""
+        return grouped(self.scenario.warnings)
+
+
 class Observer:
     """Learns how a question goes on; this one does nothing."""
 
-    def ready(self, given: Input) -> None:
+    def ready(self, given: Input | ComparisonInput) -> None:
         """All input is read: its warnings are known."""
 
     def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
@@ -111,6 +149,16 @@ class Observer:
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         """A context for work that reports what comes next."""
         return nullcontext(lambda word: None)
+
+    def following(self, steps: Iterable[T], total: int, what: str = "scheduling", unit: str = "pods") -> Iterator[T]:
+        """*steps* as they come, of which there are *total*."""
+        with self.counting(total, what, unit) as progress:
+            for done, step in enumerate(steps, 1):
+                yield step
+                progress(done, "")
+
+    def doubt(self, text: str) -> None:
+        """Something that makes the answer doubtful."""
 
 
 SILENT = Observer()

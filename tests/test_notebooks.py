@@ -61,7 +61,7 @@ def test_it_shows_pictures(committed: Any) -> None:
 def test_it_ends_with_a_verdict(committed: Any) -> None:
     """The last outputs are the verdict and the profile."""
     *_, verdict, profile = notebooks.texts(committed)
-    assert verdict[0].startswith("No decision is different under the profile.")
+    assert verdict[0].startswith("The profile decides as the Policy does under 1.16: of 22 decisions ")
     assert profile[0].startswith("apiVersion: kubescheduler.config.k8s.io/v1\n")
 
 

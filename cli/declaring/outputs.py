@@ -11,6 +11,7 @@ import click
 from ...exceptions import KubeclassicError
 from .commands import OUTPUT
 from .options import packed
+from .paramtypes import form_and_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,6 +41,11 @@ class Output:
         """What options say."""
         return cls(form=form, file=output, report=report, headers=not no_headers, verbose=verbose)
 
+    def settled(self, forms: Sequence[str]) -> Output:
+        """The same, with a file that an older ``-o FILE`` names."""
+        form, file = form_and_file(self.form, forms, self.file)
+        return attrs.evolve(self, form=form, file=file)
+
     @property
     def wide(self) -> bool:
         """Whether text has everything."""
@@ -56,7 +62,7 @@ class Output:
 
 
 def output_options(
-    forms: Sequence[str] | click.ParamType[Any], help_of_forms: str, *, verbose: str, what: str = "the answer", headers: bool = True,
+    forms: Sequence[str] | click.ParamType[Any], help_of_forms: str, *, verbose: str | None, what: str = "the answer", headers: bool = True,
     page: bool = True, default: str = "table",
 ) -> Callable[[F], F]:  # fmt: skip
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
@@ -66,7 +72,7 @@ def output_options(
         *([click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")] if headers else []),
         click.option("--output", metavar="FILE", help=f"Write {what} there, whole or not at all, instead of to standard output."),
         *([_REPORT] if page else []),
-        click.option("--verbose", "-v", is_flag=True, help=verbose),
+        *([] if verbose is None else [click.option("--verbose", "-v", is_flag=True, help=verbose)]),
     )
     return lambda command: packed(command, options, OUTPUT, Output.made, "output")
 

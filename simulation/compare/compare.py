@@ -37,6 +37,14 @@ from .losses import Losses, losses
 from .modes import FREE, LOCKED, MODES
 from .rowmaps import RowMap
 
+Following = Callable[[Iterator[None], int], Iterator[None]]
+"""Passes steps on as they come, of which there are that many, and says how far it is."""
+
+
+def unfollowed(steps: Iterator[None], total: int) -> Iterator[None]:
+    """The *steps* alone."""
+    return steps
+
 
 @attrs.define(eq=False)
 class Comparison:
@@ -51,8 +59,6 @@ class Comparison:
     agreements: dict[str, Agreement] = attrs.field(init=False)
     rows: dict[str, RowMap] = attrs.field(init=False)
     cycles: int = 0
-    correlates: bool = True
-    """Whether it is noted how the scores go together."""
 
     def __attrs_post_init__(self) -> None:
         first, *others = self.contestants
@@ -65,14 +71,13 @@ class Comparison:
         """Whether every decision is the same for all."""
         return not self.differences
 
-    def document(self, warnings: tuple[InputWarning, ...] = (), *, verdict: Verdict | None = None) -> ComparisonDocument:
-        """Everything; with *verdict* only those differences in which some contestant has it."""
-        chosen = [found for found in self.differences if verdict is None or verdict in (one.verdict for one in found.causes.values())]
+    def document(self, warnings: tuple[InputWarning, ...] = ()) -> ComparisonDocument:
+        """Everything."""
         return ComparisonDocument(
             warnings=warnings, mode="free" if self.mode == FREE else "locked", same=self.same,
             pods=len(self.contestants[0].simulation.outcomes), cycles=self.cycles,
             configurations=tuple(map(self._configuration, self.contestants)), against=tuple(map(self._against, self.contestants[1:])),
-            differences=tuple(chosen),
+            differences=tuple(self.differences),
         )  # fmt: skip
 
     def _configuration(self, contestant: Contestant) -> ComparedConfiguration:
@@ -136,12 +141,10 @@ def compare(
     mode: str = LOCKED,
     order: str = "input",
     texts: Mapping[str, str] | None = None,
-    correlates: bool = True,
-    following: Callable[[Iterator[None], int], Iterator[None]] = lambda steps, total: steps,
+    following: Following = unfollowed,
 ) -> Comparison:
     """Schedule what waits in *scenario* with each of *engines*, by name; they must be new. The first decides on the order of pods.
 
-    Without *correlates* the results do not say how the scores go together, which takes a tenth of the time.
     Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod asks for a profile that one of them lacks.
     """
     if mode not in MODES:
@@ -149,7 +152,7 @@ def compare(
     for name, engine in engines.items():
         _check_profiles(name, engine, scenario)
     contestants = [Contestant(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
-    comparison = Comparison(mode, contestants, texts or {}, correlates=correlates)
+    comparison = Comparison(mode, contestants, texts or {})
     with settled():
         for _ in following(_steps(comparison), len(scenario.pending)):
             pass
@@ -207,8 +210,7 @@ def _compare_with_first(comparison: Comparison, contestants: list[Contestant], d
     for contestant in contestants[1:]:
         decision = decisions[contestant.name]
         feasible = comparison.rows[contestant.name].feasible(first, decision)
-        if comparison.correlates:
-            comparison.correlations[contestant.name].add(first, decision, feasible)
+        comparison.correlations[contestant.name].add(first, decision, feasible)
         verdict = comparison.agreements[contestant.name].add(first, decision, feasible)
         if verdict != SAME:
             verdicts[contestant.name] = verdict

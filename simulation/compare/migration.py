@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -17,7 +17,7 @@ from ...framework.config.configuration import read_configuration
 from ...framework.releases import PROFILE_RELEASE
 from ..scenario import Scenario
 from .agreement import DIFFERENT, HELD_BACK
-from .compare import Comparison, compare
+from .compare import Comparison, Following, compare, unfollowed
 from .modes import LOCKED
 from .newerlabels import zones_warning
 
@@ -63,15 +63,11 @@ class Check:
         uncalled = [f"the Policy's extenders are not called: {len(extenders)}"] if extenders else []
         return (*([] if missing is None else [missing]), *uncalled)
 
-    def on(
-        self, scenario: Scenario, *, order: str = "input", correlates: bool = True,
-        following: Callable[[Iterator[None], int], Iterator[None]] | None = None,
-    ) -> Comparison:  # fmt: skip
-        """Compare both on *scenario*, on a state that follows the old release; *correlates* as for :func:`~.compare.compare`."""
+    def on(self, scenario: Scenario, following: Following = unfollowed) -> Comparison:
+        """Compare both on *scenario*, on a state that follows the old release."""
         texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
         engines = {POLICY: self.old(), PROFILE: self.new()}
-        options = {} if following is None else {"following": following}
-        return compare(scenario, engines, mode=LOCKED, order=order, texts=texts, correlates=correlates, **options)
+        return compare(scenario, engines, mode=LOCKED, texts=texts, following=following)
 
 
 def agrees(comparison: Comparison) -> bool:

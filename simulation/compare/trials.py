@@ -3,63 +3,50 @@ same pods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from collections.abc import Callable, Collection
+from functools import partial
 
 import attrs
 
-from ...api.record import plain
+from ...api.record import Record
 from ...exceptions import PolicyError
 from ...framework.migrate.deviations import Deviation, Note
 from ...framework.migrate.translation import Migration
 from ..scenario import Scenario
 from .agreement import AgreementCounts
+from .compare import Following
 from .migration import PROFILE, Check
 
 Translating = Callable[[frozenset[str]], Migration]
 """Translates the Policy with these deviations undone."""
 
 
-@attrs.frozen
-class DeviationTrial:
+class DeviationTrial(Record):
     """One deviation, undone."""
 
-    deviation: Deviation
-    counts: AgreementCounts | None
-    """How the decisions of the Policy and of upstream's translation agree, as in :class:`~.agreement.Agreement`; None if it was refused."""
+    name: str
+    ours: str
+    upstream: str
+    agreement: AgreementCounts | None
+    """How the decisions of the Policy and of upstream's translation agree; None if it was refused."""
     refused: str = ""
     """Why upstream's translation is refused."""
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        told = {"name": self.deviation.name, "ours": self.deviation.ours, "upstream": self.deviation.upstream}
-        return {**told, "agreement": None if self.counts is None else plain(self.counts), "refused": self.refused}
-
 
 def trials(
-    check: Check,
-    scenario: Scenario,
-    notes: Collection[Note],
-    translate: Translating,
-    without: frozenset[str] = frozenset(),
-    following: Callable[[Iterator[None], int], Iterator[None]] | None = None,
-) -> list[DeviationTrial]:
+    check: Check, scenario: Scenario, notes: Collection[Note], translate: Translating, without: frozenset[str], following: Following
+) -> tuple[DeviationTrial, ...]:
     """A trial of each deviation that *notes* name, on top of those that are undone already (*without*)."""
     found = {note.deviation.name: note.deviation for note in notes if note.deviation is not None}
-    return [_trial(check, scenario, deviation, translate, without | {name}, following) for name, deviation in found.items()]
+    return tuple(_trial(check, scenario, deviation, partial(translate, without | {name}), following) for name, deviation in found.items())
 
 
 def _trial(
-    check: Check,
-    scenario: Scenario,
-    deviation: Deviation,
-    translate: Translating,
-    without: frozenset[str],
-    following: Callable[[Iterator[None], int], Iterator[None]] | None,
+    check: Check, scenario: Scenario, deviation: Deviation, translate: Callable[[], Migration], following: Following
 ) -> DeviationTrial:
+    agreement, refused = None, ""
     try:
-        made = translate(without)
-        compared = attrs.evolve(check, profile=made.document).on(scenario, following=following)
+        agreement = attrs.evolve(check, profile=translate().document).on(scenario, following).agreements[PROFILE].record()
     except PolicyError as error:
-        return DeviationTrial(deviation, None, str(error))
-    return DeviationTrial(deviation, compared.agreements[PROFILE].record())
+        refused = str(error)
+    return DeviationTrial(deviation.name, deviation.ours, deviation.upstream, agreement, refused)

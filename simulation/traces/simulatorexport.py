@@ -12,17 +12,17 @@ from .made import Manifest, Trace
 from .rows import PathLike
 
 
-def read(path: PathLike) -> tuple[Trace, Manifest | None]:
+def read(path: PathLike) -> Trace:
     """The objects of an export, and its KubeSchedulerConfiguration. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     documents = list(read_documents([path]))
     data = documents[0].data if len(documents) == 1 else {}
     if not is_simulator_export(data):
         raise ManifestError(f"{path}: got no export of kube-scheduler-simulator, wanted an object with pods and nodes")
-    trace = Trace()
+    trace = Trace(configuration=_configuration(data))
     for item in simulator_items(data, str(path)):
         kind = item.get("kind")
         (trace.nodes if kind == "Node" else trace.pods if kind == "Pod" else trace.others).append(dict(item))
-    return trace, _configuration(data)
+    return trace
 
 
 def _configuration(data: Mapping[str, Any]) -> Manifest | None:

@@ -89,3 +89,10 @@ def test_options_go_along(capsys: pytest.CaptureFixture[str]) -> None:
         arguments = [*more, "--set", edit, "--order", "priority"]
         found = kubeclassic.simulate(CLUSTER, scheduler, edits=edit, order="priority")
         assert_same(found, capsys, "simulate", CLUSTER, *arguments)
+
+
+@pytest.mark.parametrize("mode", ["locked", "free"])
+@pytest.mark.parametrize(("a", "b"), [("1.12", "1.16"), ("1.16", "1.34"), ("1.15", "1.15")])
+def test_compare(a: str, b: str, mode: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Decisions, causes and correlations are the same, however a release is given."""
+    assert_same(kubeclassic.compare(CLUSTER, a, b, mode=mode), capsys, "compare", CLUSTER, "--a", a, "--b", b, "--mode", mode)

@@ -155,7 +155,7 @@ class TestCheck:
     @pytest.mark.parametrize(
         ("arguments", "told"),
         [
-            (("--report", "check.html"), "got --report without --check"),
+            (("--report", "check.html"), "--report needs --check"),
             (("--report", "check.pdf", "--check", EXAMPLES / "cluster"), "wanted a name that ends in .html, .json, .txt"),
             (("--check", EXAMPLES / "nowhere"), "nowhere"),
         ],

@@ -14,7 +14,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal that is wide enough for tables."""
-    monkeypatch.setattr("kubeclassic.cli.running.releases.width_of", lambda stream: 200)
+    monkeypatch.setattr("kubeclassic.cli.report.tables.width_of", lambda stream: 200)
 
 
 def run(*arguments: str) -> Result:

@@ -18,7 +18,7 @@ PAIRS = [("1.12", "1.13"), ("1.15", "1.16"), ("1.16", "1.27"), ("1.12", "1.27"),
 
 def at_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     """Let the terminal be *width* characters wide."""
-    monkeypatch.setattr("kubeclassic.cli.running.releases.width_of", lambda stream: width)
+    monkeypatch.setattr("kubeclassic.cli.report.tables.width_of", lambda stream: width)
 
 
 def told(capsys: Capture, *arguments: str) -> str:

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 from urllib.parse import urlencode
 
-from ....api.view import Column, Table
+from ....api.view import Table
+from ....questions.compare import CompareResult
+from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, side_name
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
 from ....simulation.compare.causes import KINDS, SCORE
+from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
 from ....simulation.compare.modes import LOCKED
 from ..page.about import About
 from ..page.clustermap import ClusterMap
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, element, named, number, sentence, told
-from ..page.parts import BAD, Section, card, colour_of, dot, fact, facts, folded, note, plain_table, section, soft, stack, tag, track
-from ..page.tables import list_html
-from .comparisontext import correlation_table, first_line, hints, use_table
-from .outcomes import AMONG_BEST_MEANS, COLOURS, decision_parts, pod_parts
+from ..page.markup import Markup, Text, code, element, named, number, sentence, spoken, told
+from ..page.nodemap import NodeSide, node_map
+from ..page.parts import (
+    BAD,
+    HELD,
+    NEAR,
+    SAME,
+    Section,
+    StackItem,
+    card,
+    colour_of,
+    dot,
+    fact,
+    facts,
+    folded,
+    note,
+    plain_table,
+    section,
+    soft,
+    stack,
+    tag,
+    track,
+)
+from ..page.tables import list_html, short_table
 from .pictures import correlations, endings
-from .podlist import MOST, NAME, PodList, cause_name
-from .verdict import label, phrase, side_name, verdict
+from .podlist import COLOURS, MOST, NAME, PodList, alone, cause_name
 
-Record = dict[str, Any]
 MODES = {
     "free": (
         "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
@@ -31,163 +51,175 @@ MODES = {
 }
 
 
-def comparison_html(record: Record, about: About | None = None, nodes: ClusterMap | None = None) -> str:
-    """``Comparison.record()`` as a page; *nodes*: the clusters as they end."""
-    names = " and ".join(label(record, at) for at in range(len(record["configurations"])))
-    sections = comparison_sections(record, nodes)
-    return page_html(Page(f"kubeclassic compare: {names}", verdict(record), about or About(), sections, lead(record)))
+def comparison_html(found: CompareResult, about: About | None = None) -> str:
+    """*found* as a page."""
+    document = found.document
+    names = " and ".join(label(document, at) for at in range(len(document.configurations)))
+    said = spoken(found.view().verdict)
+    return page_html(Page(f"kubeclassic compare: {names}", said, about or About(), comparison_sections(found), lead(document)))
 
 
-def comparison_sections(record: Record, nodes: ClusterMap | None = None) -> list[Section]:
-    """All that stands under the verdict."""
-    found = [section("Who loses, who gains", *_losses(record), name="losses"), section("Why decisions differ", *_why(record), name="why")]
-    found.append(section("Which pods, and why", *_list(record), name="list"))
-    if nodes is not None:
-        found.append(section("Nodes in the end", nodes.html(), name="nodes"))
-    found.append(section("How scores go together", *_scores(record), name="scores"))
-    title = "What each decides" if record["mode"] == LOCKED else "Use, imbalance and fragmentation in the end"
-    found.append(section(title, *_endings(record), name="end"))
-    return found
+def comparison_sections(found: CompareResult) -> list[Section]:
+    """All sections under the verdict."""
+    document, view = found.document, found.view()
+    end = "What each decides" if document.mode == LOCKED else "Use, imbalance and fragmentation in the end"
+    return [
+        section("Who loses, who gains", *_losses(document, view.table("lost")), name="losses"),
+        section("Why decisions differ", *_why(document), name="why"),
+        section("Which pods, and why", *_list(document), name="list"),
+        *([section("Nodes in the end", _map(found).html(), name="nodes")] if found.ends else []),
+        section("How scores go together", *_scores(document), name="scores"),
+        section(end, *_endings(document, view.table("use")), name="end"),
+    ]
+
+
+def _map(found: CompareResult) -> ClusterMap:
+    """A side for each configuration with a cluster of its own; in mode locked there is one cluster for all."""
+    titles = [""] if len(found.ends) == 1 else [side_name(found.document, at) for at in range(len(found.ends))]
+    return node_map("map", [NodeSide(title, end.nodes, end.pods) for title, end in zip(titles, found.ends, strict=True)])
 
 
 # --- the head -------------------------------------------------------------------------------------------------------
 
 
-def lead(record: Record) -> Markup:
-    """What stands right under the verdict: the mode, the configurations, and where pods are."""
-    pods, cycles = told("pods", number(record["pods"])), told("cycles", number(record["cycles"]))
-    mode = MODES[record["mode"]].format(first=label(record, 0))
-    told_mode = soft(pods, " pods, ", cycles, f" cycles, mode {record['mode']}. ", named(mode))
-    sides = element("ul", *(_side(at, one) for at, one in enumerate(record["configurations"])), class_="legend")
-    return sentence(told_mode, sides, facts(*(_placed(record, at) for at in range(len(record["configurations"])))))
+def lead(document: ComparisonDocument) -> Markup:
+    """The lines right under the verdict: the mode, the configurations, and where pods are."""
+    pods, cycles = told("pods", number(document.pods)), told("cycles", number(document.cycles))
+    mode = MODES[document.mode].format(first=label(document, 0))
+    told_mode = soft(pods, " pods, ", cycles, f" cycles, mode {document.mode}. ", named(mode))
+    sides = element("ul", *(_side(at, one) for at, one in enumerate(document.configurations)), class_="legend")
+    return sentence(told_mode, sides, facts(*(_placed(document, at) for at in range(len(document.configurations)))))
 
 
-def _side(at: int, configuration: Record) -> Markup:
-    text = sentence(" ", code(configuration["text"])) if configuration["text"] else Markup("")
-    return element("li", dot(colour_of(at)), element("b", configuration["name"]), f" {configuration['release']}", text)
+def _side(at: int, configuration: ComparedConfiguration) -> Markup:
+    text = sentence(" ", code(configuration.text)) if configuration.text else Markup("")
+    return element("li", dot(colour_of(at)), element("b", configuration.name), f" {configuration.release}", text)
 
 
-def _placed(record: Record, at: int) -> Markup:
-    summary, path = record["configurations"][at]["summary"], f"configurations.{at}.summary"
+def _placed(document: ComparisonDocument, at: int) -> Markup:
+    summary, path = document.configurations[at].summary, f"configurations.{at}.summary"
     rest = {"unschedulable": "without a node", "evicted": "evicted", "gated": "held back"}
-    parts = [sentence("; ", told(f"{path}.{key}", number(summary[key])), f" {text}") for key, text in rest.items() if summary[key]]
-    placed = told(f"{path}.placed", number(summary["placed"]))
-    return fact(placed, sentence("placed under ", named(side_name(record, at)), *parts), colour_of(at))
+    counts = [(key, getattr(summary, key), text) for key, text in rest.items()]
+    parts = [sentence("; ", told(f"{path}.{key}", number(count)), f" {text}") for key, count, text in counts if count]
+    placed = told(f"{path}.placed", number(summary.placed))
+    return fact(placed, sentence("placed under ", named(side_name(document, at)), *parts), colour_of(at))
 
 
 # --- who loses ------------------------------------------------------------------------------------------------------
 
 
-def _losses(record: Record) -> Iterator[Text]:
-    for at, against in enumerate(record["against"]):
-        yield card(_title(record, at), stack("pods", pod_parts(at, against)))
-    rows = list(_lost_rows(record))
-    if not rows:
-        yield soft("No pod loses its place, and none gains one.")
-        return
-    colours = {"loses": BAD, "gains": "var(--good)"}
-    columns = (
-        Column("pod", "name"), Column("change", "tag", filter=True, colours=colours), Column("under", "name", filter=True),
-        Column("for", "name", filter=True), Column("node under the other", "name"), Column("what is said"),
-    )  # fmt: skip
-    yield list_html(Table("lost", columns, rows, noun="pod"))
+def _losses(document: ComparisonDocument, lost: Table) -> Iterator[Text]:
+    for at, against in enumerate(document.against):
+        yield card(_title(document, at), stack("pods", _pod_parts(at, against)))
+    yield list_html(lost) if lost.rows else soft("No pod loses its place, and none gains one.")
 
 
-def _title(record: Record, at: int) -> Markup:
-    return sentence(named(side_name(record, at + 1)), " against ", named(side_name(record, 0)))
+def _pod_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
+    """Where pods end: on which side they have a node, and on the same one."""
+    path, first, second = f"against.{at}", against.first, against.second
+    held = StackItem(HELD_BACK, len(against.held_back), HELD, f"{path}.heldBack.length")
+    return [
+        StackItem("end the same", against.alike, SAME, f"{path}.alike"),
+        StackItem(OTHER_NODE, len(against.elsewhere), NEAR, f"{path}.elsewhere.length"),
+        StackItem(alone(first), len(against.first_alone), colour_of(0), f"{path}.firstAlone.length"),
+        StackItem(alone(second), len(against.second_alone), colour_of(at + 1), f"{path}.secondAlone.length"),
+        *([held] if held.count else []),
+    ]
 
 
-def _lost_rows(record: Record) -> Iterator[list[Any]]:
-    """Each pod that has a node under one configuration only: first those that lose theirs."""
-    for key, word in (("lost", "loses"), ("gained", "gains")):
-        for at, against in enumerate(record["against"]):
-            under = side_name(record, at + 1)
-            for loss in against[key]["pods"]:
-                yield [loss["pod"], word, under, phrase(loss["reason"], 1), loss["node"], loss["text"]]
+def _title(document: ComparisonDocument, at: int) -> Markup:
+    return sentence(named(side_name(document, at + 1)), " against ", named(side_name(document, 0)))
 
 
 # --- why ------------------------------------------------------------------------------------------------------------
 
 
-def _why(record: Record) -> Iterator[Text]:
-    if record["differences"] and record["mode"] != LOCKED:
-        yield from _first_differences(record)
-    for at, against in enumerate(record["against"]):
-        yield card(_title(record, at), *_decided(record, at, against))
+def _why(document: ComparisonDocument) -> Iterator[Text]:
+    if document.differences and document.mode != LOCKED:
+        yield from _first_differences(document)
+    for at, against in enumerate(document.against):
+        yield card(_title(document, at), *_decided(document, at, against))
         yield from (note(f"{hint}.") for hint in hints(against))
 
 
-def _first_differences(record: Record) -> Iterator[Text]:
-    firsts = [element("li", named(first_line(against).strip())) for against in record["against"] if against["firstDifference"]]
-    count, cycles = told("differences.length", number(len(record["differences"]))), told("cycles", number(record["cycles"]))
+def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
+    firsts = [element("li", named(first_line(against).strip())) for against in document.against if against.first_difference]
+    count, cycles = told("differences.length", number(len(document.differences))), told("cycles", number(document.cycles))
     yield element("p", count, " of ", cycles, " decisions differ. The first one that does; those after it can follow from it:")
     yield element("ul", *firsts)
     yield soft(code("--mode locked"), " leaves out differences that follow from others.")
 
 
-def _decided(record: Record, at: int, against: Record) -> Iterator[Text]:
-    yield stack("decisions", decision_parts(at, against))
-    yield soft(named(AMONG_BEST_MEANS.format(first=label(record, 0))), " ", _sets(record, at, against))
-    if against["causes"]:
-        yield _causes(record, at, against)
+def _decided(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Iterator[Text]:
+    yield stack("decisions", _decision_parts(at, against))
+    yield soft(
+        named(f"Among the best: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at, against)
+    )
+    if against.causes:
+        yield _causes(document, at, against)
 
 
-def _sets(record: Record, at: int, against: Record) -> Markup:
+def _decision_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
+    """How decisions agree."""
+    path, found = f"against.{at}.agreement", against.agreement
+    return [
+        StackItem("the same", found.same, SAME, f"{path}.same"),
+        StackItem(AMONG_BEST, found.among_best, NEAR, f"{path}.amongBest"),
+        StackItem(DIFFERENT, found.different, BAD, f"{path}.different"),
+        *([StackItem(HELD_BACK, found.held_back, HELD, f"{path}.heldBack")] if found.held_back else []),
+    ]
+
+
+def _sets(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Markup:
     """What does not depend on the tie-break."""
-    path, found = f"against.{at}.agreement", against["agreement"]
-    first, second = named(label(record, 0)), named(label(record, at + 1))
-    counts = {key: told(f"{path}.{key}", number(count)) for key, count in found.items()}
+    path, found = f"against.{at}.agreement", against.agreement
+    first, second = named(label(document, 0)), named(label(document, at + 1))
     return sentence(
-        "Of ", counts["cycles"], " decisions of both, the same nodes fit in ", counts["sameFeasible"], " and the same ones are best in ",
-        counts["sameBest"], "; with any tie-break ", second, " takes one of the best nodes of ", first, " in ", counts["bestWithin"], ". ",
-        second, " gives both nodes the same score in ", counts["equalForBoth"], " of those among the best, and in ",
-        counts["equalForSecondAlone"], " of those that are different.",
+        "Of ", told(f"{path}.cycles", number(found.cycles)), " decisions of both, the same nodes fit in ",
+        told(f"{path}.sameFeasible", number(found.same_feasible)), " and the same ones are best in ",
+        told(f"{path}.sameBest", number(found.same_best)), "; with any tie-break ", second, " takes one of the best nodes of ", first,
+        " in ", told(f"{path}.bestWithin", number(found.best_within)), ". ", second, " gives both nodes the same score in ",
+        told(f"{path}.equalForBoth", number(found.equal_for_both)), " of those among the best, and in ",
+        told(f"{path}.equalForSecondAlone", number(found.equal_for_second_alone)), " of those that are different.",
     )  # fmt: skip
 
 
-def _causes(record: Record, at: int, against: Record) -> Markup:
-    most = max(cause["cycles"] for cause in against["causes"])
+def _causes(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Markup:
+    most = max(cause.cycles for cause in against.causes)
     rows: list[list[object]] = []
-    for place, cause in enumerate(against["causes"]):
-        count = told(f"against.{at}.causes.{place}.cycles", number(cause["cycles"]))
-        colour, name = COLOURS[cause["verdict"]], cause_name(record, against["second"], cause)
+    for place, cause in enumerate(against.causes):
+        count = told(f"against.{at}.causes.{place}.cycles", number(cause.cycles))
+        colour, name = COLOURS[cause.verdict], cause_name(document, against.second, cause)
         link = element("a", "show the pods", href=f"#{NAME}?{urlencode({'is-cause': name})}")
-        side = f" in {cause['side']}" if cause["side"] and cause["kind"] != SCORE else ""
-        rule = named(f"{cause['rule'] or cause['kind']}{side}")
-        rows.append([count, track(cause["cycles"] / most, colour), tag(cause["verdict"], colour), rule, KINDS[cause["kind"]], link])
+        side = f" in {cause.side}" if cause.side and cause.kind != SCORE else ""
+        rule = named(f"{cause.rule or cause.kind}{side}")
+        rows.append([count, track(cause.cycles / most, colour), tag(cause.verdict, colour), rule, KINDS[cause.kind], link])
     return plain_table(["decisions", "", "outcome", "rule", "meaning", "pods"], rows, caption="Causes, the most frequent first")
 
 
 # --- the pods, the scores, the end ----------------------------------------------------------------------------------
 
 
-def _list(record: Record) -> Iterator[Text]:
-    table = PodList(record).table()
+def _list(document: ComparisonDocument) -> Iterator[Text]:
+    table = PodList(document).table()
     if not table.rows:
         yield soft("Every decision is the same, and every pod ends on the same node.")
         return
     yield soft("Open a pod to see how each configuration judged the nodes in question, rule by rule.")
-    if len(record["differences"]) > MOST:
+    if len(document.differences) > MOST:
         yield soft("The judged nodes are here for the first ", named(number(MOST)), " decisions that differ; -o json has them all.")
     yield list_html(table)
 
 
-def _scores(record: Record) -> Iterator[Text]:
+def _scores(document: ComparisonDocument) -> Iterator[Text]:
     yield soft("Over the nodes that both score in a cycle. Spread: the standard deviation of a score, times its weight.")
-    for at, against in enumerate(record["against"]):
-        rules = folded("All rules", plain_table(*_quiet(correlation_table(against))))
-        yield card(_title(record, at), *correlations(at, against), rules)
+    for at, against in enumerate(document.against):
+        rules = folded("All rules", short_table(correlation_table(against)))
+        yield card(_title(document, at), *correlations(at, against), rules)
 
 
-def _quiet(found: tuple[Sequence[str], Sequence[Sequence[object]]]) -> tuple[Sequence[str], list[list[object]]]:
-    """The cells of a table whose numbers stand marked elsewhere on the page."""
-    headers, rows = found
-    return headers, [[named("-" if cell is None else str(cell)) for cell in row] for row in rows]
-
-
-def _endings(record: Record) -> Iterator[Text]:
-    yield from endings(record)
-    table = folded("All resources", plain_table(*_quiet(use_table(record))))
-    if record["mode"] == LOCKED:
-        yield soft("There is one cluster, as the decisions of ", named(label(record, 0)), " alone take effect.")
-    yield card("", table)
+def _endings(document: ComparisonDocument, use: Table) -> Iterator[Text]:
+    yield from endings(document)
+    if document.mode == LOCKED:
+        yield soft("There is one cluster, as the decisions of ", named(label(document, 0)), " alone take effect.")
+    yield card("", folded("All resources", short_table(use)))

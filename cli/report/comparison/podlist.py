@@ -3,56 +3,59 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from ....api.view import Column, Table
-from ....simulation.compare.causes import SCORE
+from ....questions.comparisonview import GATED_HOST, NO_HOST, OTHER_NODE, cause_text, decision_text, side_name
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
+from ....simulation.compare.causes import SCORE, Cause
+from ....simulation.compare.contestants import JudgedNode
+from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, ConfigurationPair, DifferingCycle
+from ....simulation.compare.modes import LOCKED
 from ..page.aligned import Aligned, AlignedData, SideDecision, SideNode
-from ..text import NO_HOST
-from .comparisontext import GATED_HOST, cause_text, decision_text
-from .outcomes import colour_of_outcome, outcome_of
-from .verdict import side_name, subjects_of
+from ..page.parts import BAD, HELD, NEAR, SAME, colour_of
 
-Record = dict[str, Any]
 NAME = "pods"
 MOST = 20_000
 """The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
+SAME_NODE, NO_NODE = "on the same node", "on no node"
+COLOURS = {AMONG_BEST: NEAR, DIFFERENT: BAD, HELD_BACK: HELD, OTHER_NODE: NEAR, SAME_NODE: SAME}
 
 
 @attrs.define
 class PodList:
-    """The list, made from ``Comparison.record()``."""
+    """The list of a comparison."""
 
-    record: Record
+    document: ComparisonDocument
     _outcomes: dict[str, str] = attrs.field(factory=dict)
     """Every outcome that any pod has -> its colour."""
 
     @property
     def names(self) -> list[str]:
         """The configurations'."""
-        return [configuration["name"] for configuration in self.record["configurations"]]
+        return [configuration.name for configuration in self.document.configurations]
 
     @property
-    def hosts(self) -> list[dict[str, str | None]]:
+    def hosts(self) -> list[Mapping[str, str | None]]:
         """Pod -> its node in the end, for each configuration."""
-        return [configuration["hosts"] for configuration in self.record["configurations"]]
+        return [configuration.hosts for configuration in self.document.configurations]
 
     def table(self) -> Table:
         """The list itself: where each pod ends, by which outcome, for which cause, and why."""
-        data = AlignedData([side_name(self.record, at) for at in range(len(self.names))], subjects_of(self.record["against"]))
-        cycles = [self._cycle(found, at < MOST) for at, found in enumerate(self.record["differences"])]
+        data = AlignedData([side_name(self.document, at) for at in range(len(self.names))], subjects_of(self.document.against))
+        cycles = [self._cycle(found, at < MOST) for at, found in enumerate(self.document.differences)]
         rows, details = list[list[Any]](), list[Any]()
         for pod, places in self._pods():
-            rows.append(self._row(pod, [self.record["differences"][at] for at in places]))
+            rows.append(self._row(pod, [self.document.differences[at] for at in places]))
             details.append(data.detail([cycles[at] for at in places]) if places else None)
         columns = (Column("pod", "name"), *self._host_columns(), *self._other_columns())
         return Table(NAME, columns, rows, noun="pod", details=details, shows="aligned", shared=data.shared())
 
     def _host_columns(self) -> Iterator[Column]:
-        yield from (Column(side_name(self.record, at), "name") for at in range(len(self.names)))
+        yield from (Column(side_name(self.document, at), "name") for at in range(len(self.names)))
 
     def _other_columns(self) -> Iterator[Column]:
         yield Column("outcome", "tags", filter=True, colours=self._outcomes)
@@ -64,69 +67,105 @@ class PodList:
     def _pods(self) -> Iterator[tuple[str, list[int]]]:
         """Each pod of the list, with the places of its cycles that differ."""
         cycles: dict[str, list[int]] = defaultdict(list)
-        for at, found in enumerate(self.record["differences"]):
-            cycles[found["pod"]].append(at)
+        for at, found in enumerate(self.document.differences):
+            cycles[found.pod].append(at)
         for pod in self.hosts[0]:
             if pod in cycles or len({found.get(pod) for found in self.hosts}) > 1:
                 yield pod, cycles[pod]
 
-    def _row(self, pod: str, found: list[Record]) -> list[Any]:
+    def _row(self, pod: str, found: Sequence[DifferingCycle]) -> list[Any]:
         ends = [hosts.get(pod) for hosts in self.hosts]
         shown = [end or self._nowhere(name, found) for name, end in zip(self.names, ends, strict=True)]
         outcomes = [self._outcome(at, ends, found) for at in range(1, len(ends))]
-        causes = [cause_name(self.record, name, cause) for one in found for name, cause in one["causes"].items()]
+        causes = [cause_name(self.document, name, cause) for one in found for name, cause in one.causes.items()]
         told = [list(dict.fromkeys(filter(None, outcomes))), list(dict.fromkeys(causes))]
         return [pod, *shown, *told, "; ".join(self._why(pod, found))]
 
-    def _outcome(self, at: int, ends: list[str | None], found: list[Record]) -> str | None:
+    def _outcome(self, at: int, ends: list[str | None], found: Sequence[DifferingCycle]) -> str | None:
         """The outcome by which configuration *at* differs from the first; None if none does."""
-        verdicts = [one["causes"][self.names[at]]["verdict"] for one in found if self.names[at] in one["causes"]]
-        name = outcome_of(self.record, at, ends, verdicts)
+        verdicts = [one.causes[self.names[at]].verdict for one in found if self.names[at] in one.causes]
+        name = outcome_of(self.document, at, ends, verdicts)
         if name is None:
             return None
         told = name if len(ends) == 2 else f"{self.names[at]}: {name}"
-        self._outcomes[told] = colour_of_outcome(name, self.record)
+        self._outcomes[told] = colour_of_outcome(name, self.document)
         return told
 
-    def _why(self, pod: str, found: list[Record]) -> Iterator[str]:
+    def _why(self, pod: str, found: Sequence[DifferingCycle]) -> Iterator[str]:
         """Why the first differing decision differs, or which pod replaced this one."""
-        yield from (cause_text(cause) for one in found[:1] for cause in one["causes"].values())
-        for configuration in self.record["configurations"] if not found else ():
-            if pod in configuration["evicted"]:
-                yield f"{configuration['name']} evicts it to make room for {configuration['evicted'][pod]}"
+        yield from (cause_text(cause) for one in found[:1] for cause in one.causes.values())
+        for configuration in self.document.configurations if not found else ():
+            if pod in configuration.evicted:
+                yield f"{configuration.name} evicts it to make room for {configuration.evicted[pod]}"
 
-    def _nowhere(self, name: str, found: list[Record]) -> str:
-        told = [decision_text(one["decisions"][name]) for one in found if name in one["decisions"]]
+    def _nowhere(self, name: str, found: Sequence[DifferingCycle]) -> str:
+        told = [decision_text(one.decisions[name]) for one in found if name in one.decisions]
         return told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
-    def _cycle(self, found: Record, whole: bool) -> Aligned:
-        why = "; ".join(cause_text(cause) for cause in found["causes"].values())
-        title = f"Cycle {found['cycle']}{', tried again after making room' if found['retry'] else ''}: {why}"
-        judged = [self._judged(name, decision, whole) for name, decision in found["decisions"].items()]
-        deciding = next((cause["rule"] for cause in found["causes"].values() if cause["kind"] == SCORE and cause["rule"]), "")
+    def _cycle(self, found: DifferingCycle, whole: bool) -> Aligned:
+        why = "; ".join(cause_text(cause) for cause in found.causes.values())
+        title = f"Cycle {found.cycle}{', tried again after making room' if found.retry else ''}: {why}"
+        judged = [self._judged(name, decision, whole) for name, decision in found.decisions.items()]
+        deciding = next((cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), "")
         return Aligned(title, judged, deciding)
 
-    def _judged(self, name: str, decision: Record, whole: bool) -> SideDecision:
-        nodes = [self._node(node) for node in decision["nodes"]] if whole else []
-        victims = f", evicting {', '.join(decision['victims'])}" if decision["victims"] else ""
-        chosen = decision["host"] or decision["roomOn"] or ""
-        return SideDecision(self.names.index(name), decision_text(decision) + victims, decision["error"] or "", nodes, chosen)
+    def _judged(self, name: str, decision: ComparedDecision, whole: bool) -> SideDecision:
+        nodes = [self._node(node) for node in decision.nodes] if whole else []
+        victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
+        chosen = decision.host or decision.room_on or ""
+        return SideDecision(self.names.index(name), decision_text(decision) + victims, decision.error or "", nodes, chosen)
 
     @staticmethod
-    def _node(node: Record) -> SideNode:
-        scores = [(rule, score["score"], score["weight"]) for rule, score in node["scores"].items()]
-        return SideNode(node["node"], _state(node), scores, node["total"])
+    def _node(node: JudgedNode) -> SideNode:
+        scores = [(rule, score.score, score.weight) for rule, score in node.scores.items()]
+        return SideNode(node.node, _state(node), scores, node.total)
 
 
-def cause_name(record: Record, second: str, cause: Record) -> str:
+def cause_name(document: ComparisonDocument, second: str, cause: Cause | CauseCount) -> str:
     """A cause in few words, as the filter of the list and the table of causes have it."""
-    whose = f"{second}: " if len(record["against"]) > 1 else ""
-    side = f" in {cause['side']}" if cause["side"] and cause["kind"] != SCORE else ""
-    return f"{whose}{cause['rule'] or cause['kind']}{side}"
+    whose = f"{second}: " if len(document.against) > 1 else ""
+    side = f" in {cause.side}" if cause.side and cause.kind != SCORE else ""
+    return f"{whose}{cause.rule or cause.kind}{side}"
 
 
-def _state(node: Record) -> str:
-    told = "; ".join(node["reasons"])
-    return f"{node['state']} by {', '.join(node['rules'])}: {told}" if node["rules"] else ": ".join(filter(None, [node["state"], told]))
+def _state(node: JudgedNode) -> str:
+    told = "; ".join(node.reasons)
+    return f"{node.state} by {', '.join(node.rules)}: {told}" if node.rules else ": ".join(filter(None, [node.state, told]))
+
+
+def subjects_of(pairs: Iterable[ConfigurationPair]) -> dict[str, str]:
+    """Rule -> the name that it is compared under, of the rules that have another one."""
+    lines = [one for pair in pairs for one in pair.correlation]
+    return {name: one.rule for one in lines for name in (*one.first, *one.second) if name != one.rule}
+
+
+def alone(name: str) -> str:
+    """A pod that one configuration places, and the other one does not.
+
+    >>> alone("a")
+    'placed by a alone'
+    """
+    return f"placed by {name} alone"
+
+
+def colour_of_outcome(name: str, document: ComparisonDocument) -> str:
+    """The colour of an outcome."""
+    places = {alone(one.name): colour_of(at) for at, one in enumerate(document.configurations)}
+    return COLOURS.get(name) or places.get(name, SAME)
+
+
+def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]) -> str | None:
+    """The outcome by which a pod's way under configuration *at* differs from that under the first one; None if it does not.
+
+    *ends*: its node under each; *verdicts*: those of its decisions that differ.
+    """
+    names = [configuration.name for configuration in document.configurations]
+    if document.mode == LOCKED:
+        return next((told for told in (DIFFERENT, HELD_BACK, AMONG_BEST) if told in verdicts), None)
+    if HELD_BACK in verdicts:
+        return HELD_BACK
+    if ends[0] != ends[at]:
+        return OTHER_NODE if None not in (ends[0], ends[at]) else alone(names[0] if ends[at] is None else names[at])
+    return (SAME_NODE if ends[0] else NO_NODE) if verdicts else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import plain
 from kubeclassic.cli.report.comparison.podlist import PodList
 from kubeclassic.cli.report.page.tables import list_html
 from kubeclassic.core.engine import Engine
@@ -24,7 +23,7 @@ def listed(objects: tuple[KubeObject, ...], made: dict[str, Engine], mode: str =
     """Pod -> what its row says, in words."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
-    html = list_html(PodList(plain(compare(scenario, made, mode=mode).document())).table())
+    html = list_html(PodList(compare(scenario, made, mode=mode).document()).table())
     data, found = data_of_page(html)["pods-data"], dict[str, dict[str, Any]]()
     for row, details in zip(table_of_page(html, "pods"), data["details"], strict=True):
         pod, *hosts, outcomes, _, why = row.values()

@@ -6,15 +6,14 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.api.record import plain
 from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
+from kubeclassic.questions.compare import CompareResult
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
@@ -45,15 +44,16 @@ def answers(shared: Path) -> dict[str, dict[str, str | None]]:
     return {release: dict(zip(pods, hosts, strict=True)) for release, hosts in found["hosts"].items()}
 
 
-def compared(scenario: Scenario, mode: str) -> dict[str, Any]:
-    """The record of the two releases, all nodes looked at."""
+def compared(scenario: Scenario, mode: str) -> CompareResult:
+    """The two releases, all nodes looked at."""
     made = {name: engine_for(release, {"percentageOfNodesToScore": 100}) for name, release in PAIR.items()}
-    return plain(compare(scenario, made, mode=mode).document())
+    return CompareResult.of(compare(scenario, made, mode=mode))
 
 
 def test_free(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> None:
     """In free mode each side decides as its original, so that who lands elsewhere is who did so for the originals; the page says so."""
-    record = compared(attrs.evolve(trace, pending=trace.pending[:MORE]), FREE)
+    found = compared(attrs.evolve(trace, pending=trace.pending[:MORE]), FREE)
+    record = found.record()
     (against,) = record["against"]
     original = {release: dict(list(found.items())[:MORE]) for release, found in answers.items()}
     for configuration in record["configurations"]:
@@ -65,7 +65,7 @@ def test_free(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> Non
     for name, placed in wanted.items():
         unlike = [pod for pod, hosts in pairs.items() if hosts[0] != hosts[1] and tuple(host is not None for host in hosts) == placed]
         assert [moved["pod"] for moved in against[name]] == unlike != []
-    html = comparison_html(record)
+    html = comparison_html(found)
     assert len(html) < 2_000_000
     assert html.count("<tr") < 250
     assert_told(html, record)
@@ -78,7 +78,7 @@ def test_free(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> Non
 
 def test_locked(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> None:
     """In locked mode the first side decides as its original, and the verdicts and causes add up to all decisions."""
-    record = compared(attrs.evolve(trace, pending=trace.pending[:SOME]), LOCKED)
+    record = compared(attrs.evolve(trace, pending=trace.pending[:SOME]), LOCKED).record()
     (against,) = record["against"]
     assert record["configurations"][0]["hosts"] == dict(list(answers["1.16"].items())[:SOME])
     agreement = against["agreement"]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from html import unescape
-from typing import Any
 
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import plain as data_of
-from kubeclassic.cli.report.comparison.verdict import label, plain, verdict
+from kubeclassic.api.record import plain
+from kubeclassic.cli.report.page.markup import spoken
 from kubeclassic.core.engine import Engine
 from kubeclassic.predicates import reasons
+from kubeclassic.questions.comparisonview import label, verdict
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.compare.losses import about, main_reason, nodes_by_reason
+from kubeclassic.simulation.compare.document import ComparisonDocument
+from kubeclassic.simulation.compare.losses import Losses, about, main_reason, nodes_by_reason
 from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario
@@ -29,11 +30,11 @@ def policy(*predicates: str) -> Engine:
     return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
 
-def compared(objects: Iterable[KubeObject], engines: dict[str, Engine], mode: str = FREE) -> dict[str, Any]:
-    """The record of a comparison; pods without a node wait."""
+def compared(objects: Iterable[KubeObject], engines: dict[str, Engine], mode: str = FREE) -> ComparisonDocument:
+    """A comparison; pods without a node wait."""
     found = list(objects)
     waiting = tuple(item for item in found if isinstance(item, Pod) and not item.spec.node_name)
-    return data_of(compare(Scenario(tuple(item for item in found if item not in waiting), waiting), engines, mode=mode).document())
+    return compare(Scenario(tuple(item for item in found if item not in waiting), waiting), engines, mode=mode).document()
 
 
 TAINT = [{"key": "gpu", "value": "x", "effect": "NoSchedule"}]
@@ -46,29 +47,29 @@ class TestWhoLoses:
     def test_each_reason_is_counted(self) -> None:
         """Each pod that one side alone places has what keeps the other one from it, and reasons are counted, the most frequent first."""
         lax, strict = policy("HostName"), policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
-        (against,) = compared([*SMALL, *WAITING], {"a": lax, "b": strict})["against"]
-        lost = {loss["pod"]: loss["reason"] for loss in against["lost"]["pods"]}
-        assert lost.keys() == {moved["pod"] for moved in against["firstAlone"]}
+        (against,) = compared([*SMALL, *WAITING], {"a": lax, "b": strict}).against
+        lost = {loss.pod: loss.reason for loss in against.lost.pods}
+        assert lost.keys() == {moved.pod for moved in against.first_alone}
         assert lost["default/big"] == "cpu"
-        counts = [reason["pods"] for reason in against["lost"]["reasons"]]
+        counts = [reason.pods for reason in against.lost.reasons]
         assert counts == sorted(counts, reverse=True)
         assert sum(counts) == len(lost) > 2
-        assert all(loss["node"] in ("a", "b") and "nodes are available" in loss["text"] for loss in against["lost"]["pods"])
+        assert all(loss.node in ("a", "b") and "nodes are available" in loss.text for loss in against.lost.pods)
 
     def test_gains_are_losses_the_other_way(self) -> None:
         """What one configuration loses beside the other, the other one gains beside it, for the same reasons."""
         sides = [("HostName",), ("PodFitsResources", "MatchNodeSelector")]
         one, other = (compared([*SMALL, *WAITING], {"a": policy(*first), "b": policy(*second)}) for first, second in (sides, sides[::-1]))
-        assert one["against"][0]["lost"] == other["against"][0]["gained"]
-        assert one["against"][0]["gained"] == other["against"][0]["lost"] == {"pods": [], "reasons": []}
+        assert one.against[0].lost == other.against[0].gained
+        assert one.against[0].gained == other.against[0].lost == Losses((), ())
 
     def test_evicted(self) -> None:
         """A pod that one side evicts is lost to the pod that takes its place."""
         objects = [node("n"), pod("low", requests={"cpu": 4}, priority=1), pod("high", requests={"cpu": 4}, priority=9)]
         made = {"a": engine_for("1.16", {"preemption": False}), "b": engine_for("1.16", {})}
-        (against,) = compared(objects, made)["against"]
-        assert [(loss["pod"], loss["reason"]) for loss in against["lost"]["pods"]] == [("default/low", "eviction")]
-        assert against["lost"]["pods"][0]["text"] == "evicted to make room for default/high"
+        (against,) = compared(objects, made).against
+        assert [(loss.pod, loss.reason) for loss in against.lost.pods] == [("default/low", "eviction")]
+        assert against.lost.pods[0].text == "evicted to make room for default/high"
 
 
 class TestReasons:
@@ -91,30 +92,31 @@ class TestSentence:
     def test_numbers_are_of_the_record(self, mode: str) -> None:
         """Each number of the sentence is marked with its place, and says what stands there."""
         lax, strict = policy("HostName"), policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
-        record = compared([*SMALL, *WAITING], {"a": lax, "b": strict}, mode)
-        marks = numbers_of_page(f"<h1>{verdict(record)}</h1>")
+        found = compared([*SMALL, *WAITING], {"a": lax, "b": strict}, mode)
+        record = plain(found)
+        marks = numbers_of_page(f"<h1>{spoken(verdict(found))}</h1>")
         assert marks
         assert all(says(mark.text, value_at(record, mark.path)) for mark in marks)
-        lost = len(record["against"][0]["lost"]["pods"])
-        assert plain(verdict(record)).startswith(f"{lost} pods fewer find a place under b: ")
+        lost = len(found.against[0].lost.pods)
+        assert str(verdict(found)).startswith(f"{lost} pods fewer find a place under b: ")
 
     def test_who_loses_and_why(self) -> None:
         """It says how many pods lose and for what; one reason for all is said without a count."""
         record = compared([node("n", cpu="2"), *FOUR], {"a": policy("HostName"), "b": policy("PodFitsResources")})
-        assert plain(verdict(record)) == "2 pods fewer find a place under b: all for cpu"
+        assert str(verdict(record)) == "2 pods fewer find a place under b: all for cpu"
         found = compared([node("n", cpu="2"), pod("p", requests={"cpu": 3})], {"a": engine_for("1.16", {}), "b": policy("HostName")})
-        assert plain(verdict(found)) == "1 pod more finds a place under b; under a there is none: for cpu"
+        assert str(verdict(found)) == "1 pod more finds a place under b; under a there is none: for cpu"
 
     def test_nothing_lost(self) -> None:
         """Where no pod loses a place it says how many decisions are other ones, or that all are the same."""
         same = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
-        assert plain(verdict(same)) == "The only decision is the same"
+        assert str(verdict(same)) == "The only decision is the same"
         objects = [node("a", labels={"d": "h"}), node("b", labels={"d": "s"}), pod("p", nodeSelector={"d": "s"})]
         moved = compared(objects, {"a": engine_for("1.16", {}), "b": policy("HostName")})
-        assert plain(verdict(moved)) == "The same pods find a place under a and b, 1 of them on another node"
+        assert str(verdict(moved)) == "The same pods find a place under a and b, 1 of them on another node"
 
     def test_releases_name_the_sides(self) -> None:
         """Sides are called by their releases where these tell all apart."""
         record = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
         assert [label(record, at) for at in range(2)] == ["1.16", "1.15"]
-        assert "<" not in unescape(re.sub(r"<[^>]*>", "", verdict(record)))
+        assert "<" not in unescape(re.sub(r"<[^>]*>", "", spoken(verdict(record))))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -49,7 +47,7 @@ def pod(name: str, cpu: str = "100m", memory: str = "100Mi", **spec: Any) -> Pod
 
 def checked(
     objects: list[KubeObject], pending: list[Pod], changes: dict[str, int] | None = None, config: Json | None = None,
-    correlates: bool = True, **policy: Any,
+    **policy: Any,
 ) -> Comparison:  # fmt: skip
     """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the component configuration."""
     written, release = read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.16"]
@@ -57,7 +55,7 @@ def checked(
     document = migrate(written, release, configuration).document
     for plugin in document["profiles"][0]["plugins"]["score"]["enabled"]:
         plugin["weight"] = (changes or {}).get(plugin["name"], plugin["weight"])
-    return Check(written, release, configuration, document).on(Scenario(tuple(objects), tuple(pending)), correlates=correlates)
+    return Check(written, release, configuration, document).on(Scenario(tuple(objects), tuple(pending)))
 
 
 def verdicts(found: Comparison) -> list[tuple[str, str | None, str | None]]:
@@ -120,17 +118,6 @@ class TestCheck:
         found = checked(objects, [pod("p")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
         assert verdicts(found) == [(AMONG_BEST, "a", "b")]
         assert agrees(found)
-
-    def test_what_nobody_reads_is_left_out(self) -> None:
-        """Without correlations and with differences of one verdict alone, all else of the record is the same."""
-        objects: list[KubeObject] = [node("a"), node("b"), pod("o", "100m", "100Mi", nodeName="a")]
-        entries = [{"name": "LeastRequestedPriority", "weight": 1}]
-        whole, part = (checked(objects, [pod("p"), pod("q", "4")], priorities=entries, correlates=one) for one in (True, False))
-        wanted, found = plain(whole.document()), plain(part.document())
-        assert wanted["against"][0].pop("correlation") != [] == found["against"][0].pop("correlation")
-        assert found == wanted
-        assert [one.pod for one in part.document(verdict=AMONG_BEST).differences] == [one["pod"] for one in wanted["differences"]] != []
-        assert part.document(verdict=DIFFERENT) == msgspec.structs.replace(part.document(), differences=())
 
     def test_those_that_preempt(self) -> None:
         """Who is evicted leaves both, the preemptor waits in both, and its retry is judged too."""

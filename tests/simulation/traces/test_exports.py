@@ -80,7 +80,8 @@ class TestSimulator:
 
     def test_its_configuration_is_a_profile(self, tmp_path: Path) -> None:
         """The objects with their kinds, and the configuration as a file that --profile takes."""
-        trace, configuration = simulatorexport.read(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
+        trace = simulatorexport.read(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
+        configuration = trace.configuration
         assert [item["kind"] for item in trace.document()["items"]] == ["Namespace", "PriorityClass", "Node", "Pod"]
         profile = write(tmp_path, "profile.yaml", yaml.safe_dump(configuration))
         assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {"default/p": "n"}

@@ -1,1 +1,0 @@
-"""Policy files and profiles: checked, translated."""
