@@ -41,9 +41,7 @@ def answer(
     *unread*: whether text says at its end what does not count; *forms*: what writes the forms that this command alone has.
     """
     with writing(output.file) as stream:
-        if forms is not None and output.form in forms:
-            forms[output.form](stream)
-        elif output.form == HTML and page is not None:
+        if output.form == HTML and page is not None:
             write_page(page(), stream)
         elif forms is not None and output.form in forms:
             forms[output.form](stream)

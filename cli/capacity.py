@@ -125,7 +125,7 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
         raise OptionsError("--preemption cannot be combined with --disable-preemption")
     if kind == "--add-node" and asked["templates"] and not asked["wanted"]:
         raise OptionsError("--pods: got none, wanted the number of copies that new nodes are for")
-    sys.exit(_run(kind, paths, setup.with_(preemption=asked["preempts"]), cluster, output, asked))
+    sys.exit(_run(kind, paths, setup.with_(preemption=asked["preempts"]), cluster, output.widened(), asked))
 
 
 def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:

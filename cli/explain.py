@@ -10,13 +10,15 @@ import click
 
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
-from .declaring.outputs import Output, output_options
+from .declaring.outputs import HTML, Output, check_together, output_options
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from .engines.setup import Setup
 
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
+NOT_WITH_CHANGES = (("--node", "--want NODE asks about it"), ("-o html", "changes have no page"), ("--report", "changes have no page"))
+"""What cannot be combined with --what-if and --want, and why."""
 
 
 @command(short_help="Why does a pod go there, or nowhere?", outputs=["--node", "--all"])
@@ -58,13 +60,7 @@ def explain(
     kubeclassic explain cluster/ shop/web-0 --want worker-7
     """
     if what_if or want is not None:
-        from .running.questions.whatif import WhatIfOptions
-        from .running.questions.whatif import run as run_what_if
-
-        shown = (output.form, output.file, output.verbose, output.report)
-        run_what_if(
-            paths, pod, setup, cluster, WhatIfOptions(want, asked["namespace"], asked["node"], asked["every"], asked["alone"], *shown)
-        )
+        sys.exit(_what_if(paths, setup, cluster, output, pod=pod, want=want, **asked))
     from ..questions.explain import ExplainOptions, ask
     from .answering import about_input, answer
     from .opening import Console, opened
@@ -77,3 +73,14 @@ def explain(
     given = opened(paths, cluster, setup)
     found = ask(given, ExplainOptions(pod=pod, maps=output.makes_page, **asked), Console(output.verbose))
     sys.exit(answer(found, output, page))
+
+
+def _what_if(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, node: str | None, **asked: Any) -> int:
+    option = "--what-if" if asked["want"] is None else "--want"
+    given = {"--node": node is not None, "-o html": output.form == HTML, "--report": output.report is not None, option: True}
+    check_together(given, (), [(option, *other) for other in NOT_WITH_CHANGES])
+    from ..questions.whatif import WhatIfOptions, ask
+    from .answering import answer
+    from .opening import Console, opened
+
+    return answer(ask(opened(paths, cluster, setup), WhatIfOptions(**asked), Console(output.verbose)), output)

@@ -17,7 +17,7 @@ import click
 from ..choices import DELAYS as DEFAULT_DELAYS
 from .declaring.commands import command
 from .declaring.options import STRICT, scheduler_options
-from .declaring.outputs import takes_report
+from .declaring.outputs import check_together, takes_report
 from .declaring.paramtypes import FileName, Whole
 from .declaring.paths import takes_paths
 
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "report", "until", "verbose", "strict"}
 """Parameters that may differ between a checkpoint and what resumes from it."""
+PLOT_ON, PARQUET = "--plot with --checkpoint", "--series FILE.parquet"
+NEEDS = (
+    ("--checkpoint", "--output", "events on standard output cannot be resumed"), ("--resume", "--checkpoint"),
+    (PLOT_ON, "--series", "a replay that goes on draws all of it"),
+)  # fmt: skip
+EXCLUDES = (("--report", "--resume", "the page is about the whole replay"), ("--plot", PARQUET, "it reads CSV"))
 
 
 def seconds(value: Any) -> float:
@@ -114,15 +120,10 @@ def replay(
     kubeclassic replay scenario.yaml --report day.html > events.jsonl
     kubeclassic replay scenario.yaml --output events.jsonl --checkpoint state --resume
     """
-    if (more["checkpoint"] or more["resume"]) and not (output and more["checkpoint"]):
-        wanted = "--output FILE too: events on standard output cannot be resumed" if more["checkpoint"] else "--checkpoint FILE"
-        raise click.UsageError(f"--{'checkpoint' if more['checkpoint'] else 'resume'}: wanted {wanted}")
-    if report is not None and more["resume"]:
-        raise click.UsageError("--report cannot be combined with --resume: the page is about the whole replay")
-    if plot is not None and series is None and more["checkpoint"]:
-        raise click.UsageError("--plot with --checkpoint needs --series FILE: a replay that goes on draws all of it")
-    if plot is not None and series is not None and series.suffix == ".parquet":
-        raise click.UsageError("--plot: got --series with a name that ends in .parquet, wanted a CSV file")
+    options = {"--output": output, "--series": series, "--report": report, "--plot": plot}
+    given = {flag: bool(value) for flag, value in (*options.items(), ("--checkpoint", more["checkpoint"]), ("--resume", more["resume"]))}
+    given |= {PLOT_ON: bool(plot and more["checkpoint"]), PARQUET: series is not None and series.suffix == ".parquet"}
+    check_together(given, NEEDS, EXCLUDES)
     from ..simulation.replay.settings import Places
 
     places = Places(
@@ -134,7 +135,7 @@ def replay(
 
 
 def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, plot: Path | None, more: Mapping[str, Any]) -> int:
-    from ..questions.replay import ReplayOptions, ask
+    from ..questions.replay import ask
     from ..simulation.input import SILENT
     from ..simulation.replay.guard import guarded
     from ..simulation.replay.settings import Delays
@@ -151,10 +152,12 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
         plotfiles.check_place(plot)
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
-    options = ReplayOptions(delays=delays, recreate=more["recreate"], until=more["until"])
     with guarded(places, paths):
         given = _opened(paths, setup, no_defaults, places, more)
-        found = ask(given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible)
+        found = ask(
+            given, SILENT if breaks_up else Console(), delays=delays, recreate=more["recreate"], until=more["until"], places=places,
+            running=_interruptible,
+        )  # fmt: skip
     if (history := found.history) is not None:
         write_report(str(places.report), lambda: replay_html(found, history, _about(found, history, given.inputs, paths, setup)))
     note("\n".join(view_lines(found.view(), "table", width_of(sys.stderr))))

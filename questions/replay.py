@@ -36,6 +36,7 @@ from .result import Result, Row
 
 Duration = float | str
 """Seconds, or a text such as ``"90s"`` or ``"1.5h"``."""
+Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 """Columns of the series that a notebook draws, and what they are."""
 PROGRESS_STEPS = 200
@@ -75,16 +76,6 @@ class ReplayInput:
         if strict:
             refuse_unread(noted.warnings)
         return cls(inputs=noted, spec=spec, engine=engine)
-
-
-@attrs.frozen(kw_only=True)
-class ReplayOptions:
-    """How long things take, and when it ends."""
-
-    delays: Delays = attrs.field(factory=Delays)
-    recreate: bool = True
-    """Whether evicted pods of a controller are replaced."""
-    until: float | None = None
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -144,21 +135,23 @@ class ReplayResult(Result):
 
 
 def ask(
-    given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT, *, places: Places = NOWHERE, sink: Sink = printed,
-    running: Callable[[Recording], AbstractContextManager[None]] = lambda recording: nullcontext(),
+    given: ReplayInput, observer: Observer = SILENT, *, delays: Delays, recreate: bool = True, until: float | None = None,
+    places: Places = NOWHERE, sink: Sink = printed, running: Running = nullcontext,
 ) -> ReplayResult:  # fmt: skip
     """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can stop it.
+
+    *recreate*: whether evicted pods of a controller are replaced; *until*: when to stop.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a checkpoint that does not fit.
     """
     inputs, spec = given.inputs, given.spec
-    made = Replay(inputs, given.engine, options.delays, spec.seed, next(iter(spec.scheduler_names)), options.recreate, options.until)
+    made = Replay(inputs, given.engine, delays, spec.seed, next(iter(spec.scheduler_names)), recreate, until)
     history = None if places.report is None else ReplayHistory()
     recording = Recording(made, places, Header(inputs=inputs.digest, options=places.made_with), watcher=history, sink=sink)
     checkpoint = found(places) if places.resume else None
     recording.begin(checkpoint)
     if checkpoint is not None:
-        recording.replay.go_on(options.until)
+        recording.replay.go_on(until)
     replay, total = recording.replay, len(inputs.events) + len(inputs.operations)
     with running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
         for steps in recording.run():
@@ -212,7 +205,6 @@ def replay(
         reading=Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time)), defaults=defaults,
         cron_jobs=cron_jobs, digest=False,
     )  # fmt: skip
-    options = ReplayOptions(delays=_delays(delays or {}), recreate=recreate, until=_seconds("until", until))
     every, events = _seconds("series_every", series_every), list[EventData]()
     keep = events.append if on_event is None else on_event
 
@@ -221,7 +213,7 @@ def replay(
             keep(event)
 
     places = Places(series_every=every or 0.0, keeps_series=every is not None)
-    answered = ask(given, options, places=places, sink=sink)
+    answered = ask(given, delays=_delays(delays or {}), recreate=recreate, until=_seconds("until", until), places=places, sink=sink)
     return attrs.evolve(answered, events=tuple(events))
 
 

@@ -1,24 +1,49 @@
-"""``kubeclassic.what_if``: what would help a pod that finds no node, or not the one that is wanted?"""
+"""What would help a pod that finds no node, or not the one that is wanted?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 import attrs
 
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
-from ..api.record import plain
-from ..api.view import View, table_of
+from ..api.view import Column, Name, Number, Paragraph, Table, View, Words
+from ..api.words import count_of, listed, rounded
 from ..exceptions import wrong_type
+from ..simulation.explain.closeup import CloseUp
 from ..simulation.explain.subject import find_subject
-from ..simulation.input import GivenCluster, GivenScheduler, check_order, parts_of, scenario_of, spec_of, warnings_of
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of, parts_of
+from ..simulation.simulate import Simulation
 from ..simulation.whatif.change import Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
+from .closeupview import close_up_parts, lead_told
 from .explain import name_of
 from .result import Result
+
+GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
+"""By the tens of how much a change disturbs."""
+EDITED = ("pod ", "node ")
+"""How the patches begin that ``--set`` takes."""
+
+
+@attrs.frozen(kw_only=True)
+class WhatIfOptions:
+    """Which pod is asked about, and what is tried."""
+
+    pod: str
+    """As for :func:`~kubeclassic.explain`."""
+    namespace: str | None = None
+    want: str | None = None
+    """The node that it should get; None: any."""
+    alone: bool = False
+    """The pods that come before are not scheduled first."""
+    every: bool = False
+    """Every change is tried, and all that help are there, not three of a kind."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -53,18 +78,31 @@ class WhatIfResult(Result):
         return self.found.document(self.told_warnings())
 
     def view(self) -> View:
-        rows = [{**plain(one), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
         count = len(self.suggestions)
-        helps = f"{'1 change helps' if count == 1 else f'{count:,} changes help'}." if count else "No single change helps."
-        pod = self.found.explanation.decision.pod.key
-        columns = ("change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy")
+        helps = Words(Number(count, "suggestions.length"), " change helps." if count == 1 else " changes help.")
+        without = Words("The pod gets ", Name(self.host or ""), " without any change.")
         return View(
             title=type(self).__name__,
-            verdict=f"The pod gets {self.host} without any change." if self.fits else helps,
-            facts={"pod": pod, "host": self.host, "want": self.found.want, "suggestions": count},
-            tables=[table_of("suggestions", rows, columns)],
+            verdict=without if self.fits else helps if count else "No single change helps.",
+            facts={"pod": self.found.explanation.decision.pod.key, "host": self.host, "want": self.found.want, "suggestions": count},
+            text=list(_parts(self.found)),
+            tables=[_suggestions(self.suggestions)],
         )
 
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def ask(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
+    """Try changes; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
+    subject = find_subject(given.scenario, options.pod, options.namespace)
+    observer.ready(given)
+    question = subject.question(given.spec.scheduler_names)
+    asked = ScheduledPod(
+        given.scenario, given.spec, question, given.order, options.alone, options.want, options.every, given.defaults
+    )  # fmt: skip
+    with observer.telling("trying changes") as tell:
+        return WhatIfResult(found_out(asked, subject.pod, Simulation(given.scenario, given.engine, given.order), tell), given.warnings)
 
 
 def what_if(
@@ -99,17 +137,89 @@ def what_if(
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
     if not isinstance(want, str | None):
         raise wrong_type("want", want, "the name of a node")
-    spec = spec_of(scheduler, cluster)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
-    scenario = scenario_of(
-        cluster,
-        more,
-        scheduler_names=spec.scheduler_names,
-        defaults=defaults,
-        edits=edits,
-        priorities=spec.keeps_priorities,
-    )
-    subject = find_subject(scenario, name_of(pod))
-    asked = ScheduledPod(scenario, spec, subject.question(spec.scheduler_names), check_order(order), alone, want, every, defaults)
-    warnings = warnings_of(scenario, scheduler, spec.engine(scenario.config_maps))
-    return WhatIfResult(found_out(asked, subject.pod), warnings)
+    given = input_of(cluster, scheduler, more, order=order, defaults=defaults, edits=edits)
+    return ask(given, WhatIfOptions(pod=name_of(pod), want=want, alone=alone, every=every))
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
+    """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
+    decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
+    first: list[Paragraph | Table] = [Paragraph(f"{decision.pod.key}: {decision.host or '<none>'}", wraps=False)]
+    if question.passed_over is not None:
+        yield [*first, _line(f"Not scheduled: {question.passed_over}.")]
+        return
+    first += [_line(decision.error)] if decision.error else []
+    if found.fits:
+        yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
+        return
+    yield first
+    if close is not None:
+        yield [Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)]
+        wide = ([item for item in part if "wide" in item.forms] for part in close_up_parts(found.explanation, close))
+        yield from ([attrs.evolve(item, forms=("wide",)) for item in part] for part in wide)
+    yield list(_helping(found))
+
+
+def _line(text: str, hanging: str = "") -> Paragraph:
+    return Paragraph(text, hanging=hanging)
+
+
+def _keeps(found: WhatIf, close: CloseUp) -> Iterator[str]:
+    """What keeps the pod from the wanted node."""
+    if not close.fits:
+        yield f"{close.node} does not fit: {'; '.join(close.reasons)}."
+        for room in close.room:
+            if room.missing:
+                needs, free = rounded(room.resource, room.asked), rounded(room.resource, room.free)
+                yield f"  {rounded(room.resource, room.missing)} {room.resource} more would do (needs {needs}, free {free})"
+        return
+    behind = [lead_told(lead) for lead in close.leads if lead.ahead < 0]
+    if close.place is None:
+        yield f"{close.node} fits, but the search had found enough nodes before it came there."
+    elif behind:
+        yield f"{close.node} fits, but {found.host} is better by: {listed(behind)}."
+    else:
+        yield f"{close.node} fits and is as good as {found.host}, which was taken of the best."
+
+
+def _helping(found: WhatIf) -> Iterator[Paragraph]:
+    """The changes, in the order of how much they disturb."""
+    if not found.suggestions:
+        yield _line(f"No single change helps: {count_of(found.tried, 'decision')} tried.")
+        return
+    number = 0
+    for group, members in groupby(found.suggestions, key=lambda one: one.disturbs // 10):
+        yield Paragraph(GROUPS[group], wraps=False)
+        for one in members:
+            number += 1
+            leaves = f"; {listed(one.victims)} would have to leave" if one.victims else ""
+            later = f", until {one.evicted_by} takes its place" if one.evicted_by is not None else ""
+            yield _line(f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}", hanging="     ")
+            yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
+    last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
+    yield Paragraph(last, wraps=False)
+
+
+def _patch(text: str) -> str:
+    return f"--set {shlex.quote(text)}" if text.startswith(EDITED) else text
+
+
+def _suggestions(found: Iterable[Suggestion]) -> Table:
+    data, csv = ("data",), ("csv",)
+    columns = (
+        Column("change"), Column("patch", forms=data), Column("patch", forms=csv), Column("host"), Column("kind"),
+        Column("disturbs", "count"), Column("victims", forms=data), Column("victims", forms=csv), Column("verified", forms=data),
+        Column("verified", forms=csv), Column("evictedBy"),
+    )  # fmt: skip
+    rows = [
+        [
+            one.change, ", ".join(one.patch), ";".join(one.patch), one.host, one.kind, one.disturbs, ", ".join(one.victims),
+            ";".join(one.victims), one.verified, str(one.verified).lower(), one.evicted_by,
+        ]
+        for one in found
+    ]  # fmt: skip
+    return Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))

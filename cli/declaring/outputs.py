@@ -49,7 +49,11 @@ class Output:
     @property
     def wide(self) -> bool:
         """Whether text has everything."""
-        return self.verbose or self.form == "wide"
+        return self.form == "wide"
+
+    def widened(self) -> Output:
+        """The same, but with all of text where ``--verbose`` is given."""
+        return attrs.evolve(self, form="wide") if self.verbose and self.form == "table" else self
 
     @property
     def makes_page(self) -> bool:

@@ -27,7 +27,7 @@ def view_lines(view: View, form: str, width: int | None, *, headers: bool = True
         begun = True
         for item in part:
             if isinstance(item, Paragraph):
-                yield from list(wrapped([item.text], width, item.hanging)) or [""]
+                yield from list(wrapped([item.text], width if item.wraps else None, item.hanging)) or [""]
             else:
                 yield from _table_lines(item, width, form == "wide", headers, colour)
 

@@ -68,19 +68,6 @@ class TestThePage:
 
 
 class TestForms:
-    def test_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The fields that programs rely on: can, cannot, moves."""
-        found = document(capsys, CLUSTER, "worker-4", "worker-2", "--ignore-daemonsets", status=1)
-        assert found["can"] == ["worker-4"]
-        assert list(found["cannot"]) == ["worker-2"]
-        assert found["moves"] == [{"pod": "shop/db-2", "from": "worker-4", "to": "worker-3"}]
-
-    def test_json_of_a_search(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """With the bound and what it follows from."""
-        found = document(capsys, CLUSTER, "--auto", *ALL)
-        assert found["bound"] == {"candidates": 4, "atMost": 2, "mustStay": 2, "resources": {"cpu": 1.0}}
-        assert found["summary"]["can"] == len(found["can"]) == 2
-
     def test_yaml_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
         """YAML has what JSON has."""
         out, _ = drained(capsys, CLUSTER, "worker-1", "--ignore-daemonsets", "-o", "yaml")

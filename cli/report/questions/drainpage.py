@@ -11,7 +11,7 @@ from ....questions.drain import DrainResult
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, element, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, derived, joined, named, number, sentence, spoken, told
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, note, paragraph, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of, uses_of
@@ -19,6 +19,13 @@ from .nodemap import labels_of, uses_of
 Record = dict[str, Any]
 CAN, CANNOT = "can go", "cannot go"
 STATES = {CAN: GOOD, CANNOT: BAD}
+LISTS = (
+    ("evictions", "Who moves where", "In this order; pods of one round leave at the same time."),
+    ("staying", "Pods that stay on nodes that go", ""),
+    ("budgets", "Disruption budgets",
+     "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."),
+)  # fmt: skip
+"""Tables that have sections of their own: name, title, and what stands above."""
 
 
 def drain_html(found: DrainResult, about: About) -> str:
@@ -27,9 +34,7 @@ def drain_html(found: DrainResult, about: About) -> str:
     sections = [
         *_stops(found, view, record),
         _map(found, record),
-        *_moves(view),
-        *_staying(view),
-        *_budgets(view),
+        *(section(title, list_html(view.table(name)), lead=lead) for name, title, lead in LISTS if view.table(name).rows),
         *_bound(record),
     ]
     return page_html(Page("kubeclassic drain", spoken(view.verdict), about, sections, lead=_lead(record)))
@@ -40,18 +45,13 @@ def _lead(record: Record) -> Markup:
     cards = [fact(told("can.length", number(len(record["can"]))), "nodes can go", GOOD)]
     cards.append(fact(told("cannot.length", number(len(record["cannot"]))), "nodes cannot go", BAD if record["cannot"] else SAME))
     cards.append(fact(told("moves.length", number(len(record["moves"]))), "pods move"))
-    cards += [fact(_derived(gone), "pods are gone for good", BAD)] if gone else []
+    cards += [fact(derived(number(gone)), "pods are gone for good", BAD)] if gone else []
     cards += [fact(told("staying.length", number(len(record["staying"]))), "pods are left on these nodes")] if record["staying"] else []
     if record["bound"] is not None:
         cards.append(fact(told("bound.atMost", number(record["bound"]["atMost"])), "nodes could go at most"))
     if record["summary"]["waiting"]:
         cards.append(fact(told("summary.waiting", number(record["summary"]["waiting"])), "pods find no node even before", NEAR))
     return facts(*cards)
-
-
-def _derived(count: int) -> Markup:
-    """A count over a list of the record."""
-    return element("span", number(count), class_="derived")
 
 
 # --- what stops nodes -----------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def _stops(found: DrainResult, view: View, record: Record) -> Iterator[Section]:
 
 
 def _reasons(found: Sequence[tuple[str, int]]) -> Markup:
-    rows = [[named(why), _derived(often), track(often / found[0][1], BAD)] for why, often in found]
+    rows = [[named(why), derived(number(often)), track(often / found[0][1], BAD)] for why, often in found]
     return plain_table(["reason", "nodes", ""], rows, "Why nodes cannot go")
 
 
@@ -90,28 +90,8 @@ def _map(found: DrainResult, record: Record) -> Section:
         told("summary.placedBefore", number(placed)), f" waiting {'pod' if placed == 1 else 'pods'} got a node before the drain."
     )
     colours = {state: STATES[state] for state in STATES if state in states}
-    return section(
-        "Before and after",
-        *([soft(told_first)] if placed else []),
-        ClusterMap("map", names, sides, labels_of(found.cluster), colours=colours).html(),
-    )
-
-
-def _moves(view: View) -> Iterator[Section]:
-    if view.table("evictions").rows:
-        lead = "In this order; pods of one round leave at the same time."
-        yield section("Who moves where", list_html(view.table("evictions")), lead=lead)
-
-
-def _staying(view: View) -> Iterator[Section]:
-    if view.table("staying").rows:
-        yield section("Pods that stay on nodes that go", list_html(view.table("staying")))
-
-
-def _budgets(view: View) -> Iterator[Section]:
-    if view.table("budgets").rows:
-        lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
-        yield section("Disruption budgets", list_html(view.table("budgets")), lead=lead)
+    shown = ClusterMap("map", names, sides, labels_of(found.cluster), colours=colours).html()
+    return section("Before and after", *([soft(told_first)] if placed else []), shown)
 
 
 def _bound(record: Record) -> Iterator[Section]:

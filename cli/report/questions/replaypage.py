@@ -19,7 +19,7 @@ from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, element, named, number, share, spoken, told
+from ..page.markup import Markup, Text, derived, named, number, share, spoken, told
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, facts, grid, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of
@@ -63,13 +63,8 @@ def _sections(record: Record, found: ReplayResult, history: ReplayHistory) -> It
 
 def _reasons(waiting: Sequence[PodHistory]) -> Markup:
     found = Counter(next(iter(reasons_in(pod.message))) if pod.message else "not tried yet" for pod in waiting).most_common()
-    rows = [[named(reason), _derived(count), track(count / found[0][1], BAD)] for reason, count in found]
+    rows = [[named(reason), derived(number(count)), track(count / found[0][1], BAD)] for reason, count in found]
     return plain_table(["reason", "pods", ""], rows, "Pods that still wait, by reason")
-
-
-def _derived(count: int) -> Markup:
-    """A count that the page makes of the events."""
-    return element("span", number(count), class_="derived")
 
 
 # --- over time ------------------------------------------------------------------------------------------------------
@@ -157,11 +152,11 @@ def _side(title: str, moment: NodesAt, names: Sequence[str], resources: Sequence
 
 
 def _lost(history: ReplayHistory, lost: Table) -> Section:
-    ran = [one["ran"] for one in history.lost if one["ran"] is not None]
+    ran, failed = [one["ran"] for one in history.lost if one["ran"] is not None], history.counts["NodeFailed"]
     cards = facts(
-        fact(_derived(len(history.lost)), "times that a pod lost its node", BAD),
-        fact(element("span", f"{sum(ran):,.0f} s", class_="derived"), "that these pods had run", BAD),
-        *(fact(_derived(history.counts[kind]), text, BAD) for kind, text in (("NodeFailed", "nodes failed"),) if history.counts[kind]),
+        fact(derived(number(len(history.lost))), "times that a pod lost its node", BAD),
+        fact(derived(f"{sum(ran):,.0f} s"), "that these pods had run", BAD),
+        *([fact(derived(number(failed)), "nodes failed", BAD)] if failed else []),
     )
     return section("What was lost", cards, list_html(lost), lead="Pods that had to leave a node before they had finished.")
 

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from ....algorithmprovider.cells import TIE_BREAKS
+from ....framework.options import FIELDS, declared_of
 from ...order import ORDERS
 
 SHUFFLED = "shuffled"
@@ -19,21 +20,6 @@ MOST_WEIGHT = 1_000_000_000
 INPUT, SEED, ORDER, EDITS, NODES, PODS = "input", "seed", "order", "set", "scale.nodes", "scale.pods"
 FILES = ("policy", "profile", "config")
 """Keys whose values are files."""
-
-OPTIONS: Mapping[str, str] = {
-    "release": "release",
-    "policy": "policy",
-    "profile": "profile",
-    "config": "config",
-    "provider": "provider",
-    "feature-gates": "gates",
-    "percentage": "percentage_of_nodes_to_score",
-    "hard-pod-affinity-weight": "hard_pod_affinity_weight",
-    "preemption": "preemption",
-    "tie-break": "tie_break",
-    SEED: SEED,
-}
-"""Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
 
 
 @attrs.frozen
@@ -94,6 +80,9 @@ AXES: Mapping[str, SweepAxis] = {
     PODS: _FACTOR,
 }
 """Key -> its values; ``weights.NAME`` comes on top of these."""
+_NAMES = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
+OPTIONS: Mapping[str, str] = {key: _NAMES[key] for key in AXES if key in _NAMES}
+"""Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
 KEYS = (*AXES, f"{WEIGHT}NAME")
 
 
