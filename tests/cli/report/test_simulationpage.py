@@ -14,7 +14,7 @@ from kubeclassic.api.record import plain
 from kubeclassic.cli import run
 from kubeclassic.cli.report.page.markup import spoken
 from kubeclassic.questions.simulate import verdict
-from kubeclassic.simulation.records import UnplacedPods, about_what, reasons_in
+from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, about_what, reasons_in
 from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
@@ -155,6 +155,15 @@ class TestForms:
         assert {row["namespace"] for row in rows} == {"shop"}
         assert [row["cpu"] or 0 for row in rows] == sorted((row["cpu"] or 0 for row in rows), reverse=True)
         assert "pods of shop" in read["html"]
+
+    def test_csv_has_each_field_once(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Requests are a column for each resource, and none for all of them; what has a column in tables is a field."""
+        run(["simulate", str(ROOT / "examples" / "cluster"), "-o", "csv"])
+        names = capsys.readouterr().out.splitlines()[0].split(",")
+        fields = PodRecord.__struct_encode_fields__
+        assert [name for name in names if "." not in name] == [name for name in fields if name != "requests"]
+        assert {"requests.cpu", "requests.memory"} <= set(names)
+        assert {name for name, _ in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {"reason", "cycle"}
 
     def test_names_are_text(self, pair: tuple[str, dict[str, Any]]) -> None:
         """What is in the input is no markup of the page."""
