@@ -10,8 +10,8 @@ import attrs
 from ..api.meaning.labels import Matcher, everything
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
-from ..api.record import UNSET, astuple, plain, replace
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words, table_of
+from ..api.record import UNSET, astuple, replace
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of, short_name
 from ..core.decision.decision import Decision
 from ..core.decision.record import CycleRecord
@@ -28,7 +28,7 @@ from ..simulation.records import (
     eviction_table,
     pod_table,
     unplaced,
-)  # fmt: skip
+)
 from ..simulation.replacements import Replacements
 from ..simulation.simulate import Outcome, Simulation
 from ..simulation.summary import Summary, Usage, passed_over_text, summarise, usages
@@ -191,9 +191,9 @@ class SimulationResult(Result):
         return {one.pod: one.by for one in self.evictions}
 
     @property
-    def nodes(self) -> list[Row]:
+    def nodes(self) -> tuple[Row, ...]:
         """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
-        return node_table(self.shown_nodes, alone=False).records()
+        return tuple(node_table(self.shown_nodes, alone=False).records())
 
     @cached_property
     def cycles(self) -> tuple[CycleRecord, ...]:
@@ -215,7 +215,6 @@ class SimulationResult(Result):
             eviction_table(self.outcome.evicted, in_text=in_text), node_table(self.shown_nodes, alone=options.nodes),
             _reasons(self.outcome.reasons), _resources(self.outcome, ("page",)),
         ]  # fmt: skip
-        records = plain(self.shown_nodes if options.nodes else self.outcome.pods) if options.wants("csv") else []
         return View(
             title=type(self).__name__,
             verdict=verdict(found, self.outcome.reasons),
@@ -224,7 +223,7 @@ class SimulationResult(Result):
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
             },
             shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
-            tables=[*tables, *([cycle_table(self.cycles)] if pages else []), table_of("records", records, forms=("csv",))],
+            tables=[*tables, *([cycle_table(self.cycles)] if pages else [])],
             map=self._map(),
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from ...questions.simulate import SimulationResult
 from ...simulation.nodesbyuse import NodeRecord
 from ...simulation.records import POD_COLUMNS, PodRecord, ScoredPod
 from .documents import fields_of, write_rows
-from .listing import CUSTOM, FieldColumn, Path, Sorting, custom_columns, custom_table, plain_name
+from .listing import CUSTOM, FieldColumn, Path, Sorting, custom_columns, custom_table, plain_name, write_csv
 
 
 @attrs.frozen
@@ -45,10 +45,11 @@ class ListedRecords:
         return attrs.evolve(found, outcome=replace(found.outcome, pods=self.sorting.sorted(found.outcome.pods)))
 
     def forms(self, found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
-        """How *found* is written in forms of its own, and as JSON with a line for each record."""
+        """How *found* is written in forms of its own, as CSV of all fields, and as JSON with a line for each record."""
         listed = found.shown_nodes if found.options.nodes else found.outcome.pods
         forms: dict[str, Callable[[IO[str]], None]] = {
             "name": lambda stream: stream.writelines(map(_name_line, listed)),
+            "csv": lambda stream: write_csv(plain(listed), stream, headers=headers),
             "json": lambda stream: write_rows(fields_of(found.document), stream),
         }
         if self.columns:
