@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.house import sources, text, tree
 
-ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running", "questions")
-"""Folders with one file a rule or a command, which is named after it; subfolders of ``cli/running`` too."""
+ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "questions")
+"""Folders with one file a rule or a command, which is named after it."""
 MAX_FOLDERS = 2
 QUAINT = re.compile(r"\b(?:be it|be there|stands? against|whoever|nobody|so many)\b", re.IGNORECASE)
 
@@ -43,7 +43,7 @@ def stems(files: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in files:
         folder, _, name = path.rpartition("/")
-        if name != "__init__.py" and folder not in ONE_FILE_EACH and not folder.startswith("cli/running/"):
+        if name != "__init__.py" and folder not in ONE_FILE_EACH:
             found.setdefault(name.removesuffix(".py"), []).append(folder)
     return found
 
@@ -87,7 +87,7 @@ class TestTheWatchers:
 
     def test_a_shared_module_is_seen(self) -> None:
         """A module name in three folders is found; those of rules and commands, and ``__init__``, do not count."""
-        files = ["a/x.py", "b/x.py", "c/x.py", "a/y.py", "b/y.py", "predicates/y.py", "cli/running/live/y.py"]
+        files = ["a/x.py", "b/x.py", "c/x.py", "a/y.py", "b/y.py", "predicates/y.py", "cli/y.py"]
         inits = [f"{folder}/__init__.py" for folder in "abc"]
         assert shared(stems([*files, *inits]), MAX_FOLDERS) == {"x": ["a", "b", "c"]}
 

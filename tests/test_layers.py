@@ -97,7 +97,7 @@ TABLES = (
 )  # fmt: skip
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
 the defaults for the help."""
-ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running")
+ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli")
 """Folders with one file a rule or a command, which may hold as many as there are."""
 
 MINORS = (*range(12, 17), *range(27, 35))

@@ -75,7 +75,9 @@ class TestRules:
     def test_own_rules_of_both_kinds(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A catalogue is for releases with predicates, plugins for the others, and weights may name them."""
         sweep.write_text("cluster: examples/cluster\ngrid: {release: ['1.16', '1.27']}\nobjectives: [placed]\n")
-        rules = ["--rules", "examples/rules.py:CATALOGUE", "--rules", "examples/plugins.py:PLUGINS"]
+        for kind in ("rules", "plugins"):  # other processes know no modules of these names but those of the repository's root
+            Path(f"own_{kind}.py").write_text((ROOT / "examples" / f"{kind}.py").read_text())
+        rules = ["--rules", "own_rules.py:CATALOGUE", "--rules", "own_plugins.py:PLUGINS"]
         assert run(["sweep", "sweep.yaml", "-o", "csv", "-j", "2", *rules]) == 0
         with_rules = capsys.readouterr().out
         for release, place in (("1.16", rules[1]), ("1.27", rules[3])):

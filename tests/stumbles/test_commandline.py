@@ -16,9 +16,6 @@ from kubeclassic.cli.declaring.commands import INPUT, OTHER, OUTPUT, SCHEDULER, 
 from kubeclassic.simulation.bench import bench as timing
 from tests.support.program import ROOT, heavy_modules, program
 
-RUNNING = {path.stem for path in (ROOT / "cli" / "running").glob("*.py")}
-QUICK = [name for name, place in COMMANDS.items() if place.module in (*RUNNING, "completion")]
-"""The commands whose help imports nothing heavy: those in the form that ``cli/running`` asks for."""
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
 NOT_TO_SIMULATE = (
     "framework.plugins", "framework.queue.queue", "framework.queue.eventhandlers", "framework.hints", "core.devices",
@@ -72,7 +69,7 @@ def walk(command: click.Command) -> Iterator[click.Command]:
 
 
 class TestHelp:
-    @pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in QUICK)], ids=" ".join)
+    @pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in COMMANDS)], ids=" ".join)
     def test_help_imports_nothing_heavy(self, arguments: list[str]) -> None:
         """A help or the version imports no numpy, no YAML, no rich and no part of the scheduler."""
         assert heavy_modules(*arguments) == []

@@ -1,1 +1,0 @@
-"""What the commands do: one module a command, imported when it runs, so that its help is quick."""
