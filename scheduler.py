@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 from .algorithmprovider.releases import DEFAULT_RELEASE
 from .api.cluster import Cluster
-from .api.inventory import DEFAULT_SCHEDULER, is_placed, why_not_waiting
+from .api.inventory import is_placed, why_not_waiting
 from .api.objects import Pod
+from .api.objects.pods import DEFAULT_SCHEDULER
 from .core.arrays.batch import Batch
 from .core.cycle import Cycle
 from .core.decision.decision import Decision

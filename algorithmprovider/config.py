@@ -15,6 +15,7 @@ from typing import IO, Any
 import attrs
 
 from ..api.objects.integers import Int32
+from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import MAX_INT64
 from ..api.reading.derive import UNREAD, Field, Schema
 from ..api.reading.documents import Document, PathLike, only_document, read_documents
@@ -120,7 +121,7 @@ class AlgorithmConfiguration:
 
     kind: str = KIND
     api_version: str = API_VERSIONS[0]
-    scheduler_name: str = "default-scheduler"
+    scheduler_name: str = DEFAULT_SCHEDULER
     source: AlgorithmSource = AlgorithmSource()
     hard_pod_affinity_weight: Int32 = 0
     percentage: Int32 = 0
@@ -140,7 +141,7 @@ class AlgorithmConfiguration:
         return attrs.evolve(
             self,
             source=source,
-            scheduler_name=self.scheduler_name or "default-scheduler",
+            scheduler_name=self.scheduler_name or DEFAULT_SCHEDULER,
             hard_pod_affinity_weight=self.hard_pod_affinity_weight or 1,
             percentage=self.percentage or release.default_percentage,
         )

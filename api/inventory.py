@@ -17,10 +17,10 @@ from .controlplane.missing import missing_kinds
 from .controlplane.workloads import WORKLOADS, Known, Made, expand
 from .load import Loaded, load
 from .objects import KubeObject, Node, PersistentVolumeClaim, Pod, ReplicaSet
+from .objects.pods import DEFAULT_SCHEDULER
 from .reading.documents import PathLike
 from .reading.notices import Notice
 
-DEFAULT_SCHEDULER = "default-scheduler"
 ON_A_NODE = "on a node"
 TABLE_HINT = "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
 CSV_HINT = "got a CSV file, wanted manifests: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import attrs
 
 from ..api.objects import KubeObject, Map, Node, Pod, StorageClass
+from ..api.objects.pods import DEFAULT_SCHEDULER
 from .engine import Engine
 from .feed import EventFeed
 from .queue.protocol import SchedulingQueue
@@ -34,7 +35,7 @@ class EventRouter:
 
     engine: Engine
     queue: SchedulingQueue
-    scheduler_name: str = "default-scheduler"
+    scheduler_name: str = DEFAULT_SCHEDULER
     pods: dict[str, Pod] = attrs.field(factory=dict)
     """Key -> pod as the API has it, without finished pods."""
     feed: EventFeed = attrs.field(init=False)
@@ -111,7 +112,7 @@ class EventRouter:
         self._tell_queue(old if self._is_queued(old) else None, new if self._is_queued(new) else None)
 
     def _is_queued(self, pod: Pod | None) -> bool:
-        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or "default-scheduler") == self.scheduler_name
+        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) == self.scheduler_name
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -17,8 +17,10 @@ from ..core.engine import Engine
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import UnknownNameError, did_you_mean
-from .config.configuration import KubeSchedulerConfiguration
-from .plugin import Plugin
+
+if TYPE_CHECKING:
+    from .config.configuration import KubeSchedulerConfiguration
+    from .plugin import Plugin
 
 
 class MakeExtenders(Protocol):

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from ..api.objects import KubeObject, Pod
+from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
@@ -38,7 +39,7 @@ from ..core.preemption.select import victims_beside
 from ..core.queue.backoff import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder
-from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
+from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .cycle.binding import FrameworkBinding
 from .cycle.diagnosis import Diagnosis
 from .cycle.feasible import FrameworkDetails, search

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import attrs
 
@@ -16,20 +16,23 @@ from ..algorithmprovider.check import hint_of_rules
 from ..algorithmprovider.gates import keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.registry import check_names
+from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
 from ..core.engine import Engine
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type
 from .building import MakeExtenders, build_engine
-from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, given_configuration
 from .options import Classic, Framework, GivenOptions, as_named
-from .plugin import Plugin
 from .releases import find_any_release
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
+if TYPE_CHECKING:  # the framework, of which releases up to 1.16 need nothing
+    from .config.configuration import KubeSchedulerConfiguration
+    from .plugin import Plugin
+
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
-Configuration = classic.AlgorithmConfiguration | KubeSchedulerConfiguration
+Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -83,6 +86,8 @@ class SchedulerSpec:
 
     @classmethod
     def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
+        from .config.configuration import KubeSchedulerConfiguration, given_configuration
+
         profile = options.config if options.profile is None else options.profile
         if isinstance(profile, classic.AlgorithmConfiguration):
             check_type("config", profile, KubeSchedulerConfiguration, "a KubeSchedulerConfiguration with profiles")

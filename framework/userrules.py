@@ -12,11 +12,13 @@ import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
-from .plugin import Plugin
+
+if TYPE_CHECKING:
+    from .plugin import Plugin
 
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
 _PACKAGE = Path(__file__).resolve().parent
@@ -60,6 +62,8 @@ def hint_of_plugins(refused: str) -> str | None:
 
 
 def _is_plugin(found: Any) -> bool:
+    from .plugin import Plugin
+
     return isinstance(found, type) and issubclass(found, Plugin)
 
 

@@ -8,9 +8,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import attrs
 
-from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
+from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
 from ..api.load import Loaded
 from ..api.objects import KubeObject, Node, Pod
+from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice
 from ..exceptions import ManifestError

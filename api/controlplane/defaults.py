@@ -32,6 +32,7 @@ from ..objects import (
     Volume,
     VolumeSource,
 )
+from ..objects.pods import DEFAULT_SCHEDULER
 from ..objects.quantity import Quantity
 
 K = TypeVar("K", bound=KubeObject)
@@ -105,7 +106,7 @@ def _needed(
 ) -> Mapping[str, Any]:
     """The attributes that a pod's specification with these gets defaults in."""
     changes: Mapping[str, tuple[Any, Any]] = {
-        "scheduler_name": (scheduler_name, scheduler_name or "default-scheduler"),
+        "scheduler_name": (scheduler_name, scheduler_name or DEFAULT_SCHEDULER),
         "containers": (containers, _containers(containers, host_network)),
         "init_containers": (init_containers, _containers(init_containers, host_network)),
         "overhead": (overhead, _rounded(overhead) if overhead else overhead),

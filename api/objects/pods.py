@@ -17,6 +17,9 @@ from .storage import ClaimTemplate, VolumeSource
 
 V = TypeVar("V", bound=attrs.AttrsInstance)
 
+DEFAULT_SCHEDULER = "default-scheduler"
+"""Whose a pod is that names no scheduler."""
+
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Toleration:

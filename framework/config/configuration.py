@@ -18,6 +18,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.durations import duration
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...api.objects.integers import Int32
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown
@@ -63,7 +64,6 @@ def _name_faults(name: str, path: str) -> Iterator[str]:
 
 
 KIND = "KubeSchedulerConfiguration"
-DEFAULT_SCHEDULER = "default-scheduler"
 
 
 @attrs.frozen(kw_only=True)

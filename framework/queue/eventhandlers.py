@@ -13,6 +13,7 @@ import attrs
 from ...api.meaning.labels import node_selector_matches, pairs_match
 from ...api.meaning.tolerations import tolerates
 from ...api.objects import KubeObject, Node, Pod, StorageClass
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.cache import NodeInfo
 from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
@@ -21,7 +22,7 @@ from ...core.pods.template import Port, Template, Templates
 from ...core.queue.backoff import Clock
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter
-from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
+from ..config.configuration import KubeSchedulerConfiguration
 from .events import ASSIGNED_POD_DELETE, NODE_ADD, NODE_DELETE, Action, ClusterEvent, node_changes, object_event
 from .queue import FrameworkQueue
 from .registrations import Registrations

@@ -14,13 +14,13 @@ import attrs
 
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.listings import Listing
 from ...core.pods.template import Templates
 from ...core.queue.backoff import BackoffHeaps, Timer
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
 from ...core.queue.parked import QueuedPod
 from ...core.release import QueueingCells
-from ..config.configuration import DEFAULT_SCHEDULER
 from .events import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_UPDATE,

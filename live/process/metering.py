@@ -12,6 +12,7 @@ from collections.abc import Callable
 import attrs
 
 from ...api.objects import Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.decision.decision import Decision
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
@@ -45,7 +46,7 @@ class Metering(CycleObserver):
     # --- a cycle ----------------------------------------------------------------------------------------------------
 
     def began(self, item: QueuedPod) -> None:
-        self._profile = item.pod.spec.scheduler_name or "default-scheduler"
+        self._profile = item.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         self._parts.clear()
         self._since = self.clock()
 
@@ -110,7 +111,7 @@ class Metering(CycleObserver):
         self.metrics.attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)
 
     def point(self, pod: Pod, name: str, status: str, seconds: float) -> None:
-        self.metrics.extension_point(name, status, pod.spec.scheduler_name or "default-scheduler", seconds)
+        self.metrics.extension_point(name, status, pod.spec.scheduler_name or DEFAULT_SCHEDULER, seconds)
 
     def permitted(self, result: str, seconds: float) -> None:
         self.metrics.permit_wait(result, seconds)
@@ -145,7 +146,7 @@ class Gauges:
         """How many pods of the queue each plugin rejected in their last attempts."""
         found: Counter[tuple[str, str]] = Counter()
         for item in self.scheduler.state.queue.entries():
-            found.update((plugin, item.pod.spec.scheduler_name or "default-scheduler") for plugin in item.plugins)
+            found.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
         for plugin, profile in self._rejecting | set(found):
             self.metrics.unschedulable(plugin, profile, found[plugin, profile])
         self._rejecting |= set(found)

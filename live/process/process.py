@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from ...api.objects import Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.decision.decision import Decision
 from ...core.decision.extender import Extender
 from ...core.engine import Engine
@@ -69,7 +70,7 @@ class Process:
     link: Transport
     host: str = ""
     """The API server's, for the metrics."""
-    scheduler_name: str = "default-scheduler"
+    scheduler_name: str = DEFAULT_SCHEDULER
     on_decision: Callable[[Decision], None] = _ignore
     details: bool = False
     """Decisions keep their details."""

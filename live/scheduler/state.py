@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import attrs
 
 from ...api.objects import KubeObject, Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
@@ -53,7 +54,7 @@ class LiveState:
     api: ClusterApi
     recorder: Recorder
     times: LiveClocks
-    scheduler_name: str = "default-scheduler"
+    scheduler_name: str = DEFAULT_SCHEDULER
     report: Callable[[str], None] = lambda text: None
     """Called with what went wrong and does not end the scheduler."""
     observer: CycleObserver = attrs.field(factory=CycleObserver)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ..leases.locks import go_duration
 from ..scheduler.flags import ElectionSettings, RunSettings
 
@@ -42,7 +43,7 @@ def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
     given = settings.document
     address = _address(settings)
     return {
-        "SchedulerName": settings.scheduler_name or "default-scheduler",
+        "SchedulerName": settings.scheduler_name or DEFAULT_SCHEDULER,
         "AlgorithmSource": _source(settings),
         "HardPodAffinitySymmetricWeight": settings.algorithm.hard_pod_affinity_weight or given.get("hardPodAffinitySymmetricWeight") or 1,
         "LeaderElection": _election(settings, "LockObjectNamespace", "LockObjectName"),
@@ -61,7 +62,7 @@ def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
 
 def _framework(settings: RunSettings) -> dict[str, Any]:
     given = settings.document
-    profiles = _titled(given.get("profiles")) or [{"SchedulerName": settings.scheduler_name or "default-scheduler"}]
+    profiles = _titled(given.get("profiles")) or [{"SchedulerName": settings.scheduler_name or DEFAULT_SCHEDULER}]
     return {
         "apiVersion": given.get("apiVersion", settings.release.config_versions[0]),
         "Parallelism": given.get("parallelism", 16),

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.releases import RELEASES
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from .devicecases import TEMPLATE, claim_of, device_objects
 
 Json = dict[str, Any]
@@ -125,7 +126,7 @@ def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
     requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
     metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": form.pop("labels", {"app": "basic"})}
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
-    spec = {"nodeName": on, "schedulerName": "default-scheduler", "priority": priority, "containers": containers, **form}
+    spec = {"nodeName": on, "schedulerName": DEFAULT_SCHEDULER, "priority": priority, "containers": containers, **form}
     return {"kind": "Pod", "metadata": metadata, "spec": spec}
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import attrs
 
-from ...api.inventory import DEFAULT_SCHEDULER
 from ...api.meaning.labels import Matcher, everything
 from ...api.objects import Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ..replacements import KUBELET, SAME_NAME
 
 MIRROR = "kubernetes.io/config.mirror"

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import replace
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
@@ -19,7 +20,6 @@ from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
-from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.plugins.dynamicresources import DynamicResources
 from ..simulate import Simulation
 from .choice import choice_among, leads

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
-from ...api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, why_not_waiting
+from ...api.inventory import ON_A_NODE, why_not_waiting
 from ...api.objects import Pod, ReplicaSet
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...exceptions import UnknownNameError, did_you_mean
 from ..scenario import Scenario
 from .explanation import PodQuestion

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from ...api.objects.pods import DEFAULT_SCHEDULER
+
 Json = dict[str, Any]
 AFFINITY = "InterPodAffinity"
 
@@ -45,7 +47,7 @@ def changed_profile(document: Mapping[str, Any], switches: Mapping[str, bool], w
         return found
     found["profiles"] = [dict(profile) for profile in found.get("profiles") or [{}]]
     if len(found["profiles"]) == 1:
-        found["profiles"][0].setdefault("schedulerName", "default-scheduler")
+        found["profiles"][0].setdefault("schedulerName", DEFAULT_SCHEDULER)
     for profile in found["profiles"]:
         plugins = profile["plugins"] = dict(profile.get("plugins") or {})
         filters = {name: None if on else 0 for name, on in switches.items()}

@@ -10,6 +10,7 @@ import attrs
 
 from ...algorithmprovider.catalogue import Catalogue
 from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed
 from ...core.release import Gates, Release
 from ...exceptions import KubeclassicError
@@ -68,7 +69,7 @@ def default_source(version: str) -> Source:
 
 def default_profile(plugins: tuple[str, ...]) -> Json:
     """The default profile in its JSON form, with users' *plugins* at all of their points."""
-    profile: Json = {"schedulerName": "default-scheduler"}
+    profile: Json = {"schedulerName": DEFAULT_SCHEDULER}
     if plugins:
         profile["plugins"] = {"multiPoint": {"enabled": [{"name": name} for name in plugins]}}
     return {"apiVersion": f"{GROUP}/v1", "kind": KIND, "profiles": [profile]}

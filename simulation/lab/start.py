@@ -11,8 +11,9 @@ import attrs
 
 from ...algorithmprovider.config import POLICY_KEY, PolicySource, policy_document
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
-from ...api.inventory import DEFAULT_SCHEDULER, config_maps
+from ...api.inventory import config_maps
 from ...api.load import Loaded
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed, read_documents
 from ...exceptions import KubeclassicError
 from ...framework.options import GivenOptions

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from ...api.objects import Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
@@ -37,7 +38,7 @@ class Replay:
     engine: Engine
     delays: Delays = attrs.field(factory=Delays)
     seed: int = 0
-    scheduler_name: str = "default-scheduler"
+    scheduler_name: str = DEFAULT_SCHEDULER
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     recreate: bool = True
     until: float | None = None

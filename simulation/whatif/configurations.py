@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 import attrs
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...exceptions import KubeclassicError
-from ...framework.config.configuration import DEFAULT_SCHEDULER
 from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources

@@ -16,6 +16,7 @@ from math import inf
 import attrs
 
 from ....api.objects import KubeObject, Pod
+from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
@@ -108,7 +109,7 @@ class Shadow:
 
     def _is_ours(self, pod: Pod) -> bool:
         names = self.state.engine.scheduler_names(self.state.scheduler_name)
-        return (pod.spec.scheduler_name or "default-scheduler") in names and not pod.is_terminal
+        return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names and not pod.is_terminal
 
     def _is_waiting(self, pod: Pod) -> bool:
         known = self.state.pod(pod.key)

@@ -8,6 +8,7 @@ from functools import partial
 import attrs
 
 from ....api.objects import Condition, Pod
+from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.record import UNSET
 from ....core.bindingcycle import Failure
 from ....core.queue.base import scheduled_condition
@@ -67,7 +68,7 @@ class PodLifecycles:
             cluster.journal.note(PodArrived(pod=pod.key, gated=cluster.is_gated(pod.key) or UNSET))
 
     def _is_ours(self, pod: Pod) -> bool:
-        return (pod.spec.scheduler_name or "default-scheduler") in self.cluster.engine.scheduler_names(self.cluster.scheduler_name)
+        return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.cluster.engine.scheduler_names(self.cluster.scheduler_name)
 
     def _time_is_up(self, life: PodLifecycle) -> None:
         if self._is_there(life):

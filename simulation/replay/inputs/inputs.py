@@ -17,9 +17,10 @@ import attrs
 from ....api.controlplane.admission import admit
 from ....api.controlplane.defaults import with_defaults
 from ....api.garbage import no_garbage_collection
-from ....api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
+from ....api.inventory import ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
 from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
+from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
 from ....api.reading.formats.files import check_size, manifests_in, read_stream
