@@ -8,7 +8,7 @@ from __future__ import annotations
 DEFAULT_RELEASE = "1.16"  # algorithmprovider/releases.py
 DEFAULT_FRAMEWORK = "1.27"  # framework/releases.py
 TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/cells.py
-ORDERS = ("input", "priority", "queue")  # simulation/order.py
+ORDERS = ("input", "priority", "queue")  # simulation/scenario.py
 CASE_KINDS = ("basic", "affinity", "antiaffinity", "nodeaffinity", "spread", "preemption", "mixed", "devices")  # simulation/bench/cases.py
 WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py
 DEVIATIONS = (  # framework/migrate/deviations.py
@@ -18,6 +18,6 @@ DEVIATIONS = (  # framework/migrate/deviations.py
 DELAYS = {  # simulation/replay/settings.py
     "cycle": 0.0, "binding": 0.0, "provisioning": 0.0, "startup": 0.0, "termination": 0.0, "failure": 300.0,
 }  # fmt: skip
-LOCKED = "locked"  # simulation/compare/modes.py
-MODES = ("locked", "free")  # simulation/compare/modes.py
+LOCKED = "locked"  # simulation/compare/agreement.py
+MODES = ("locked", "free")  # simulation/compare/agreement.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

@@ -14,9 +14,8 @@ from typing import IO, Any
 
 import attrs
 
-from ..api.objects.integers import Int32
 from ..api.objects.pods import DEFAULT_SCHEDULER
-from ..api.objects.quantity import MAX_INT64
+from ..api.objects.quantity import MAX_INT64, Int32
 from ..api.reading.derive import UNREAD, Field, Schema
 from ..api.reading.documents import Document, PathLike, only_document, read_documents
 from ..api.reading.fields import Mismatch, entries, flag, shown, text

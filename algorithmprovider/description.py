@@ -1,7 +1,7 @@
 """What a release with predicates and priorities is, as plain data, and what its cells mean in words.
 
 A cell that is yes or no has a statement, which is true or not; any other cell has a subject, of which the value says how it is. For any
-release see ``framework/description/describe.py``.
+release see ``framework/describe.py``.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import yaml
+
 from .. import __version__
 from ..api.objects import Pod
 from ..api.reading.notices import in_groups, unread_sentences
@@ -15,14 +17,28 @@ from ..api.words import count_of
 from ..questions.result import Result
 from ..simulation.input import Input
 from ..simulation.scenario import Scenario
-from .console.output import writing
-from .console.yamltext import write_yaml
+from .console.output import takes_unicode, writing
 from .declaring.outputs import HTML, Output
 from .notices import write_unread
 from .report.documents import document_text
 from .report.listing import write_csv
 from .report.tables import width_of
 from .report.viewtext import write_view
+
+
+def _text(dumper: Any, value: str) -> Any:
+    """A text; lone surrogates, which YAML cannot have, are written as a console shows them."""
+    return dumper.represent_str(value.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+_AnyText: Any = type("_AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
+_AnyText.add_representer(str, _text)
+
+
+def write_yaml(document: Any, stream: IO[str]) -> None:
+    """Write *document* as it is ordered; characters that *stream* cannot have are written as escapes, which YAML reads back."""
+    yaml.dump(document, stream, Dumper=_AnyText, sort_keys=False, allow_unicode=takes_unicode(stream))
+
 
 if TYPE_CHECKING:
     from .report.page.about import About

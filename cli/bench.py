@@ -19,9 +19,8 @@ from ..exceptions import KubeclassicError
 from .console.output import note, warn, writing
 from .console.progress import working
 from .declaring.commands import ParentCommand, command
-from .declaring.memory import engine_options, memory_options
 from .declaring.options import EXTENDERS
-from .declaring.paramtypes import FILE, Whole
+from .declaring.paramtypes import FILE, Whole, engine_options, memory_options
 from .report.tables import write_tables
 
 if TYPE_CHECKING:

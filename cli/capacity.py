@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..api.load import Loaded
     from ..questions.capacity import CapacityOptions
     from ..simulation.input import Input
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
 
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 FLAGS = {
@@ -134,12 +134,13 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
     from ..simulation.newnodes.kinds import LIKE, read_costs
     from .answering import about_input, answer
     from .opening import Console, opened
-    from .report.capacity import capacitypage, curvepage, plot
+    from .report import plots
+    from .report.questions import capacitypage, curvepage
     from .report.questions.newnodespage import new_nodes_html
 
     axes = axes_of(asked["curve"])
     if asked["plot"] is not None:
-        plot.check_plot(asked["plot"], axes)
+        plots.check_plot(asked["plot"], axes)
     given = opened(paths, cluster, setup)
     templates = _templates(asked["templates"], cluster, setup) if asked["templates"] or kind != "--curve" else capacitycurve.any_pod()
     options = capacity.CapacityOptions(
@@ -158,7 +159,7 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
     if kind == "--curve":
         curve = capacitycurve.ask(given, options, axes, console)
         if asked["plot"] is not None:
-            plot.draw(axes, curve.points, asked["plot"])
+            plots.draw(axes, curve.points, asked["plot"])
         return answer(curve, output, lambda: curvepage.curve_html(curve, about_input(given, read)))
     counted = capacity.ask(given, options, console)
     return answer(counted, output, lambda: capacitypage.capacity_html(counted, about_input(given, read)))

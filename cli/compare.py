@@ -73,11 +73,11 @@ def compare(
     """
     from ..questions.compare import ask
     from .answering import about, answer
-    from .engines.configurations import NamedSetup
+    from .declaring.setup import NamedSetup
     from .opening import Console, contestants
-    from .report.comparison.comparisonpage import comparison_html
-    from .report.comparison.markdown import comparison_markdown
     from .report.page.markup import code, sentence
+    from .report.questions.comparisonpage import comparison_html
+    from .report.questions.markdown import comparison_markdown
 
     limit = environments_max_pd_vols()
     given = contestants(paths, cluster, [NamedSetup.parse(name, text, limit) for name, text in texts.items() if text is not None])

@@ -13,8 +13,7 @@ import click
 from ..api.record import as_document
 from ..choices import WITHOUT
 from .declaring.commands import command
-from .declaring.memory import engine_options, memory_options
-from .declaring.paramtypes import FileName, Whole
+from .declaring.paramtypes import FileName, Whole, engine_options, memory_options
 
 if TYPE_CHECKING:
     from ..simulation.conform import Family, Manner

@@ -19,7 +19,7 @@ from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import takes_cluster
 
 if TYPE_CHECKING:
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")

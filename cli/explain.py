@@ -14,7 +14,7 @@ from .declaring.outputs import HTML, Output, check_together, output_options
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
 
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 NOT_WITH_CHANGES = (("--node", "--want NODE asks about it"), ("-o html", "changes have no page"), ("--report", "changes have no page"))
@@ -66,7 +66,7 @@ def explain(
     from .opening import Console, opened
 
     def page() -> str:
-        from .report.explainpage import explanation_html
+        from .report.questions.explainpage import explanation_html
 
         return explanation_html(found, about_input(given, [*paths, *cluster.pods]))
 

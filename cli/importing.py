@@ -45,10 +45,9 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
     *profile*: a file for the configuration of its scheduler.
     """
     from ..questions.importing import ask
-    from .answering import answer
+    from .answering import answer, write_yaml
     from .console.output import note, writing
     from .console.progress import telling
-    from .console.yamltext import write_yaml
 
     output = output.settled(FORMS)
     with telling("reading", str(given[0])):

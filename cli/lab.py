@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..live.server.labapp import LabApp
     from ..simulation.lab.saved import Given
     from ..simulation.lab.session import Session
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
 
 SECTIONS["--replay"] = INPUT
 

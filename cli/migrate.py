@@ -79,9 +79,8 @@ def migrate_policy(
     from ..framework.migrate.deviations import named
     from ..questions.migrate import MigrateOptions, ask
     from ..simulation.scenario import read_scenario
-    from .answering import answer
+    from .answering import answer, write_yaml
     from .console.output import note
-    from .console.yamltext import write_yaml
     from .notices import tell_line, tell_unread
     from .opening import Console, reading
     from .report.viewtext import write_view
@@ -137,8 +136,8 @@ def _report(found: MigrateResult, report: str | None, cluster: Scenario, read: S
     """Write the whole proof to the file *report*, in the form that its name says."""
     from .answering import about, write_report
     from .report.documents import indented
-    from .report.migration.migrationpage import migration_html
     from .report.page.markup import code, named, sentence
+    from .report.questions.migrationpage import migration_html
     from .report.viewtext import write_view
 
     def made() -> str:

@@ -18,8 +18,7 @@ from ..simulation.scenario import Scenario
 from .console.output import note, warn
 from .console.progress import counting, telling
 from .declaring.options import ClusterChoice
-from .engines.configurations import NamedSetup
-from .engines.setup import Setup
+from .declaring.setup import NamedSetup, Setup
 from .notices import tell_line, tell_notices
 
 

@@ -32,7 +32,7 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
     """
     if pair and release:
         raise click.UsageError("got RELEASE and --diff, wanted one of them")
-    from ..framework.description.describe import ReleaseList, describe_any, diff_any, summaries
+    from ..framework.describe import ReleaseList, describe_any, diff_any, summaries
     from .answering import write_answer
     from .report import releasetables
     from .report.tables import width_of

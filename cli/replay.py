@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..simulation.replay.inputs.inputs import Inputs
     from ..simulation.replay.recording import Recording
     from ..simulation.replay.settings import Places
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
     from .report.page.about import About
 
 INTERRUPTED = 130
@@ -143,13 +143,13 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     from .console.output import note
     from .notices import tell_unread
     from .opening import Console
-    from .report.plots import plotfiles, series
+    from .report import plots
     from .report.questions.replaypage import replay_html
     from .report.tables import width_of
     from .report.viewtext import view_lines
 
     if plot is not None:
-        plotfiles.check_place(plot)
+        plots.check_place(plot)
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
     with guarded(places, paths):
@@ -165,7 +165,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     if not found.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
     if plot is not None:
-        series.draw_series(series.read_series(places.series) if places.series else series.columns_of(found.series), plot)
+        plots.draw_series(plots.read_series(places.series) if places.series else plots.columns_of(found.series), plot)
     return INTERRUPTED if not found.is_over else 0 if found.ok else 1
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..framework.options import GivenOptions
     from ..live.client.credentials import Access
     from ..live.scheduler.flags import RunSettings
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
 ELECTION = "Leader election options"

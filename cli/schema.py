@@ -28,7 +28,7 @@ DOCUMENTS = {
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.profiledocument:WrittenConfiguration",
-    "releases": "framework.description.describe:ReleasesDocument",
+    "releases": "framework.describe:ReleasesDocument",
     "replay-line": "simulation.replay.journal:ReplayLine",
     "simulate": "simulation.records:SimulationDocument",
     "simulate-line": "core.decision.record:CycleRecord",

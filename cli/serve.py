@@ -17,7 +17,7 @@ from .declaring.paths import CONTEXT_HELP
 
 if TYPE_CHECKING:
     from ..live.server.served import ServedCluster
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
 
 SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 

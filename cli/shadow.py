@@ -17,7 +17,7 @@ from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))

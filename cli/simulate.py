@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..api.meaning.labels import Matcher
     from ..questions.simulate import SimulationOptions, SimulationResult
     from ..simulation.input import Input
-    from .engines.setup import Setup
+    from .declaring.setup import Setup
     from .opening import Console
 
 FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html")
@@ -120,7 +120,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
     console = Console(output.verbose)
 
     def page() -> str:
-        from .report.simulationpage import simulation_html
+        from .report.questions.simulationpage import simulation_html
 
         return simulation_html(found, about_input(given, [*paths, *cluster.pods]), _chosen(asked))
 

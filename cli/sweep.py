@@ -71,8 +71,7 @@ def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Se
     from .console.progress import working
     from .declaring.outputs import Output
     from .report.documents import write_rows
-    from .report.plots.plotfiles import check_place
-    from .report.plots.runs import draw_runs
+    from .report.plots import check_place, draw_runs
     from .report.questions.sweeppage import sweep_html
 
     if plot is not None:

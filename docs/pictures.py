@@ -182,7 +182,8 @@ def _legend(top: int, placed: int, lost: list[str]) -> Iterator[str]:
 FLOORS = (
     ("cli", "one file a command, tables and pages"),
     ("live", "run, shadow, serve, snapshot"),
-    ("simulation", "simulate, explain, compare, replay, capacity, drain, sweep"),
+    ("questions", "simulate, explain, compare, replay, capacity, drain, sweep: ask, result, view"),
+    ("simulation", "what questions run: scenarios, replay, sweep, the lab"),
     ("scheduler.py", "the public Scheduler of any release"),
     ("extenders", "HTTP extenders, as a client calls them"),
     ("framework", "1.27 to 1.34: options, configuration, plugins, cycle, queue, migrate"),

@@ -2,6 +2,6 @@
 
 * :mod:`.extender`: the calls, and what replies mean
 * :mod:`.bodies`: the JSON that is sent
-* :mod:`.post`: how a request reaches an extender, with :mod:`.overhttp`, :mod:`.recorded` and :mod:`.scripted`
+* :mod:`.overhttp`: how a request reaches an extender; with it, :mod:`.recorded` and :mod:`.scripted`
 * :mod:`.choice`: from a configuration to its extenders
 """

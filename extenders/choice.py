@@ -15,7 +15,7 @@ from ..exceptions import UnknownNameError
 
 if TYPE_CHECKING:
     from .extender import HttpExtender
-    from .post import Post
+    from .overhttp import Post
 
 WAYS = "off, record FILE or replay FILE"
 

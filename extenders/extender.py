@@ -21,7 +21,7 @@ from ..core.decision.preemptionplan import Victims
 from ..core.release import Release
 from ..exceptions import ExtenderError, ManifestError
 from .bodies import Bodies
-from .post import Post
+from .overhttp import Post
 
 OK = 200
 _VERB = re.compile(r"%(?:%|[-+# 0]*[\d.]*(?P<letter>.?))", re.DOTALL)

@@ -10,14 +10,37 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig, TlsConfig
-from ..exceptions import KubeclassicError
+from ..exceptions import ExtenderError, KubeclassicError
 from .nettexts import BODY_TIMEOUT, error_text, scheme_error
-from .post import PostError, PostReply
+
+
+class PostError(ExtenderError):
+    """No answer: the text is that of Go's net/http."""
+
+
+@attrs.frozen
+class PostReply:
+    """What came back: the HTTP status, and the body."""
+
+    status: int
+    body: bytes = b""
+
+
+class Post(Protocol):
+    """Sends a request to an extender. It may be called from several threads at once."""
+
+    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
+        """The answer to a POST of *body*, which is JSON, within *timeout* seconds.
+
+        Raises :class:`PostError` if there is none; a status other than 200 is an answer.
+        """
+        ...
+
 
 if TYPE_CHECKING:
     import httpx

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from ..exceptions import KubeclassicError
-from .post import Post, PostError, PostReply
+from .overhttp import Post, PostError, PostReply
 
 Key = tuple[str, str]
 """URL, and digest of the body."""

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig
-from .post import PostReply
+from .overhttp import PostReply
 
 Json = dict[str, Any]
 Script = Mapping[str, Mapping[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..api.meaning.tolerations import tolerates
+from ..api.meaning.labels import tolerates
 from ..api.objects import Taint, Toleration
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle

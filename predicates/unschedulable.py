@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..api.meaning.tolerations import tolerates
+from ..api.meaning.labels import tolerates
 from ..api.objects import Taint
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle

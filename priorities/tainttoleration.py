@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..api.meaning.tolerations import tolerates
+from ..api.meaning.labels import tolerates
 from ..api.objects import Taint, Toleration
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores

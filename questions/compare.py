@@ -13,10 +13,10 @@ from ..api.view import View
 from ..exceptions import UnknownNameError
 from ..framework.options import FIELDS, GivenOptions, declared_of
 from ..framework.releases import AUTO
+from ..simulation.compare.agreement import LOCKED
 from ..simulation.compare.compare import Comparison
 from ..simulation.compare.compare import compare as compare_all
 from ..simulation.compare.document import ComparisonDocument, DifferingCycle
-from ..simulation.compare.modes import LOCKED
 from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ..simulation.input import (
     SILENT,

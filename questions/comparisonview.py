@@ -7,11 +7,10 @@ from typing import Any
 
 from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Part, Share, Table, View, Words
 from ..api.words import Figure, count_doing, count_of, percent, short_name
-from ..simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
+from ..simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
 from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair
 from ..simulation.compare.losses import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, Losses
-from ..simulation.compare.modes import LOCKED
 
 NO_HOST, GATED_HOST = "<none>", "<held back>"
 """In place of a host where the pod has none, or was not tried."""

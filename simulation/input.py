@@ -23,9 +23,8 @@ from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, options_of
 from ..framework.releases import AUTO, chosen_release, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
-from .order import ORDERS
 from .releasenotes import with_pod_notices, with_release_notices
-from .scenario import Scenario, parsed_edits, read_scenario, sorted_out
+from .scenario import ORDERS, Scenario, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
     from .edits.apply import Edits
@@ -243,7 +242,7 @@ def edits_of(edits: object) -> tuple[str, ...]:
 
 
 def check_order(order: str) -> str:
-    """*order*, which must be one of :data:`~kubeclassic.simulation.order.ORDERS`."""
+    """*order*, which must be one of :data:`~kubeclassic.simulation.scenario.ORDERS`."""
     if order not in ORDERS:
         raise UnknownNameError(f'order: got "{order}", wanted {", ".join(ORDERS)}')
     return order

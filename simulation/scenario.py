@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 import attrs
@@ -14,6 +14,9 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice
+from ..core.engine import Engine
+from ..core.queue.backoff import Clock
+from ..core.queue.protocol import queues_by_priority
 from ..exceptions import ManifestError
 
 if TYPE_CHECKING:
@@ -167,3 +170,34 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenar
         tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.not_admitted,
         daemon_sets=inventory.daemon_sets,
     )  # fmt: skip
+
+
+ORDERS = ("input", "priority", "queue")
+"""``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the scheduler pops them.
+
+Where the release queues without priorities, as some do without gate PodPriority, ``priority`` is ``input``.
+"""
+
+MOMENT = 1e-6
+"""Seconds between the arrivals of two pods: enough to tell them apart, too few for a back-off to end."""
+
+
+def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
+    """*pods* in one of :data:`ORDERS`; all are taken to have come, one after another, before the first is tried.
+
+    Those that the queue of *engine* holds back come last.
+    """
+    if order == "priority" and queues_by_priority(engine.algorithm):
+        return sorted(pods, key=lambda pod: -pod.priority)
+    return list(_popped(pods, engine)) if order == "queue" else list(pods)
+
+
+def _popped(pods: Sequence[Pod], engine: Engine) -> Iterator[Pod]:
+    clock = Clock()
+    queue = engine.flow.queue(clock, apart=True)
+    for pod in pods:
+        queue.add(pod)
+        clock.now += MOMENT
+    while (item := queue.pop()) is not None:
+        yield item.pod
+    yield from queue.pods()

@@ -13,9 +13,8 @@ from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
 from .deviceclaims import give_back, with_claims
-from .order import in_order
 from .replacements import Replacements
-from .scenario import Scenario
+from .scenario import Scenario, in_order
 
 WAITS = 'one or more plugins asked to wait and no plugin rejected pod "{}"'
 """Upstream's words for a pod that waits on Permit."""

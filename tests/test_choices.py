@@ -10,10 +10,10 @@ from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.simulation.bench.cases import FORMS
-from kubeclassic.simulation.compare.modes import LOCKED, MODES
+from kubeclassic.simulation.compare.agreement import LOCKED, MODES
 from kubeclassic.simulation.conform import WITHOUT
-from kubeclassic.simulation.order import ORDERS
 from kubeclassic.simulation.replay.settings import Delays
+from kubeclassic.simulation.scenario import ORDERS
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 import attrs
 
-from ..meaning.labels import node_selector_matches, set_selector
-from ..meaning.tolerations import tolerates
+from ..meaning.labels import node_selector_matches, set_selector, tolerates
 from ..objects import (
     Affinity,
     Node,

@@ -8,11 +8,11 @@ Upstream: k8s.io/apimachinery pkg/labels; pkg/apis/core/v1/helper/helpers.go
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
-from ..objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, TopologySelectorTerm
+from ..objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration, TopologySelectorTerm
 from .label_syntax import SelectorError, check_pairs, check_requirement, int64_or_none, is_valid_label_key, is_valid_label_value, quoted
 
 __all__ = [
@@ -256,3 +256,26 @@ def _requirement(part: str) -> Requirement:
     if found := _KEY.fullmatch(part):
         return Requirement(key=found[2], operator="DoesNotExist" if found[1] else "Exists")
     raise SelectorError(f'got "{part}", wanted KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY')
+
+
+def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
+    """Whether one of *tolerations* covers *taint*.
+
+    Upstream: pkg/apis/core/v1/helper/helpers.go TolerationsTolerateTaint
+    """
+    return any(toleration_tolerates(toleration, taint) for toleration in tolerations)
+
+
+def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Whether *toleration* covers *taint*: an empty effect or key covers any; seconds do not count.
+
+    Upstream: k8s.io/api core/v1/toleration.go ToleratesTaint
+    """
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator in ("", "Equal"):
+        # Upstream: an empty key with operator Equal covers every key that has this value.
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import attrs
 
-from .integers import Int32
 from .metadata import KubeObject, Map
+from .quantity import Int32
 from .selectors import LabelSelector
 
 

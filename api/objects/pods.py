@@ -9,9 +9,8 @@ from typing import ClassVar, TypeVar
 import attrs
 
 from .devices import PodResourceClaim, PodResourceClaimStatus
-from .integers import Int32
 from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, ObjectMeta
-from .quantity import Quantity
+from .quantity import Int32, Quantity
 from .selectors import Affinity, LabelSelector
 from .storage import ClaimTemplate, VolumeSource
 

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Annotated, TypeAlias
 
 import attrs
 
 from ...exceptions import QuantityError, one_line
+
+INT32 = range(-(2**31), 2**31)
+INT64 = range(-(2**63), 2**63)
+
+Int32: TypeAlias = Annotated[int, INT32]
+
 
 MAX_INT64 = 2**63 - 1
 _NANO = -9

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from .integers import Int32
 from .metadata import NO_STRINGS, Map
+from .quantity import Int32
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)

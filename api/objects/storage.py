@@ -6,9 +6,8 @@ from typing import ClassVar
 
 import attrs
 
-from .integers import Int32
 from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
-from .quantity import Quantity
+from .quantity import Int32, Quantity
 from .selectors import LabelSelector, NodeSelector, Requirement
 
 # --- disks ----------------------------------------------------------------------------------------------------------

@@ -20,8 +20,7 @@ from typing import Any, Generic, TypeAlias, Union, get_args, get_origin, get_typ
 import attrs
 
 from ..objects import Map
-from ..objects.integers import INT32, INT64, Int32
-from ..objects.quantity import Quantity
+from ..objects.quantity import INT32, INT64, Int32, Quantity
 from .fields import (
     FieldTable,
     Reader,

@@ -20,7 +20,7 @@ from .paramtypes import FILE, WHOLE, ExtendersOption, Whole
 
 if TYPE_CHECKING:
     from ...simulation.scenario import Files
-    from ..engines.setup import Setup
+    from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -126,7 +126,7 @@ def input_options(command: F) -> F:
 
 
 def _setup(**values: Any) -> Setup:
-    from ..engines.setup import Setup
+    from .setup import Setup
 
     return Setup(values)
 

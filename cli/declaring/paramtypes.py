@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from ...exceptions import QuantityError
 from ..console.output import note
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _form_of(file: str, forms: Sequence[str]) -> str:
 
 
 class ConfigurationText(TextType):
-    """A configuration such as ``release=1.16 policy=p.json``; see :mod:`.configurations`."""
+    """A configuration such as ``release=1.16 policy=p.json``; see :mod:`.setup`."""
 
     name = "text"
     FILES = ("policy", "profile", "config")
@@ -150,3 +151,34 @@ class ExtendersOption(click.Option):
                 raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]}: got {value}, wanted {value} FILE")
             value = f"{value} {state.rargs.pop(0)}"
         process(value, state)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    if value is None:
+        return None
+    from ...api.objects.quantity import Quantity
+
+    try:
+        size = Quantity.parse(value).value()
+    except QuantityError as error:
+        raise click.BadParameter(str(error)) from None
+    if size < 0:
+        raise click.BadParameter(f"got {value}, wanted 0 bytes or more")
+    return size
+
+
+def memory_options(command: F) -> F:
+    """Give *command* ``--memory`` and ``--no-memory``; it gets them as *memory* (bytes or None) and *no_memory*."""
+    size = click.option("--memory", callback=_bytes, metavar="BYTES", help="Cache answers up to this size, such as 64Mi.  [default: 1Gi]")
+    off = click.option("--no-memory", is_flag=True, help="Cache no answers: compute everything in every cycle.")
+    return size(off(command))
+
+
+def engine_options(memory: int | None, no_memory: bool) -> dict[str, int]:
+    """The fields of an Engine that the two options stand for."""
+    if no_memory:
+        return {"memory_bytes": 0}
+    return {} if memory is None else {"memory_bytes": memory}

@@ -16,8 +16,7 @@ import attrs
 
 from ...api.record import plain
 from ...exceptions import UnknownNameError, did_you_mean
-from .tables import TextTable
-from .text import NO_HOST, Cell
+from .tables import NO_HOST, Cell, TextTable
 
 Record = Mapping[str, Any]
 Path = tuple[str, ...]

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...algorithmprovider.description import CELLS, value_in_words
-from ...framework.description.contrasts import Change
-from ...framework.description.correspondences import SAME, Successor
-from ...framework.description.describe import (
-    ClassicRelease,
-    PluginRelease,
-    ReleaseDiff,
-    ReleaseDifference,
-    ReleaseSummary,
-    plugin_in_words,
-)
+from ...framework.correspondences import SAME, Change, Successor
+from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
 from .prose import wrapped
-from .tables import TextTable
-from .text import GAP
+from .tables import GAP, TextTable
 
 NOTHING, MESSAGES_ABOUT = "none", "messages"
 

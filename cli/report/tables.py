@@ -17,7 +17,30 @@ from typing import IO
 import attrs
 import click
 
-from .text import GAP, NO_HOST, Cell, is_number, shown
+from ...api.words import Figure
+
+GAP = "   "
+NO_HOST = "<none>"
+"""In place of a host that a pod does not have."""
+
+Cell = object
+
+
+def shown(cell: Cell) -> str:
+    """A cell's text.
+
+    >>> shown(None), shown(1.25), shown(7)
+    ('-', '1.2', '7')
+    """
+    if cell is None or cell == "":
+        return "-"
+    return f"{cell:.1f}" if isinstance(cell, float) else str(cell)
+
+
+def is_number(cell: Cell) -> bool:
+    """Whether *cell* is a number, or nothing: columns of such are aligned at their right."""
+    return cell is None or (isinstance(cell, int | float | Figure) and not isinstance(cell, bool))
+
 
 SHORTEST_NAME, SHORTEST_TEXT = 12, 22
 READABLE_NAME, READABLE_TEXT = 20, 44

@@ -8,8 +8,7 @@ from typing import IO
 from ...api.view import Amount, Column, Paragraph, Table, View
 from ...api.words import count_of, decimal, percent, rounded
 from .prose import wrapped
-from .tables import TextTable, wants_colour, width_of
-from .text import NO_HOST, Cell
+from .tables import NO_HOST, Cell, TextTable, wants_colour, width_of
 
 
 def write_view(view: View, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:

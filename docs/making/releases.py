@@ -8,9 +8,8 @@ from itertools import pairwise
 from making.markdown import block, code, escaped, table
 
 from kubeclassic.algorithmprovider.description import CELLS, value_in_words
-from kubeclassic.framework.description.contrasts import Change
-from kubeclassic.framework.description.correspondences import Successor
-from kubeclassic.framework.description.describe import (
+from kubeclassic.framework.correspondences import Change, Successor
+from kubeclassic.framework.describe import (
     ClassicRelease,
     DescribedCell,
     DescribedPlugin,

@@ -17,8 +17,8 @@ from kubeclassic.algorithmprovider.description import value_in_words
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.fielderrors import Context
-from kubeclassic.framework.description.correspondences import Successor, points_of
-from kubeclassic.framework.description.describe import DescribedPlugin, describe_any, diff_any, has_plugins, plugin_in_words
+from kubeclassic.framework.correspondences import Successor, points_of
+from kubeclassic.framework.describe import DescribedPlugin, describe_any, diff_any, has_plugins, plugin_in_words
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES

@@ -12,7 +12,7 @@ import attrs
 
 from ...api.meaning.durations import duration
 from ...api.objects import NodeAffinity, TopologySpreadConstraint
-from ...api.objects.integers import Int32
+from ...api.objects.quantity import Int32
 from ...api.reading.derive import Field
 from ...api.reading.schema import TYPE_META, schema
 from ...api.reading.shapes import unknown_fields

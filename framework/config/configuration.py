@@ -17,8 +17,8 @@ from ...algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.durations import duration
 from ...api.meaning.label_syntax import is_valid_label_key
-from ...api.objects.integers import Int32
 from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects.quantity import Int32
 from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...api.objects.integers import Int32
+from ...api.objects.quantity import Int32
 from .fielderrors import Context
 
 GROUP = "kubescheduler.config.k8s.io"

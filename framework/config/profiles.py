@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ...api.meaning.labels import quoted
-from ...api.objects.integers import Int32
+from ...api.objects.quantity import Int32
 from ...core.release import ConfigurationCells, FrameworkCells
 from ..extensionpoints import POINTS
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...api.meaning.labels import node_selector_matches, pairs_match
-from ...api.meaning.tolerations import tolerates
+from ...api.meaning.labels import node_selector_matches, pairs_match, tolerates
 from ...api.objects import Node, NodeSelector, Pod, Taint
 from ...core.pods.requests import PODS, of_node
 from ...core.release import Requests

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ...api.meaning.labels import node_selector_matches, pairs_match
-from ...api.meaning.tolerations import tolerates
+from ...api.meaning.labels import node_selector_matches, pairs_match, tolerates
 from ...api.objects import KubeObject, Node, Pod, StorageClass
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.cache import NodeInfo

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from ..leases.leaserecord import in_seconds
+from ..process.leaserecord import in_seconds
 from .correlator import CoreEvent, Correlator
 from .reference import About, reference
 from .sending import MOST_TRIES, PAUSE, Sender, Stamp, date

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ..leases.leaserecord import in_micros
+from ..process.leaserecord import in_micros
 from ..settings.cells import EventCells
 from .reference import About, Reference, reference
 from .sending import MOST_TRIES, PAUSE, Sender, SendOutcome, Stamp, date

@@ -18,9 +18,8 @@ from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
 from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics
-from ..scheduler.observer import CycleObserver
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import LiveState
+from ..scheduler.state import CycleObserver, LiveState
 
 
 @attrs.define(eq=False)

@@ -28,7 +28,6 @@ from ..client.measured import MeasuredTransport, ThrottledTransport
 from ..client.transport import Transport
 from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
-from ..leases.locks import make_lock
 from ..scheduler.dryrun import DryApi, DryRun, NoEvents
 from ..scheduler.election import Elector, LeaderLostError, new_identity
 from ..scheduler.endpoints import Endpoints
@@ -42,6 +41,7 @@ from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
+from .locks import make_lock
 from .metering import Gauges, Metering
 
 __all__ = ["LeaderLostError", "Process"]

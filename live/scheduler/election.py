@@ -22,8 +22,8 @@ import attrs
 from ...exceptions import KubeclassicError
 from ..client.transport import TransportError
 from ..eventlog.reference import Recorder
-from ..leases.leaserecord import LeaseRecord
-from ..leases.locks import Lock, LockError, LockGoneError
+from ..process.leaserecord import LeaseRecord
+from ..process.locks import Lock, LockError, LockGoneError
 from ..settings.cells import LeaderCells
 
 JITTER = 1.2

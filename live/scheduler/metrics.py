@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
-from ..measures.metrictables import COUNTER, GAUGE, GROUPS, HISTOGRAM, SUMMARY, Feed, Metric
-from ..measures.writing import Quantiles, Sample, go_number, lines
+from ..process.metrictables import COUNTER, GAUGE, GROUPS, HISTOGRAM, SUMMARY, Feed, Metric
+from ..process.writing import Quantiles, Sample, go_number, lines
 from ..settings.cells import LiveRelease
 
 Result: TypeAlias = Literal["scheduled", "unschedulable", "error"]

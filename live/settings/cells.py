@@ -66,7 +66,7 @@ class LiveRelease:
     events: EventCells
     serving: ServingCells
     metrics: tuple[str, ...]
-    """Names of the groups of metrics; see :mod:`..measures.metrictables`."""
+    """Names of the groups of metrics; see :mod:`..process.metrictables`."""
     stability: bool
     """The help of a metric begins with its stability, such as ``[ALPHA]``."""
     flags: tuple[str, ...]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ..leases.locks import go_duration
+from ..process.locks import go_duration
 from ..scheduler.flags import ElectionSettings, RunSettings
 
 _SPELLED = {"qps": "QPS", "apiVersion": "apiVersion"}

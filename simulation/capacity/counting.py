@@ -15,8 +15,7 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
-from ..order import in_order
-from ..scenario import Scenario
+from ..scenario import Scenario, in_order
 from .room import FreeRoom, short_of
 from .stop import Stop, after, at_limit
 from .templates import PodTemplate, numbers_for

@@ -15,6 +15,11 @@ from ...core.decision.ties import places_of_best
 from .contestants import Contestant
 from .rowmaps import Feasible, RowMap
 
+LOCKED, FREE = "locked", "free"
+MODES = (LOCKED, FREE)
+"""``locked``: all decide on the same state each time, and only the first one's decisions take effect; ``free``: each goes its own way."""
+
+
 Verdict = Annotated[
     Literal["among the best", "different", "held back"],
     says(

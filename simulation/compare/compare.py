@@ -12,13 +12,12 @@ from ...api.reading.notices import InputWarning
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
-from ..fragmentation import fragmentation
 from ..gcpause import settled
 from ..nodesbyuse import nodes_by_use
 from ..scenario import Scenario
 from ..simulate import Simulation
-from ..summary import summarise
-from .agreement import SAME, Agreement, Verdict, decided
+from ..summary import fragmentation, summarise
+from .agreement import FREE, LOCKED, MODES, SAME, Agreement, Verdict, decided
 from .causes import SCORE, Cause, Judged, find_cause
 from .contestants import Contestant
 from .correlation import Correlation
@@ -34,7 +33,6 @@ from .document import (
     FirstDifference,
 )
 from .losses import Losses, losses
-from .modes import FREE, LOCKED, MODES
 from .rowmaps import RowMap
 
 Following = Callable[[Iterator[None], int], Iterator[None]]

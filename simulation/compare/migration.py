@@ -16,9 +16,8 @@ from ...framework.building import build_engine
 from ...framework.config.configuration import read_configuration
 from ...framework.releases import PROFILE_RELEASE
 from ..scenario import Scenario
-from .agreement import DIFFERENT, HELD_BACK
+from .agreement import DIFFERENT, HELD_BACK, LOCKED
 from .compare import Comparison, Following, compare, unfollowed
-from .modes import LOCKED
 from .newerlabels import zones_warning
 
 POLICY, PROFILE = "policy", "profile"

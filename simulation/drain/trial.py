@@ -15,8 +15,8 @@ from ...core.engine import Engine
 from ...core.run import Run
 from ...core.savepoint import Savepoint
 from ..deviceclaims import give_back, with_claims
-from ..order import in_order
 from ..replacements import Replacements
+from ..scenario import in_order
 from .budgets import Budgets
 from .rules import foreign_scheduler, is_made_again, some
 from .volumes import new_claims, own_claims

@@ -11,7 +11,7 @@ from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.objects import Map
 from ...exceptions import did_you_mean
 from ...framework.releases import ALL_RELEASES
-from ..order import ORDERS
+from ..scenario import ORDERS
 from .labconfiguration import LabConfiguration
 from .labrules import filters_of, scorers_of
 from .source import LabError, Source, default_source

@@ -14,11 +14,10 @@ from ...api.objects import Node, Pod
 from ...core.arrays.types import Floats, Ints
 from ...core.pods.requests import PODS
 from ...framework.releases import TOPOLOGY_ZONE
-from ..fragmentation import fragmentation
 from ..replay.replay import Replay
 from ..replay.tally import PERCENTILES
 from ..simulate import Simulation
-from ..summary import Usage, summarise
+from ..summary import Usage, fragmentation, summarise
 from .objectives import Measures
 
 DIGITS = 6

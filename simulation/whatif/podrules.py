@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...api.meaning.tolerations import tolerates
+from ...api.meaning.labels import tolerates
 from ...api.objects import Node, Pod, Taint
 from .change import ChangeKind, WhatIfChange
 from .context import WhatIfContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...api.meaning.tolerations import tolerates
+from ...api.meaning.labels import tolerates
 from .change import WhatIfChange
 from .context import HOSTNAME, WhatIfContext
 from .nodechanges import edit_of_node

@@ -23,8 +23,7 @@ from ..simulate import Simulation
 from . import devices, newnode, nodechanges, otherpods, podresources, podrules, targetnode
 from .change import Helpful, Suggestion, WhatIfChange
 from .configurations import Configurations
-from .context import WhatIfContext
-from .deferred import changed_scenario, outcome_after
+from .context import WhatIfContext, changed_scenario, outcome_after
 from .patcher import SpecPatcher
 
 SHOWN = 3

@@ -137,7 +137,7 @@ class TestPlot:
     def test_without_matplotlib(self, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without matplotlib it says what to install."""
         found = importlib.util.find_spec
-        monkeypatch.setattr("kubeclassic.cli.report.plots.plotfiles.find_spec", lambda name: None if name == "matplotlib" else found(name))
+        monkeypatch.setattr("kubeclassic.cli.report.plots.find_spec", lambda name: None if name == "matplotlib" else found(name))
         assert "pip install 'kubeclassic[plot]'" in ask("--curve", "cpu=1..2", "--plot", "x.svg")[2]
 
 

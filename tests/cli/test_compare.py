@@ -13,9 +13,9 @@ import msgspec
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.cli.engines.configurations import OPTIONS, NamedSetup
-from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
+from kubeclassic.cli.declaring.setup import OPTIONS, NamedSetup
 from kubeclassic.cli.report.page.markup import spoken
+from kubeclassic.cli.report.questions.comparisonpage import comparison_html
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.questions.compare import CompareResult
 from kubeclassic.questions.comparisonview import verdict

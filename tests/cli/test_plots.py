@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.cli.report.plots import runs, series
+from kubeclassic.cli.report import plots
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DAY = str(EXAMPLES / "day.yaml")
@@ -60,8 +60,8 @@ class TestReplay:
     def test_it_draws_what_the_series_says(self, ask: Ask) -> None:
         """The shares of the picture are what pods on nodes request of what nodes have."""
         ask("replay", DAY, "--series", "use.csv")
-        columns = series.read_series(Path("use.csv"))
-        uses = series.uses_of(columns)
+        columns = plots.read_series(Path("use.csv"))
+        uses = plots.uses_of(columns)
         assert max(uses["cpu"]) == pytest.approx(100 * max(columns["cpu.used"]) / max(columns["cpu.capacity"]))
         assert len(uses["cpu"]) == len(columns["time"])
 
@@ -73,7 +73,7 @@ class TestReplay:
     def test_without_matplotlib(self, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without matplotlib it says what to install."""
         found = importlib.util.find_spec
-        monkeypatch.setattr("kubeclassic.cli.report.plots.plotfiles.find_spec", lambda name: None if name == "matplotlib" else found(name))
+        monkeypatch.setattr("kubeclassic.cli.report.plots.find_spec", lambda name: None if name == "matplotlib" else found(name))
         assert "pip install 'kubeclassic[plot]'" in ask("replay", DAY, "--plot", "x.svg")[2]
 
     def test_a_replay_that_goes_on_draws_all(self, ask: Ask) -> None:
@@ -108,4 +108,4 @@ class TestSweep:
         """Runs that differ in their seed alone have one place; a setting that is everywhere the same is not named."""
         rows = [{"release": "1.14", "order": order, "seed": seed} for order in ("input", "shuffled") for seed in (0, 1)]
         found: Any = type("Found", (), {"settings": ("release", "order", "seed"), "rows": rows})
-        assert {name: len(several) for name, several in runs.configurations(found).items()} == {"input": 2, "shuffled": 2}
+        assert {name: len(several) for name, several in plots.configurations(found).items()} == {"input": 2, "shuffled": 2}

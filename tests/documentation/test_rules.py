@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from kubeclassic.algorithmprovider.description import CELLS as CELL_WORDS
-from kubeclassic.framework.description.describe import describe_any
+from kubeclassic.framework.describe import describe_any
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.conftest import ROOT
 

@@ -14,7 +14,7 @@ from kubeclassic import Cluster, Scheduler
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import choice
-from kubeclassic.extenders.post import PostError, PostReply
+from kubeclassic.extenders.overhttp import PostError, PostReply
 from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
 from kubeclassic.framework.options import Classic, options_of
 from tests.support.program import inside

@@ -15,7 +15,7 @@ from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.bodies import Bodies
 from kubeclassic.extenders.extender import HttpExtender, binder_of, errorf
-from kubeclassic.extenders.post import PostReply
+from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.releases import ALL_RELEASES, find_any_release
 from tests.support.build import node, pod
 

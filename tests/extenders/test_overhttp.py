@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, TlsConfig
-from kubeclassic.extenders.overhttp import TlsError, http_post
-from kubeclassic.extenders.post import PostError
+from kubeclassic.extenders.overhttp import PostError, TlsError, http_post
 
 CERTS = Path(__file__).parent / "certs"
 CERT, KEY = CERTS / "cert.pem", CERTS / "key.pem"

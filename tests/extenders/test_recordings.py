@@ -20,7 +20,7 @@ from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.bodies import Bodies
 from kubeclassic.extenders.extender import HttpExtender
-from kubeclassic.extenders.post import PostReply
+from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.releases import find_any_release
 
 RELEASES = {"1.15.5": "1.15", "1.28.7": "1.27"}

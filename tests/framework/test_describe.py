@@ -7,9 +7,8 @@ import pytest
 from kubeclassic.algorithmprovider.description import CELLS, VALUES, behaviour, value_in_words
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.description.contrasts import MESSAGES
-from kubeclassic.framework.description.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
-from kubeclassic.framework.description.describe import OLDER_CELLS, ReleaseDifference, describe_any, diff_any, gate_words
+from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, MESSAGES, PREDICATES, PRIORITIES, points_of, weights
+from kubeclassic.framework.describe import OLDER_CELLS, ReleaseDifference, describe_any, diff_any, gate_words
 from kubeclassic.framework.migrate.equivalents import FILTERS
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from kubeclassic.api.meaning.labels import selector_matches
-from kubeclassic.api.meaning.tolerations import tolerates
+from kubeclassic.api.meaning.labels import selector_matches, tolerates
 from kubeclassic.api.objects import LabelSelector, Node, Pod, TopologySpreadConstraint
 from tests.reference.nodeselector import matches as node_allowed
 from tests.reference.topologyspread import NONE, Placed, constraints_of, has_keys, note

@@ -6,7 +6,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.simulation.engines import ALL_RELEASES
-from kubeclassic.simulation.order import in_order
+from kubeclassic.simulation.scenario import in_order
 from tests.support.build import pod
 from tests.support.replaybuild import engine
 

@@ -15,15 +15,15 @@ import pytest
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
-from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
-from kubeclassic.cli.report.comparison.markdown import comparison_markdown
+from kubeclassic.cli.report.questions.comparisonpage import comparison_html
+from kubeclassic.cli.report.questions.markdown import comparison_markdown
 from kubeclassic.cli.report.viewtext import write_view
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.diagnosis import Diagnosis
 from kubeclassic.questions.compare import CompareResult
+from kubeclassic.simulation.compare.agreement import FREE, LOCKED, MODES
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.compare.modes import FREE, LOCKED, MODES
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import ROOT

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
+from kubeclassic.cli.answering import write_yaml
 from kubeclassic.cli.console.output import OutputError, writing
-from kubeclassic.cli.console.yamltext import write_yaml
 from tests.support.program import command, program
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.cli.engines.configurations import NamedSetup
+from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.simulation.replay.checkpoint import FORMAT, MAGIC, CheckpointError, Header, _as_json, _checksum, load, save
 from kubeclassic.simulation.replay.guard import guarded

@@ -24,7 +24,7 @@ from kubeclassic.algorithmprovider.config import load_configuration as load_clas
 from kubeclassic.algorithmprovider.config import load_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.load import load
-from kubeclassic.cli.engines.configurations import NamedSetup
+from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration

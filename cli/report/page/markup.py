@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from ....api.view import Name, Number, Part, Words
-from ..text import shown
+from ..tables import shown
 
 PACKED = 1 << 16
 """Data longer than this many characters is packed."""

@@ -9,7 +9,7 @@ from functools import partial
 
 import attrs
 
-from ....api.meaning.tolerations import toleration_tolerates
+from ....api.meaning.labels import toleration_tolerates
 from ....api.objects import Condition, Node, Pod, Taint
 from ..journal import NodeEvent
 from ..simulatedcluster import SimulatedCluster

@@ -10,7 +10,7 @@ import attrs
 
 from ....algorithmprovider.cells import TIE_BREAKS
 from ....framework.options import FIELDS, declared_of
-from ...order import ORDERS
+from ...scenario import ORDERS
 
 SHUFFLED = "shuffled"
 ALL_ORDERS = (*ORDERS, SHUFFLED)

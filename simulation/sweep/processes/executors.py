@@ -18,7 +18,7 @@ import attrs
 from ....exceptions import KubeclassicError
 from ...gcpause import settled
 from ..tasks import Done, Shared, Task
-from .frames import packed, read_bytes
+from .worker import packed, read_bytes
 
 TRIES = 3
 """How often a run is begun that loses its process."""

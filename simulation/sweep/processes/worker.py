@@ -8,10 +8,30 @@ import pickle
 import signal
 import sys
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any
 
 from ..tasks import Done, Shared, Task
-from .frames import packed, read_bytes
+
+_LENGTH = 8
+
+
+def packed(value: Any) -> bytes:
+    """*value* with its length before it."""
+    data = pickle.dumps(value, protocol=5)
+    return len(data).to_bytes(_LENGTH, "big") + data
+
+
+def read_bytes(stream: IO[bytes]) -> bytes:
+    """The pickle of the next object. Raises EOFError at the end of *stream*, or if it ends within an object."""
+    size = int.from_bytes(_exactly(stream, _LENGTH), "big")
+    return _exactly(stream, size)
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.api.meaning.tolerations import tolerates, toleration_tolerates
+from kubeclassic.api.meaning.labels import tolerates, toleration_tolerates
 from kubeclassic.api.objects import Taint, Toleration
 
 TAINT = Taint(key="gpu", value="yes", effect="NoSchedule")

@@ -9,8 +9,7 @@ import attrs
 import pytest
 
 from kubeclassic.api.objects import NO_STRINGS, Map
-from kubeclassic.api.objects.integers import INT32, INT64, Int32
-from kubeclassic.api.objects.quantity import Quantity
+from kubeclassic.api.objects.quantity import INT32, INT64, Int32, Quantity
 from kubeclassic.api.reading.derive import INLINE, UNREAD, Field, Form, Schema, json_name, over
 from kubeclassic.api.reading.fields import Mismatch, remembered, text
 from kubeclassic.api.reading.shapes import ANYTHING, Shape, named, unknown_fields

@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api import objects as o
 from kubeclassic.api.controlplane import pod_templates
-from kubeclassic.api.objects.integers import INT32, INT64
+from kubeclassic.api.objects.quantity import INT32, INT64
 from kubeclassic.api.reading.schema import TYPE_META, schema
 from kubeclassic.api.reading.shapes import Shape
 from tests.support.fieldwalk import attributes_in, changes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.cli.report.comparison.podlist import PodList
 from kubeclassic.cli.report.page.tables import list_html
+from kubeclassic.cli.report.questions.podlist import PodList
 from kubeclassic.core.engine import Engine
+from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.cli.report.tables import TextTable, shorten, wants_colour, width_of, write_tables
-from kubeclassic.cli.report.text import Figure
+from kubeclassic.cli.report.tables import Figure, TextTable, shorten, wants_colour, width_of, write_tables
 
 POD = "shop/storefront-7d4b9c6f5-x2x9z"
 MESSAGE = "0/11 nodes are available: 1 node(s) were unschedulable, 6 Insufficient cpu."

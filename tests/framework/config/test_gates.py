@@ -8,7 +8,7 @@ from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.gatetable import gates_of
-from kubeclassic.framework.description.describe import DECIDING, IDLE
+from kubeclassic.framework.describe import DECIDING, IDLE
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 VERSIONS = [f"1.{minor}" for minor in range(27, 35)]

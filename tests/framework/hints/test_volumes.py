@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.framework.hints import claims, nodes, pods, volumes
+from kubeclassic.framework.hints import nodes, pods, volumes
 from tests.support.build import node, obj, pod
 from tests.support.devicebuild import exactly, made
 
@@ -100,7 +100,7 @@ def test_claims_to_devices() -> None:
     held = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"}, status=allocation)
 
     def hint(old: Any, new: Any, found: Any = (mine,)) -> bool:
-        return claims.claim_changes(PLAIN, old, new, claims=lambda one: found)
+        return volumes.claim_changes(PLAIN, old, new, claims=lambda one: found)
 
     assert [hint(None, mine), hint(held, other)] == [True, True]
     assert [hint(None, other), hint(other, held), hint(mine, mine)] == [False, False, False]

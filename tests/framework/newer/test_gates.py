@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.framework.description.describe import DECIDING
+from kubeclassic.framework.describe import DECIDING
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.build import node, pod
 from tests.support.releasewalk import answer, bound, claim, claims, csi_node, made, sidecar, volume

@@ -13,8 +13,7 @@ import attrs
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.extenders.nettexts import HEADER_TIMEOUT
-from kubeclassic.extenders.overhttp import http_post
-from kubeclassic.extenders.post import Post, PostError, PostReply
+from kubeclassic.extenders.overhttp import Post, PostError, PostReply, http_post
 from tests.apiserver.store import Store
 
 Json = dict[str, Any]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.leases.leaserecord import ANNOTATION
-from kubeclassic.live.leases.locks import make_lock
+from kubeclassic.live.process.leaserecord import ANNOTATION
+from kubeclassic.live.process.locks import make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaseTimes
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, Script, recorded

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.leases.locks import make_lock
+from kubeclassic.live.process.locks import make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import NEW_SERVER

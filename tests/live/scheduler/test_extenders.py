@@ -12,7 +12,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
 from kubeclassic.extenders.choice import make_extenders
-from kubeclassic.extenders.post import PostError, PostReply
+from kubeclassic.extenders.overhttp import PostError, PostReply
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of

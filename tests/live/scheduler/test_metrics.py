@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import attrs
 import pytest
 
-from kubeclassic.live.measures.metrictables import GROUPS, HISTOGRAM
-from kubeclassic.live.measures.writing import go_number
+from kubeclassic.live.process.metrictables import GROUPS, HISTOGRAM
+from kubeclassic.live.process.writing import go_number
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import recorded

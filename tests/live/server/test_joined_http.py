@@ -19,8 +19,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
-from kubeclassic.extenders.overhttp import HttpPost, http_post
-from kubeclassic.extenders.post import PostReply
+from kubeclassic.extenders.overhttp import HttpPost, PostReply, http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService

@@ -19,10 +19,9 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
-from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, Decided, decided
+from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, FREE, LOCKED, MODES, Decided, decided
 from kubeclassic.simulation.compare.causes import ERROR, PREDICATE, SCORE, TIE
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.compare.modes import FREE, LOCKED, MODES
 from kubeclassic.simulation.conform import answer_case, find_families, read_items, read_lines
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario

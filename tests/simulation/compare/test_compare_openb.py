@@ -12,10 +12,10 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.cli.report.comparison.comparisonpage import comparison_html
+from kubeclassic.cli.report.questions.comparisonpage import comparison_html
 from kubeclassic.questions.compare import CompareResult
+from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.traces.openb import manifests

@@ -11,11 +11,10 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.record import plain
 from kubeclassic.framework.migrate.translation import migrate
-from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, SAME
+from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED, SAME
 from kubeclassic.simulation.compare.causes import PREDICATE, SCORE
 from kubeclassic.simulation.compare.compare import Comparison
 from kubeclassic.simulation.compare.migration import POLICY, PROFILE, Check, agrees
-from kubeclassic.simulation.compare.modes import LOCKED
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.deviationtrials import Drawn
 

@@ -10,11 +10,10 @@ import attrs
 
 from ....api.view import Column, Table
 from ....questions.comparisonview import GATED_HOST, NO_HOST, OTHER_NODE, cause_text, decision_text, side_name
-from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED
 from ....simulation.compare.causes import SCORE, Cause
 from ....simulation.compare.contestants import JudgedNode
 from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, ConfigurationPair, DifferingCycle
-from ....simulation.compare.modes import LOCKED
 from ..page.aligned import Aligned, AlignedData, SideDecision, SideNode
 from ..page.parts import BAD, HELD, NEAR, SAME, colour_of
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...questions.closeupview import rule_name
-from ...simulation.explain.explanation import Explanation
-from ...simulation.explain.values import NodeReport
-from .page.markup import Markup, element, named, number, sentence
-from .page.matrix import Matrix, MatrixLine, RuleScore
+from ....questions.closeupview import rule_name
+from ....simulation.explain.explanation import Explanation
+from ....simulation.explain.values import NodeReport
+from ..page.markup import Markup, element, named, number, sentence
+from ..page.matrix import Matrix, MatrixLine, RuleScore
 
 MANY = 100
 """A score of that many times the highest one hides the others in a bar."""

@@ -9,12 +9,11 @@ from typing import Any
 from ....api.words import rounded, short_name
 from ....questions.capacitycurve import CapacityCurveResult
 from ..page.about import About
-from ..page.amounts import amount_told, amount_with_unit, unit_of
 from ..page.charts import Chart, ChartSeries
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, named, number, sentence, spoken, told
 from ..page.parts import GOOD, Section, card, fact, facts, plain_table, section, soft, track
-from ..page.tables import list_html
+from ..page.tables import amount_told, amount_with_unit, list_html, unit_of
 
 Record = dict[str, Any]
 MOST_LINES = 6

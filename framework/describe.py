@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from ...algorithmprovider.description import CELLS, behaviour, describe, gate_in_words, value_in_words
-from ...algorithmprovider.releases import DEFAULT_RELEASE
-from ...api.record import DocumentRecord, Record, field, says
-from ...core.release import Release
-from ..registry import registry_of
-from ..releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
-from .contrasts import CHANGES, MESSAGES, Change
-from .correspondences import Successor, points_of, successors, weights
+from ..algorithmprovider.description import CELLS, behaviour, describe, gate_in_words, value_in_words
+from ..algorithmprovider.releases import DEFAULT_RELEASE
+from ..api.record import DocumentRecord, Record, field, says
+from ..core.release import Release
+from .correspondences import CHANGES, MESSAGES, Change, Successor, points_of, successors, weights
+from .registry import registry_of
+from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 
 DECIDING: Mapping[str, str] = {
     "CSIMigrationGCE": "whether volumes of GCE disks can count for their CSI driver",

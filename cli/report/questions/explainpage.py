@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...api.record import plain
-from ...api.view import View
-from ...questions.closeupview import rule_name
-from ...questions.explain import ExplainedCluster, ExplainResult
-from ...questions.explainview import STATES, state_of
-from ...simulation.explain.closeup import CloseUp
-from ...simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome, Victim
-from ...simulation.explain.explanation import ExplanationDocument, NodeCounts
+from ....api.record import plain
+from ....api.view import View
+from ....questions.closeupview import rule_name
+from ....questions.explain import ExplainedCluster, ExplainResult
+from ....questions.explainview import STATES, state_of
+from ....simulation.explain.closeup import CloseUp
+from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome, Victim
+from ....simulation.explain.explanation import ExplanationDocument, NodeCounts
+from ..page.about import About
+from ..page.clustermap import ClusterMap, MapSide
+from ..page.document import Page, page_html
+from ..page.markup import Markup, Text, joined, named, number, sentence, spoken, told
+from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, counted, fact, facts, note, paragraph, section, soft
+from ..page.tables import list_html, short_table
 from .explainmatrix import matrix, overwhelming
-from .page.about import About
-from .page.clustermap import ClusterMap, MapSide
-from .page.document import Page, page_html
-from .page.markup import Markup, Text, joined, named, number, sentence, spoken, told
-from .page.parts import BAD, GOOD, SAME, Section, bullets, card, counted, fact, facts, note, paragraph, section, soft
-from .page.tables import list_html, short_table
-from .questions.nodemap import labels_of, uses_of
+from .nodemap import labels_of, uses_of
 
 CARDS = (
     ("fit", "nodes fit", GOOD), ("turnedDown", "nodes turned down", BAD),

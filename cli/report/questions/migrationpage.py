@@ -9,12 +9,12 @@ import yaml
 
 from ....questions.migrate import AGREEMENT, MigrateResult
 from ....simulation.compare.agreement import AgreementCounts
-from ..comparison.comparisonpage import comparison_sections
 from ..documents import indented
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, joined, named, number, sentence, spoken, told
 from ..page.parts import BAD, GOOD, NEAR, SAME, bullets, fact, facts, folded, plain_table, section, soft, tag
+from .comparisonpage import comparison_sections
 
 
 def migration_html(found: MigrateResult, about: About | None = None) -> str:

@@ -8,10 +8,9 @@ from urllib.parse import urlencode
 from ....api.view import Table
 from ....questions.compare import CompareResult
 from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, side_name
-from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
-from ....simulation.compare.modes import LOCKED
 from ..page.about import About
 from ..page.clustermap import ClusterMap
 from ..page.document import Page, page_html

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...api.view import View, step
-from ...api.words import short_name
-from ...core.pods.requests import PODS
-from ...questions.simulate import SimulationResult
-from ...simulation.nodesbyuse import NodeUse
-from ...simulation.records import UnplacedPods
-from .page.about import About
-from .page.charts import Chart, ChartSeries
-from .page.clustermap import ClusterMap, MapSide
-from .page.document import Page, page_html
-from .page.markup import Markup, element, named, number, sentence, spoken, told
-from .page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, counted, folded, grid, note, section, soft
-from .page.tables import list_html, short_table
-from .questions.nodemap import labels_of
+from ....api.view import View, step
+from ....api.words import short_name
+from ....core.pods.requests import PODS
+from ....questions.simulate import SimulationResult
+from ....simulation.nodesbyuse import NodeUse
+from ....simulation.records import UnplacedPods
+from ..page.about import About
+from ..page.charts import Chart, ChartSeries
+from ..page.clustermap import ClusterMap, MapSide
+from ..page.document import Page, page_html
+from ..page.markup import Markup, element, named, number, sentence, spoken, told
+from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, counted, folded, grid, note, section, soft
+from ..page.tables import list_html, short_table
+from .nodemap import labels_of
 
 TENTHS = [f"{10 * tenth}" for tenth in range(10)]
 TAKES = "takes pods"

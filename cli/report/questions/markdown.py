@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ....api.view import Table
 from ....questions.compare import CompareResult
 from ....questions.comparisonview import against_line, agreement_lines, headline, hints, left_out, meaning_lines, verdict
-from ..text import shown
+from ..tables import shown
 
 
 def comparison_markdown(found: CompareResult) -> str:

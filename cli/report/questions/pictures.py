@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ....api.view import step
 from ....questions.comparisonview import USES, resources, side_name, with_own_cluster
+from ....simulation.compare.agreement import LOCKED
 from ....simulation.compare.correlation import ScoreCorrelation
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
-from ....simulation.compare.modes import LOCKED
 from ....simulation.summary import Usage
 from ..page.charts import Chart, ChartSeries
 from ..page.markup import Markup, Text, element, joined, named, sentence, share, told

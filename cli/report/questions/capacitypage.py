@@ -10,12 +10,11 @@ from ....questions.capacity import CapacityResult
 from ....simulation.capacity.answer import PlacedTemplate
 from ....simulation.capacity.stop import CopyShortage, Stop
 from ..page.about import About
-from ..page.amounts import amount_told, amount_with_unit
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, joined, named, number, sentence, spoken, told
 from ..page.parts import BAD, GOOD, NEAR, Section, bullets, card, fact, facts, grid, note, paragraph, plain_table, section, soft
-from ..page.tables import list_html, short_table
+from ..page.tables import amount_told, amount_with_unit, list_html, short_table
 from ..questions.nodemap import labels_of, uses_of
 
 TAKES = "takes copies"

@@ -1,1 +1,0 @@
-"""From options to a scheduler or a comparison of several."""

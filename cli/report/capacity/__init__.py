@@ -1,1 +1,0 @@
-"""How many more fit, for people."""

@@ -1,1 +1,0 @@
-"""What a comparison looks like: text, markdown, CSV, and a page."""

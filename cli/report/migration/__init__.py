@@ -1,1 +1,0 @@
-"""What a migrated Policy looks like: the check in text, and the report that is filed."""

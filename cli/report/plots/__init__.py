@@ -1,1 +1,0 @@
-"""Pictures that ``--plot`` writes, drawn by matplotlib (the extra ``plot``)."""

@@ -1,1 +1,0 @@
-"""The objects by which replicas agree on a leader."""

@@ -1,1 +1,0 @@
-"""Metrics: which there are, and how they are written."""
