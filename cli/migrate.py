@@ -102,7 +102,8 @@ def migrate_policy(
     if paths:
         with reading((*paths, *more)):
             cluster = read_scenario((*paths, *more), scheduler_name=options.config.scheduler_name)
-    found = ask(options, cluster, newer_labels=newer_labels, tries=report is not None, observer=Console(output.verbose))
+    console, reports = Console(output.verbose), report is not None
+    found = ask(options, cluster, newer_labels=newer_labels, tries=reports, correlates=reports, observer=console)
     forms: Mapping[str, Writer] = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),

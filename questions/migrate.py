@@ -158,9 +158,10 @@ def ask(
     *,
     newer_labels: bool = False,
     tries: bool = False,
+    correlates: bool = True,
     observer: Observer = SILENT,
 ) -> MigrateResult:
-    """Translate, and try both on *cluster*; *tries*: undo each deviation by itself, too.
+    """Translate, and try both on *cluster*; *tries*: undo each deviation by itself, too; *correlates*: say how scores go together.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
@@ -180,7 +181,7 @@ def ask(
     for text in doubts:
         observer.doubt(text)
     judged = with_newer_labels(given.scenario) if newer_labels else given.scenario
-    found = check.on(judged, observer.following)
+    found = check.on(judged, observer.following, correlates=correlates)
     if tries:
         report = replace(report, trials=trials(check, judged, made.notes, options.translated, options.without, observer.following))
     compared = CompareResult.of(found, given.warnings, doubts)

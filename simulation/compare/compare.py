@@ -57,6 +57,7 @@ class Comparison:
     agreements: dict[str, Agreement] = attrs.field(init=False)
     rows: dict[str, RowMap] = attrs.field(init=False)
     cycles: int = 0
+    correlates: bool = True
 
     def __attrs_post_init__(self) -> None:
         first, *others = self.contestants
@@ -140,8 +141,11 @@ def compare(
     order: str = "input",
     texts: Mapping[str, str] | None = None,
     following: Following = unfollowed,
+    correlates: bool = True,
 ) -> Comparison:
     """Schedule what waits in *scenario* with each of *engines*, by name; they must be new. The first decides on the order of pods.
+
+    Without *correlates* the results do not say how the scores go together, which takes a tenth of the time.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod asks for a profile that one of them lacks.
     """
@@ -150,7 +154,7 @@ def compare(
     for name, engine in engines.items():
         _check_profiles(name, engine, scenario)
     contestants = [Contestant(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
-    comparison = Comparison(mode, contestants, texts or {})
+    comparison = Comparison(mode, contestants, texts or {}, correlates=correlates)
     with settled():
         for _ in following(_steps(comparison), len(scenario.pending)):
             pass
@@ -208,7 +212,8 @@ def _compare_with_first(comparison: Comparison, contestants: list[Contestant], d
     for contestant in contestants[1:]:
         decision = decisions[contestant.name]
         feasible = comparison.rows[contestant.name].feasible(first, decision)
-        comparison.correlations[contestant.name].add(first, decision, feasible)
+        if comparison.correlates:
+            comparison.correlations[contestant.name].add(first, decision, feasible)
         verdict = comparison.agreements[contestant.name].add(first, decision, feasible)
         if verdict != SAME:
             verdicts[contestant.name] = verdict

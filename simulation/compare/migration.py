@@ -62,11 +62,11 @@ class Check:
         uncalled = [f"the Policy's extenders are not called: {len(extenders)}"] if extenders else []
         return (*([] if missing is None else [missing]), *uncalled)
 
-    def on(self, scenario: Scenario, following: Following = unfollowed) -> Comparison:
-        """Compare both on *scenario*, on a state that follows the old release."""
+    def on(self, scenario: Scenario, following: Following = unfollowed, *, correlates: bool = True) -> Comparison:
+        """Compare both on *scenario*, on a state that follows the old release; *correlates* as for :func:`~.compare.compare`."""
         texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
         engines = {POLICY: self.old(), PROFILE: self.new()}
-        return compare(scenario, engines, mode=LOCKED, texts=texts, following=following)
+        return compare(scenario, engines, mode=LOCKED, texts=texts, following=following, correlates=correlates)
 
 
 def agrees(comparison: Comparison) -> bool:
