@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from .console.endings import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
+from .console.exitstatus import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
 from .console.signals import Stopped, end_on_interrupt, unwind_on_signals
 from .console.streams import end_streams, prepare_streams
 from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup

@@ -13,7 +13,7 @@ import attrs
 import click
 
 from ..api.words import count_of
-from .console.endings import needing_extra
+from .console.exitstatus import needing_extra
 from .console.output import note
 from .declaring.commands import INPUT, SECTIONS, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
@@ -108,7 +108,7 @@ def lab_app(session: Session, given: Given, replays: tuple[str, ...] = (), **mor
 
     def report() -> Saved:
         state, bench = session.state, session.bench
-        words = shlex.split(commands(state, session.material, given).splitlines()[-1])[1:]
+        words = shlex.split(commands(state, session.input, given).splitlines()[-1])[1:]
         told = about(
             attrs.evolve(bench.scenario(state), warnings=session.answer.notices), [Path(path) for path in (*given.paths, *given.pods)],
             releases=[state.configuration.release], rules=[state.configuration.source.name], arguments=words,

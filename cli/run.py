@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..live.settings.flagtable import BOOL, FLAGS, Flag
-from .console.endings import needing_extra
+from .console.exitstatus import needing_extra
 from .console.output import note, warn, writing
 from .declaring.commands import SECTIONS, command
 from .declaring.options import scheduler_options

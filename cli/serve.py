@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exceptions import KubeclassicError
-from .console.endings import needing_extra
+from .console.exitstatus import needing_extra
 from .console.output import note, warn
 from .declaring.commands import INPUT, SECTIONS, command
 from .declaring.options import ClusterChoice, scheduler_options

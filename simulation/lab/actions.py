@@ -10,9 +10,9 @@ import attrs
 from ..edits.apply import Edits
 from ..edits.paths import EditError
 from ..scenario import Scenario
+from .configurationchanges import switched, weighed, whole, with_release, with_setting, with_source
 from .labconfiguration import LabConfiguration
-from .material import MOST_COPIES, Changes, Copies, check_node, cordon, drain
-from .moves import switched, weighed, whole, with_release, with_setting, with_source
+from .labinput import MOST_COPIES, Changes, Copies, check_node, cordon, drain
 from .source import LabError, Source, read_source
 from .workbench import LabState
 

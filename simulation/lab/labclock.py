@@ -18,7 +18,7 @@ from ..replay.journal import EventData
 from ..replay.recording import summary
 from ..replay.replay import Replay
 from ..scenario import Files, Scenario
-from .plot import Plot
+from .clusterlayout import ClusterLayout
 from .source import LabError
 from .why import explained
 from .workbench import PRIORITY_GATE, LabState, Workbench
@@ -37,9 +37,9 @@ class Film:
     spec: SchedulerSpec
     events: tuple[tuple[Any, ...], ...]
     pods: dict[str, tuple[int, ...]]
-    """What pods that the plot does not have request."""
+    """What pods that the layout does not have request."""
     nodes: dict[str, tuple[int, ...]]
-    """What nodes that the plot does not have offer, places for pods last."""
+    """What nodes that the layout does not have offer, places for pods last."""
     summary: EventData
     is_cut: bool
     """There were too many events."""
@@ -57,7 +57,7 @@ class _Taking:
     """Writes down what a replay's journal tells."""
 
     replay: Replay
-    plot: Plot
+    layout: ClusterLayout
     events: list[tuple[Any, ...]] = attrs.field(factory=list)
     pods: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
     nodes: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
@@ -70,7 +70,7 @@ class _Taking:
         for name in self.unknown:
             node = self.replay.engine.node(name)
             had = {} if node is None else of_node(node.status.allocatable)
-            self.nodes[name] = tuple(had.get(resource, 0) for resource in (*self.plot.resources, PODS))
+            self.nodes[name] = tuple(had.get(resource, 0) for resource in (*self.layout.resources, PODS))
         self.unknown.clear()
 
     def take(self, record: EventData) -> None:
@@ -78,11 +78,11 @@ class _Taking:
         event, key, node = record["event"], record.get("pod", ""), record.get("node", "")
         if event in NOT_SHOWN:
             return
-        if key and key not in self.plot.pod_at and key not in self.pods:
+        if key and key not in self.layout.pod_at and key not in self.pods:
             pod = self.replay.cluster.pod(key)
             requests = {} if pod is None else self.replay.engine.template_of(pod).requests
-            self.pods[key] = tuple(requests.get(name, 0) for name in self.plot.resources)
-        if event == "NodeAdded" and node not in self.plot.node_at:
+            self.pods[key] = tuple(requests.get(name, 0) for name in self.layout.resources)
+        if event == "NodeAdded" and node not in self.layout.node_at:
             self.nodes.setdefault(node, ())
             self.unknown.append(node)
         more = record.get("message") or ", ".join(record.get("victims", ())) or record.get("by") or ""
@@ -94,9 +94,9 @@ def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read.
     """
-    spec, plot = state.configuration.spec(), bench.answer(state).plot
-    inputs = _inputs(plot.scenario, spec, paths, bench.material.with_nodes(state.changes))
-    taking = _Taking(_replay(inputs, spec), plot)
+    spec, layout = state.configuration.spec(), bench.answer(state).layout
+    inputs = _inputs(layout.scenario, spec, paths, bench.input.with_nodes(state.changes))
+    taking = _Taking(_replay(inputs, spec), layout)
     taking.replay.cluster.journal.sink = taking.take
     is_cut = False
     for _ in taking.replay.run():

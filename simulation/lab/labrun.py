@@ -12,7 +12,7 @@ from ...api.record import plain
 from ...core.arrays.types import Ints
 from ..simulate import Simulation
 from ..summary import summarise
-from .plot import Plot
+from .clusterlayout import ClusterLayout
 
 NOWHERE = -1
 MOST_TOLD = 2000
@@ -39,7 +39,7 @@ class NumberedTexts:
 class LabRun:
     """A finished run. ``hosts``: int64[pods], index of the node or -1; ``whys``: int64[pods], number of the text that says why not."""
 
-    plot: Plot
+    layout: ClusterLayout
     hosts: Ints
     whys: Ints
     summary: dict[str, Any]
@@ -48,33 +48,33 @@ class LabRun:
     """What is odd in the cluster, and what of it the release does not read."""
 
     @classmethod
-    def of(cls, simulation: Simulation, plot: Plot, texts: NumberedTexts) -> LabRun:
+    def of(cls, simulation: Simulation, layout: ClusterLayout, texts: NumberedTexts) -> LabRun:
         """The answer of a finished *simulation*."""
-        hosts, whys = np.array(plot.bound, np.int64), np.zeros(len(plot.bound), np.int64)
+        hosts, whys = np.array(layout.bound, np.int64), np.zeros(len(layout.bound), np.int64)
         for key, outcome in simulation.outcomes.items():
-            at = plot.pod_at[key]
-            hosts[at] = NOWHERE if outcome.host is None else plot.node_at.get(outcome.host, NOWHERE)
+            at = layout.pod_at[key]
+            hosts[at] = NOWHERE if outcome.host is None else layout.node_at.get(outcome.host, NOWHERE)
             whys[at] = 0 if outcome.error is None else texts.number(outcome.error)
         for eviction in simulation.evictions:
-            at = plot.pod_at[eviction.pod.key]
+            at = layout.pod_at[eviction.pod.key]
             hosts[at], whys[at] = NOWHERE, texts.number(f"evicted to make room for {eviction.by}")
-        return cls(plot, hosts, whys, plain(summarise(simulation)), texts)
+        return cls(layout, hosts, whys, plain(summarise(simulation)), texts)
 
     def host_of(self, pod: str) -> str | None:
         """The node of a pod, by its key; None: it has none."""
-        at = int(self.hosts[self.plot.pod_at[pod]])
-        return None if at == NOWHERE else self.plot.nodes[at]
+        at = int(self.hosts[self.layout.pod_at[pod]])
+        return None if at == NOWHERE else self.layout.nodes[at]
 
     def record(self, before: LabRun | None) -> dict[str, Any]:
         """As plain data: [pod, node, why] by index of what differs from *before*, or of everything; with the texts that they name."""
-        is_whole = before is None or before.plot is not self.plot
+        is_whole = before is None or before.layout is not self.layout
         if before is None or is_whole:
             changed = np.arange(len(self.hosts))
         else:
             changed = np.flatnonzero((self.hosts != before.hosts) | (self.whys != before.whys))
         rows = np.stack([changed, self.hosts[changed], self.whys[changed]], axis=1)
         named = {number: self.texts.texts[number] for number in set(self.whys[changed].tolist()) if number}
-        return {"whole": is_whole, "plot": self.plot.number, "rows": rows.tolist(), "texts": named}
+        return {"whole": is_whole, "plot": self.layout.number, "rows": rows.tolist(), "texts": named}
 
 
 @attrs.frozen
@@ -92,11 +92,11 @@ class RunDifference:
     @classmethod
     def between(cls, before: LabRun, after: LabRun) -> RunDifference:
         """From *before* to *after*."""
-        if before.plot is after.plot:
+        if before.layout is after.layout:
             changed = np.flatnonzero(before.hosts != after.hosts).tolist()
             pairs = [(at, at) for at in changed]
             return cls._of(before, after, pairs, (), ())
-        there, here = before.plot.pod_at, after.plot.pod_at
+        there, here = before.layout.pod_at, after.layout.pod_at
         pairs = [(at, here[key]) for key, at in there.items() if key in here]
         return cls._of(before, after, pairs, tuple(k for k in here if k not in there), tuple(k for k in there if k not in here))
 
@@ -107,9 +107,9 @@ class RunDifference:
         moved, lost, found = [], [], []
         for then, now in pairs:
             was, here = int(before.hosts[then]), int(after.hosts[now])
-            old = before.plot.nodes[was] if was != NOWHERE else None
-            new = after.plot.nodes[here] if here != NOWHERE else None
-            pod = after.plot.pods[now]
+            old = before.layout.nodes[was] if was != NOWHERE else None
+            new = after.layout.nodes[here] if here != NOWHERE else None
+            pod = after.layout.pods[now]
             if old == new:
                 continue
             if old is not None and new is not None:

@@ -31,7 +31,7 @@ class LabQuestions:
         }  # fmt: skip
 
     def look(self, asked: Json) -> Json:
-        """The session as it is: for a page that saw state *seen* and knows the plot *plot*."""
+        """The session as it is: for a page that saw state *seen* and knows the layout *layout*."""
         began = process_time()
         session, answer = self.session, self.session.answer
         seen = session.known(asked.get("seen"))
@@ -40,7 +40,7 @@ class LabQuestions:
         found: Json = {
             "session": session.record(), "summary": answer.summary, "placement": answer.record(before),
             "difference": None if difference is None else difference.record(),
-            "plot": None if asked.get("plot") == answer.plot.number else answer.plot.record(),
+            "plot": None if asked.get("plot") == answer.layout.number else answer.layout.record(),
         }  # fmt: skip
         return {**found, "seconds": round(process_time() - began, 4)}
 
@@ -56,8 +56,8 @@ class LabQuestions:
         if other is None:
             raise LabError(f"of: got {asked.get('of')!r}, wanted start or a pinned configuration", "pin")
         answer = self.session.bench.answer(other)
-        plot = None if asked.get("plot") == answer.plot.number else answer.plot.record()
-        return {"placement": answer.record(None), "summary": answer.summary, "plot": plot, "number": other.number}
+        layout = None if asked.get("plot") == answer.layout.number else answer.layout.record()
+        return {"placement": answer.record(None), "summary": answer.summary, "plot": layout, "number": other.number}
 
     def why(self, asked: Json) -> Json:
         """Why a pod goes where it goes."""

@@ -14,7 +14,7 @@ from ...api.objects import KubeObject
 from ...api.wire.ownfields import current_manifest
 from ..scenario import Scenario
 from .labconfiguration import LabConfiguration
-from .material import Material
+from .labinput import LabInput
 from .session import Session
 from .source import PROVIDER, Json
 from .workbench import LabState
@@ -53,7 +53,7 @@ def saves(session: Session, given: Given, report: Callable[[], Saved]) -> dict[s
         "rules": lambda: _rules_saved(session.state.configuration),
         "scenario": lambda: (SCENARIO_FILE, YAML, scenario_file(session.bench.scenario(session.state))),
         "report": report,
-        "command": lambda: ("lab-command.sh", PLAIN, commands(session.state, session.material, given)),
+        "command": lambda: ("lab-command.sh", PLAIN, commands(session.state, session.input, given)),
     }
 
 
@@ -113,10 +113,10 @@ def _plain(value: Any) -> Any:
 # --- the commands ---------------------------------------------------------------------------------------------------
 
 
-def commands(state: LabState, material: Material, given: Given) -> str:
+def commands(state: LabState, lab_input: LabInput, given: Given) -> str:
     """Commands for a terminal that give exactly the placement of *state*: the files that it needs, then ``kubeclassic simulate``."""
     configuration, files = state.configuration, list[tuple[str, str]]()
-    nodes = material.new_nodes(state.changes)
+    nodes = lab_input.new_nodes(state.changes)
     paths = list(given.paths)
     if nodes:
         files.append((NODES_FILE, as_yaml({"apiVersion": "v1", "kind": "List", "items": nodes})))

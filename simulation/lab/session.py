@@ -11,11 +11,11 @@ from ...api.reading.notices import unread_sentences, warning_records
 from ...exceptions import KubeclassicError
 from ...framework.releases import ALL_RELEASES
 from .actions import ActionValues, changed
+from .configurationchanges import CHOICES
 from .labconfiguration import LabConfiguration
+from .labinput import Changes, LabInput, counted
 from .labrules import filters_of, scorers_of
 from .labrun import LabRun, RunDifference
-from .material import Changes, Material, counted
-from .moves import CHOICES
 from .source import LabError, Source, providers
 from .workbench import LabState, Workbench
 
@@ -29,7 +29,7 @@ AGAINST = ("step", "start", *PINS)
 class Session:
     """One cluster, and what was tried on it. Nothing here is for two threads at a time."""
 
-    material: Material
+    input: LabInput
     sources: list[Source]
     history: list[LabState]
     at: int = 0
@@ -39,13 +39,13 @@ class Session:
     _numbers: int = 1
 
     def __attrs_post_init__(self) -> None:
-        self.bench = Workbench(self.material)
+        self.bench = Workbench(self.input)
 
     @classmethod
-    def begin(cls, material: Material, start: LabConfiguration, edits: Sequence[str] = ()) -> Session:
+    def begin(cls, lab_input: LabInput, start: LabConfiguration, edits: Sequence[str] = ()) -> Session:
         """A session that begins with *start* and these edits. Raises what the first answer raises."""
         known = [source for source in providers() if source.key != start.source.key]
-        session = cls(material, [start.source, *known], [LabState(0, start, Changes(tuple(edits)))])
+        session = cls(lab_input, [start.source, *known], [LabState(0, start, Changes(tuple(edits)))])
         session.bench.answer(session.state)
         return session
 

@@ -20,7 +20,7 @@ from ...framework.options import GivenOptions
 from ...framework.schedulerspec import SchedulerSpec
 from ..scenario import Files
 from .labconfiguration import LabConfiguration
-from .material import Material
+from .labinput import LabInput
 from .session import Session
 from .source import POLICY, PROFILE, PROVIDER, Source, default_profile
 
@@ -35,7 +35,7 @@ def session_of(
     start = LabConfiguration.of(spec, _source(options, spec, files.loaded), order)
     if spec.profiles is not None:
         start = attrs.evolve(start, percentage=options.percentage_of_nodes_to_score)
-    return Session.begin(Material(files, cron_jobs), start, edits)
+    return Session.begin(LabInput(files, cron_jobs), start, edits)
 
 
 def _source(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Source:

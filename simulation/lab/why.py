@@ -27,14 +27,14 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
     :class:`~.source.LabError` for names that nothing has.
     """
     spec, order = state.configuration.spec(), state.configuration.order
-    ground = bench.ground(state, spec)
-    pod = _found(ground.scenario, key)
+    warm = bench.engines(state, spec)
+    pod = _found(warm.scenario, key)
     try:
         if pod.spec.node_name:
-            engine = spec.engine(ground.scenario.config_maps)
-            explanation = explain_placed(Simulation(ground.scenario, engine, order), pod, node=node)
+            engine = spec.engine(warm.scenario.config_maps)
+            explanation = explain_placed(Simulation(warm.scenario, engine, order), pod, node=node)
             return {"moment": f"as if it were not on {pod.spec.node_name} yet", **explained(explanation, engine, node)}
-        with ground.simulation(spec, order) as simulation:
+        with warm.simulation(spec, order) as simulation:
             explanation = explain_in(simulation, pod, node=node)
             before = [one.key for one in simulation.pods()].index(pod.key)
             moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"

@@ -8,13 +8,13 @@ import attrs
 
 from ...framework.schedulerspec import SchedulerSpec
 from ..scenario import Scenario
-from .ground import WarmEngines
+from .clusterlayout import ClusterLayout
 from .labconfiguration import LabConfiguration
+from .labinput import Changes, LabInput
 from .labrun import LabRun, NumberedTexts
-from .material import Changes, Material
-from .plot import Plot
+from .warmengines import WarmEngines
 
-KEPT_GROUNDS, KEPT_ANSWERS = 4, 60
+KEPT_ENGINES, KEPT_ANSWERS = 4, 60
 PRIORITY_GATE = "PodPriority"
 
 
@@ -32,9 +32,9 @@ class LabState:
 class Workbench:
     """Computes answers, and keeps the latest ones and what the next ones can begin with."""
 
-    material: Material
+    input: LabInput
     texts: NumberedTexts = attrs.field(factory=NumberedTexts)
-    _grounds: OrderedDict[object, WarmEngines] = attrs.field(factory=OrderedDict)
+    _engines: OrderedDict[object, WarmEngines] = attrs.field(factory=OrderedDict)
     _answers: OrderedDict[int, LabRun] = attrs.field(factory=OrderedDict)
     _made: int = 0
 
@@ -53,29 +53,29 @@ class Workbench:
 
     def _computed(self, state: LabState) -> LabRun:
         spec = state.configuration.spec()
-        ground = self.ground(state, spec)
-        with ground.simulation(spec, state.configuration.order) as simulation:
+        warm = self.engines(state, spec)
+        with warm.simulation(spec, state.configuration.order) as simulation:
             for _ in simulation.decisions():
                 pass
-            if ground.plot is None:
+            if warm.layout is None:
                 self._made += 1
-                ground.plot = Plot.of(self._made, ground.scenario, simulation.engine)
-            return attrs.evolve(LabRun.of(simulation, ground.plot, self.texts), notices=ground.notices(simulation.engine.algorithm))
+                warm.layout = ClusterLayout.of(self._made, warm.scenario, simulation.engine)
+            return attrs.evolve(LabRun.of(simulation, warm.layout, self.texts), notices=warm.notices(simulation.engine.algorithm))
 
-    def ground(self, state: LabState, spec: SchedulerSpec) -> WarmEngines:
+    def engines(self, state: LabState, spec: SchedulerSpec) -> WarmEngines:
         """What runs on the scenario of *state* begin with."""
         priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
         key = state.changes, spec.scheduler_names, priorities
-        found = self._grounds.get(key)
+        found = self._engines.get(key)
         if found is None:
-            scenario = self.material.scenario(*key)
-            alike = next((ground for ground in self._grounds.values() if ground.knows(scenario)), None)
-            found = self._grounds[key] = WarmEngines(scenario) if alike is None else alike.beside(scenario)
-            if len(self._grounds) > KEPT_GROUNDS:
-                self._grounds.popitem(last=False)
-        self._grounds.move_to_end(key)
+            scenario = self.input.scenario(*key)
+            alike = next((warm for warm in self._engines.values() if warm.knows(scenario)), None)
+            found = self._engines[key] = WarmEngines(scenario) if alike is None else alike.beside(scenario)
+            if len(self._engines) > KEPT_ENGINES:
+                self._engines.popitem(last=False)
+        self._engines.move_to_end(key)
         return found
 
     def scenario(self, state: LabState) -> Scenario:
         """The scenario of *state*."""
-        return self.ground(state, state.configuration.spec()).scenario
+        return self.engines(state, state.configuration.spec()).scenario

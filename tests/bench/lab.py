@@ -29,7 +29,7 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.server.labapp import LabApp
 from kubeclassic.simulation.bench.bench import calibration
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
-from kubeclassic.simulation.lab.material import Material
+from kubeclassic.simulation.lab.labinput import LabInput
 from kubeclassic.simulation.lab.saved import Given
 from kubeclassic.simulation.lab.session import Session
 from kubeclassic.simulation.scenario import Files
@@ -66,7 +66,7 @@ def pod(name: str, draw: random.Random, on: str = "") -> Json:
 
 def lab(files: Files, release: str) -> LabApp:
     """A lab on *files*."""
-    session = Session.begin(Material(files), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
+    session = Session.begin(LabInput(files), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
     return lab_app(session, Given(("cluster/",)), token="token")
 
 

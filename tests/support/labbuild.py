@@ -15,8 +15,8 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.questions.simulate import simulate
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
+from kubeclassic.simulation.lab.labinput import LabInput
 from kubeclassic.simulation.lab.labrules import filters_of, scorers_of
-from kubeclassic.simulation.lab.material import Material
 from kubeclassic.simulation.lab.saved import Given, commands
 from kubeclassic.simulation.lab.session import Session
 from kubeclassic.simulation.lab.workbench import LabState
@@ -37,7 +37,7 @@ Fates = dict[str, tuple[str | None, str]]
 
 def session(path: Path = EXAMPLE, release: str = "1.15") -> Session:
     """A session on the manifests at *path*."""
-    return Session.begin(Material(Files.read([path])), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
+    return Session.begin(LabInput(Files.read([path])), LabConfiguration.of(SchedulerSpec.of(options_of({"release": release})).read()))
 
 
 def lab_app(token: str = "token") -> LabApp:
@@ -53,7 +53,7 @@ def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Session:
     there = [person(variant, f"there-{number}", on=f"n{number % len(nodes)}") for number, variant in enumerate(placed)]
     pods = [person(variant, f"new-{number}") for number, variant in enumerate(waiting)]
     files = Files(Loaded((*machines, *there, *pods)))
-    return Session.begin(Material(files), LabConfiguration.of(SchedulerSpec.of(options_of({"release": "1.15"})).read()))
+    return Session.begin(LabInput(files), LabConfiguration.of(SchedulerSpec.of(options_of({"release": "1.15"})).read()))
 
 
 # --- moves ----------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def move(found: Session, drawn: tuple[int, int, int]) -> Json:
 def fates(found: Session) -> Fates:
     """What the lab says of the pods that wait."""
     answer, waiting = found.answer, [pod.key for pod in scenario(found).pending]
-    at = answer.plot.pod_at
+    at = answer.layout.pod_at
     return {key: (answer.host_of(key), answer.texts.texts[int(answer.whys[at[key]])]) for key in waiting}
 
 
@@ -118,7 +118,7 @@ def scenario(found: Session) -> Scenario:
 
 def in_a_terminal(found: Session, folder: Path, program: Path) -> Fates:
     """What the commands that the lab saves print in *folder*, where *program* is ``kubeclassic``."""
-    text = commands(found.state, found.material, GIVEN).rstrip() + " -o json"
+    text = commands(found.state, found.input, GIVEN).rstrip() + " -o json"
     done = subprocess.run(
         ["bash", "-c", text], cwd=folder, capture_output=True, text=True, check=False, env={"PATH": f"{program.parent}:/usr/bin:/bin"}
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 from ....api.view import Column, Table
 from ....api.words import count_of
+from ....simulation.lab.clusterlayout import ClusterLayout
 from ....simulation.lab.labrun import NOWHERE, LabRun, RunDifference
-from ....simulation.lab.plot import Plot
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
@@ -59,37 +59,37 @@ def _changes(difference: RunDifference) -> Markup:
 
 
 def _pods(now: LabRun) -> Markup:
-    plot = now.plot
+    layout = now.layout
     rows = [
-        [pod, None if now.hosts[at] == NOWHERE else plot.nodes[int(now.hosts[at])], now.texts.texts[int(now.whys[at])]]
-        for at, pod in enumerate(plot.pods)
+        [pod, None if now.hosts[at] == NOWHERE else layout.nodes[int(now.hosts[at])], now.texts.texts[int(now.whys[at])]]
+        for at, pod in enumerate(layout.pods)
     ]
     return list_html(Table("pods", (Column("pod", "name"), Column("node", "name"), Column("why none")), rows, noun="pod"))
 
 
 def _map(start: LabRun, now: LabRun) -> Markup:
-    plot = now.plot
-    record = plot.record()
+    layout = now.layout
+    record = layout.record()
     labels = {label: [node[1][at] or "" for node in record["nodes"]] for at, label in enumerate(record["labels"])}
     sides = [_side("Now", now, record)]
-    if start.plot is plot and start is not now:
+    if start.layout is layout and start is not now:
         sides.insert(0, _side("At the start", start, record))
-    return ClusterMap("map", plot.nodes, sides, labels).html()
+    return ClusterMap("map", layout.nodes, sides, labels).html()
 
 
 def _side(title: str, answer: LabRun, record: dict[str, Any]) -> MapSide:
-    plot = answer.plot
-    there: list[list[int]] = [[] for _ in plot.nodes]
+    layout = answer.layout
+    there: list[list[int]] = [[] for _ in layout.nodes]
     for pod, node in enumerate(answer.hosts.tolist()):
         if node != NOWHERE:
             there[node].append(pod)
     had = [node[2] for node in record["nodes"]]
-    uses = {name: [_use(plot, at, had[row][at], pods) for row, pods in enumerate(there)] for at, name in enumerate(plot.resources)}
-    return MapSide(title, uses, [[plot.pods[pod] for pod in pods] for pods in there])
+    uses = {name: [_use(layout, at, had[row][at], pods) for row, pods in enumerate(there)] for at, name in enumerate(layout.resources)}
+    return MapSide(title, uses, [[layout.pods[pod] for pod in pods] for pods in there])
 
 
-def _use(plot: Plot, resource: int, had: int, pods: list[int]) -> float | None:
-    return sum(plot.requests[pod][resource] for pod in pods) / had if had else None
+def _use(layout: ClusterLayout, resource: int, had: int, pods: list[int]) -> float | None:
+    return sum(layout.requests[pod][resource] for pod in pods) / had if had else None
 
 
 def _side_by_side(now: LabRun, pins: dict[str, LabRun]) -> Section:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli.console.endings import BAD_INPUT, status_of
+from kubeclassic.cli.console.exitstatus import BAD_INPUT, status_of
 from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.options import options_of

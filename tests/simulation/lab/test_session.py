@@ -85,7 +85,7 @@ class TestCluster:
         found = session()
         found.do({"do": "drain", "node": "general-a1"})
         answer = found.answer
-        there = [pod for at, pod in enumerate(answer.plot.pods) if answer.hosts[at] == answer.plot.node_at["general-a1"]]
+        there = [pod for at, pod in enumerate(answer.layout.pods) if answer.hosts[at] == answer.layout.node_at["general-a1"]]
         assert all(pod.startswith("kube-system/node-agent") for pod in there)
         assert len(scenario(found).pending) == 23
 

@@ -48,7 +48,7 @@ class Changes:
 
 
 @attrs.define(eq=False)
-class Material:
+class LabInput:
     """What the files hold; the edits that the command line gave are the first :class:`Changes`."""
 
     files: Files

@@ -53,10 +53,10 @@ class TestMoves:
         """The scheduler of the second run has the table of the first."""
         found = session(release=release)
         spec = found.state.configuration.spec()
-        ground = found.bench.ground(found.state, spec)
+        warm = found.bench.engines(found.state, spec)
         tables = []
         for _ in range(2):
-            with ground.simulation(spec, "input") as simulation:
+            with warm.simulation(spec, "input") as simulation:
                 assert len(list(simulation.decisions())) == 22
                 tables.append(simulation.engine.table)
         assert tables[0] is tables[1]
@@ -65,10 +65,10 @@ class TestMoves:
         """An edit of a pod that waits lets the scheduler be used on, and the answer is that of a new one."""
         found = session()
         spec = found.state.configuration.spec()
-        before = found.bench.ground(found.state, spec)
+        before = found.bench.engines(found.state, spec)
         for text in ("pod shop/orders-1 requests.cpu=1", "pod shop/cache* requests.memory=3Gi", "pod analytics/yearly* requests.cpu=1"):
             found.do({"do": "edit", "text": text})
-            assert found.bench.ground(found.state, spec).knows(before.scenario)
+            assert found.bench.engines(found.state, spec).knows(before.scenario)
             assert fates(found) == simulated(found)
 
     def test_evictions_are_not_taken_back(self) -> None:

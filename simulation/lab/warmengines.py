@@ -23,7 +23,7 @@ from ...framework.schedulerspec import SchedulerSpec
 from ..releasenotes import with_release_notices
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .plot import Plot
+from .clusterlayout import ClusterLayout
 
 MOST_RUNS = 200
 """After that many runs begin with a new scheduler: what rules note of templates adds up."""
@@ -56,7 +56,7 @@ class WarmEngines:
     """One scenario, and for each release and its gates a scheduler that knows it."""
 
     scenario: Scenario
-    plot: Plot | None = None
+    layout: ClusterLayout | None = None
     """Kept here by those who need one."""
     _engines: dict[Any, tuple[Engine, int]] = attrs.field(factory=dict)
     """(release, gates) -> the scheduler that ran last, and how many runs there were."""
@@ -81,8 +81,8 @@ class WarmEngines:
         return len(here) == len(there) and all(ours is theirs or ours == theirs for ours, theirs in zip(here, there, strict=True))
 
     def beside(self, scenario: Scenario) -> WarmEngines:
-        """The ground of a *scenario* that this one :meth:`knows`; both use the same schedulers."""
-        return attrs.evolve(self, scenario=scenario, plot=None, engines=self._engines)
+        """The warm engines of a *scenario* that these :meth:`know <knows>`; both use the same schedulers."""
+        return attrs.evolve(self, scenario=scenario, layout=None, engines=self._engines)
 
     @contextmanager
     def simulation(self, spec: SchedulerSpec, order: str, *, details: bool = False) -> Iterator[WarmSimulation]:

@@ -19,7 +19,7 @@ MOST_VALUES, MOST_LABELS = 64, 40
 
 
 @attrs.define(eq=False)
-class Plot:
+class ClusterLayout:
     """The nodes and pods of a scenario. Pods with a node come after those that wait, each in their order."""
 
     number: int
@@ -36,8 +36,8 @@ class Plot:
     """For each pod what it requests of *resources*, in millicores, bytes and pieces."""
 
     @classmethod
-    def of(cls, number: int, scenario: Scenario, engine: Engine) -> Plot:
-        """The plot of *scenario*; *engine*, which has been told of it, knows what pods request."""
+    def of(cls, number: int, scenario: Scenario, engine: Engine) -> ClusterLayout:
+        """The layout of *scenario*; *engine*, which has been told of it, knows what pods request."""
         nodes = tuple(node.name for node in scenario.nodes)
         node_at = {name: at for at, name in enumerate(nodes)}
         placed = [item for item in scenario.objects if isinstance(item, Pod)]
