@@ -86,7 +86,7 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
     from .opening import settled_for
 
     if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # mistakes are told before any file is read
+        setup.spec  # noqa: B018  # mistakes are reported before any file is read
     files = attrs.evolve(cluster, edits=()).files(paths, keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
     options, spec = options_of(settled.values), settled.spec

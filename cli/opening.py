@@ -28,7 +28,7 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Inp
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
     if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # mistakes are told before any file is read
+        setup.spec  # noqa: B018  # mistakes are reported before any file is read
     with reading(paths):
         files = cluster.files(paths, keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
@@ -83,7 +83,7 @@ def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
 
 
 def reading(paths: Iterable[Path]) -> AbstractContextManager[Callable[[str], None]]:
-    """A context in which people who wait are told that *paths* are read."""
+    """A context that says on standard error that *paths* are read."""
     return telling("reading", ", ".join(map(str, paths)))
 
 

@@ -1,4 +1,4 @@
-"""Renames everything in a snapshot that tells whose cluster it is, so that decisions stay the same but for the names.
+"""Renames everything in a snapshot that shows whose cluster it is, so that decisions stay the same but for the names.
 
 A new name is ``r``, the rank of the old name among all of them, ``x``, and a salted hash. Because of the rank new names sort as the old
 ones do: some rules and lists go by name.

@@ -297,7 +297,7 @@ def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
 
 
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
-    """Where a domain has a pod that *anti* matches, None: nowhere; *change* tells how many the edits add on each node: int64[n]."""
+    """Where a domain has a pod that *anti* matches, None: nowhere; *change* is how many the edits add on each node: int64[n]."""
     if not nodes.edits:
         return _where_any(_refused_by_domain(anti, nodes.table), lambda counts: counts > 0, nodes)
     met = np.zeros(nodes.n, np.bool_)

@@ -107,7 +107,7 @@ class NodeUses:
         self._before = {name: (requested, pods) for name, _, requested, pods in self._rows()}
 
     def found(self) -> list[NodeUse]:
-        """Each node, in the order in which the scheduler was told of them."""
+        """Each node, in the order in which the scheduler got them."""
         table = self.engine.table
         nothing = [0] * len(table.resources), 0
         rows = list(self._rows())

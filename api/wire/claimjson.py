@@ -34,7 +34,7 @@ def with_status(manifest: Mapping[str, Any], claim: ResourceClaim, classes: Mapp
 
 
 def allocation_json(allocation: AllocationResult, config: list[Json]) -> Json:
-    """The devices of a claim, and what their drivers are told."""
+    """The devices of a claim, and what their drivers get."""
     results = [
         {
             "request": one.request, "driver": one.driver, "pool": one.pool, "device": one.device,

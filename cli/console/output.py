@@ -153,7 +153,7 @@ def _text(file: str | int) -> IO[str]:
 
 @contextmanager
 def _all_errors(place: str) -> Iterator[None]:
-    """Errors of the system inside the block are told as being about *place*."""
+    """Errors of the system inside the block name *place*."""
     try:
         yield
     except OSError as error:
@@ -162,7 +162,7 @@ def _all_errors(place: str) -> Iterator[None]:
 
 @contextmanager
 def _own_errors(place: str) -> Iterator[None]:
-    """Errors of writing inside the block are told as being about *place*: those that name no file of their own."""
+    """Errors of writing inside the block name *place*, unless they name a file of their own."""
     try:
         yield
     except BrokenPipeError:

@@ -95,7 +95,7 @@ def looks_like_a_file(text: str) -> bool:
 
 
 def form_and_file(value: str, forms: Sequence[str], output: str | None) -> tuple[str, str | None]:
-    """The format and the file to write, of the values of ``-o`` and ``--output``. An older ``-o FILE`` is told of."""
+    """The format and the file to write, of the values of ``-o`` and ``--output``. An older ``-o FILE`` gets a warning."""
     if value in forms:
         return value, output
     if output is not None:

@@ -33,7 +33,7 @@ RELEASES = tuple(ALL_RELEASES)
 OLDER = tuple(release for release in RELEASES if not has_plugins(release))
 WITH_PLUGINS = tuple(release for release in RELEASES if has_plugins(release))
 FIRST = WITH_PLUGINS[0]
-"""The release in which plugins are told to have replaced rules."""
+"""The release in which plugins replaced rules, for the pages."""
 NEWEST = Context(ALL_RELEASES[RELEASES[-1]], resolved_gates(ALL_RELEASES[RELEASES[-1]]))
 FOLDER = "reference"
 

@@ -32,7 +32,7 @@ def _page(name: str, schema: Json) -> str:
 
 
 def _rows(schema: Json, whole: Json, path: str, depth: int = 0) -> Iterator[list[str]]:
-    """A row for each field of the objects in *schema*; those of a definition that holds itself are told once."""
+    """A row for each field of the objects in *schema*; those of a definition that holds itself are there once."""
     for part in _parts(schema, whole):
         for name, field in part.get("properties", {}).items():
             where = f"{path}.{name}" if path else name

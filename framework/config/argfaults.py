@@ -84,7 +84,7 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
 
 
 def _values(expression: Requirement) -> Sequence[str]:
-    """The values as :func:`shown` tells an empty list from an absent one."""
+    """The values as :func:`shown` distinguishes an empty list from an absent one."""
     return [] if expression.has_empty_list else expression.values
 
 

@@ -134,7 +134,7 @@ def full_label(event: ClusterEvent) -> str:
 
 def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEvent]:
     """What happened to a node that may let a pod fit: all that applies, or the first."""
-    # Upstream: where the first change is told, quantities are compared as they are kept, so 1 is another amount than 1000m.
+    # Upstream: where the first change is reported, quantities are compared as they are kept, so 1 is another amount than 1000m.
     amounts = [
         {name: amount if cells.each_node_change else amount.form for name, amount in node.status.allocatable.items()} for node in (old, new)
     ]

@@ -30,7 +30,7 @@ class ExecPlugin:
     arguments: Sequence[str] = ()
     environment: Mapping[str, str] = attrs.field(factory=dict)
     cluster: Mapping[str, Any] | None = None
-    """What the plugin is told of the cluster; None: nothing (``provideClusterInfo`` is false)."""
+    """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
     is_interactive: bool = False
     """It may ask at the terminal."""
     hint: str = ""

@@ -148,7 +148,7 @@ def _headers(answer: httpx.Response) -> dict[str, str]:
 
 @contextmanager
 def _told(request: Request, server: str) -> Iterator[None]:
-    """What goes wrong inside the block is told as being about *request*."""
+    """Errors inside the block name *request*."""
     httpx = _httpx()
     try:
         yield

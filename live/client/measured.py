@@ -55,7 +55,7 @@ class ThrottledTransport:
 
 @attrs.define(eq=False)
 class MeasuredTransport:
-    """Tells of each answer."""
+    """Records each answer."""
 
     inner: Transport
     on_answer: OnAnswer

@@ -40,7 +40,7 @@ def informers_of(
 
 @attrs.define(eq=False)
 class Informers:
-    """Lists and watches all kinds of *cells* through *transport*, and tells *handler* of every change, on the running loop.
+    """Lists and watches all kinds of *cells* through *transport*, and calls *handler* for every change, on the running loop.
 
     ``async with asyncio.TaskGroup() as group: group.create_task(informers.run())``; :meth:`synced` waits for the first lists.
     """

@@ -1,4 +1,4 @@
-"""The objects of one kind as an API server has them, and who is told of their changes.
+"""The objects of one kind as an API server has them, and the handlers of their changes.
 
 Upstream: DeltaFIFO and sharedIndexInformer of k8s.io/client-go/tools/cache.
 """
@@ -55,7 +55,7 @@ class Store:
     async def replace(self, manifests: Iterable[Manifest]) -> None:
         """Take a list as all that there is: its objects are put, also those that did not change; the others are deleted, after them.
 
-        Upstream: an informer tells of every object of a second list.
+        Upstream: an informer reports every object of a second list.
         """
         listed: set[str] = set()
         decoded: list[KubeObject] = []

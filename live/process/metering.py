@@ -81,7 +81,7 @@ class Metering(CycleObserver):
         self._since = self.clock()
 
     def _last_part_ended(self, decision: Decision) -> None:
-        """The decision tells which part ended the cycle, if it was none that said so itself."""
+        """The decision says which part ended the cycle, if no part said so itself."""
         parts, took = self._parts, self.clock() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None

@@ -61,7 +61,7 @@ class Elector:
     times: LeaseTimes = LeaseTimes()
     identity: str = attrs.field(factory=new_identity)
     recorders: tuple[Recorder, ...] = ()
-    """Where it is told that this replica became the leader."""
+    """Called when this replica became the leader."""
     say: Callable[[str], None] = lambda text: None
     """Gets one line for each thing that happens."""
     on_change: Callable[[bool], None] = lambda leads: None

@@ -1,4 +1,4 @@
-"""What a scheduler tells about pods and itself: Scheduled, FailedScheduling, Preempted, LeaderElection.
+"""The events of a scheduler about pods and itself: Scheduled, FailedScheduling, Preempted, LeaderElection.
 
 The release says in which API group events of pods go; where the server does not have that group they go to core/v1. Events about the
 leader are always of core/v1.
@@ -36,13 +36,13 @@ class Events:
     """None: all events go to core/v1."""
 
     def recorder(self, scheduler_name: str) -> Recorder:
-        """Where events about pods are told, in the name of a scheduler."""
+        """The recorder of events about pods, in the name of a scheduler."""
         if self.series is None:
             return CoreRecorder(self.core, scheduler_name)
         return SeriesRecorder(self.series, scheduler_name)
 
     def leader_recorder(self, scheduler_name: str) -> Recorder:
-        """Where it is told who leads."""
+        """The recorder of who leads."""
         return CoreRecorder(self.core, scheduler_name)
 
     async def run(self) -> None:

@@ -31,7 +31,7 @@ class SchedulerMetrics:
     """All metrics of one scheduler, in a registry of its own. Times are in seconds."""
 
     def __init__(self, release: LiveRelease, *, with_process: bool = True) -> None:
-        """The metrics of *release*, all 0; *with_process*: those of this process too, where the system tells them."""
+        """The metrics of *release*, all 0; *with_process*: those of this process too, where the system has them."""
         self._release, self._with_process = release, with_process
         self.on_read: Callable[[], None] = lambda: None
         """Called before the metrics are written, to set what is only known then."""

@@ -27,7 +27,7 @@ SAME_AGAIN = 60.0
 
 @attrs.define(eq=False, kw_only=True)
 class Following:
-    """Tells *cluster* of everything that a scheduler of *release* lists and watches through *transport*.
+    """Passes to *cluster* everything that a scheduler of *release* lists and watches through *transport*.
 
     A release asks for the versions of the API of its time. Here the newest version that the API server has is asked for, so that an old
     release can serve a newer cluster.

@@ -72,7 +72,7 @@ class LabApp:
         self._router = Router([*questions, *shown], redirect_slashes=False)
 
     async def serve(self, port: int, on_ready: Callable[[str], None]) -> bool:
-        """Serve until a signal ends it; *on_ready* is told the address of the page. Answers whether it was Ctrl-C."""
+        """Serve until a signal ends it; *on_ready* gets the address of the page. Returns whether it was Ctrl-C."""
         server, socket = make_server(self, Listening(port=port), lambda url: on_ready(f"{url}/{self.token}/"))
         try:
             await server.serve([socket])

@@ -27,7 +27,7 @@ HEADER_SECONDS = 10.0
 IDLE_SECONDS = 120
 """After how long a connection without requests is closed: later than Go's clients close it, which is after 90 seconds."""
 GRACE_SECONDS = 30
-"""How long requests that run may take once the server is told to end."""
+"""How long requests that run may take once the server has to end."""
 BACKLOG = 512
 
 
@@ -198,7 +198,7 @@ class QuietServer(uvicorn.Server):
 
 
 def make_server(app: ASGIApp, listening: Listening, on_ready: Callable[[str], None]) -> tuple[QuietServer, socket.socket]:
-    """A server for *app* and its socket; *on_ready* is told the URL. Raises :class:`ServeError`."""
+    """A server for *app* and its socket; *on_ready* gets the URL. Raises :class:`ServeError`."""
     listening.check()
     tls = listening.tls()
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())

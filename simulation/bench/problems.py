@@ -21,7 +21,7 @@ def case_of(
     asked: Path | CaseSize, *, release: str | None = None, profile: Path | None = None, percentage: int | None = None,
     preempts: bool = True, say: Callable[[str], None] = print,
 ) -> Json:  # fmt: skip
-    """The case in a file, or one of that size, changed as the others say; *say* is told what of the case does not count."""
+    """The case in a file, or one of that size, changed as the others say; *say* is called with what of the case does not count."""
     release = _version(release, profile)
     default = release or DEFAULT_RELEASE
     found = asked.case(default) if isinstance(asked, CaseSize) else read_case(asked, default)

@@ -54,7 +54,7 @@ class Film:
 
 @attrs.define(eq=False)
 class _Taking:
-    """Writes down what a replay's journal tells."""
+    """Writes down the events of a replay's journal."""
 
     replay: Replay
     layout: ClusterLayout
@@ -66,7 +66,7 @@ class _Taking:
     """New nodes of which it is not known yet what they offer."""
 
     def look(self) -> None:
-        """See what new nodes offer, which is known after the step that tells of them."""
+        """See what new nodes offer, which is known after the step of their event."""
         for name in self.unknown:
             node = self.replay.engine.node(name)
             had = {} if node is None else of_node(node.status.allocatable)
@@ -108,7 +108,7 @@ def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
 
 
 def why_then(film: Film, at: int, node: str | None = None) -> dict[str, Any]:
-    """Why the attempt that event *at* tells of ended so, as :func:`~.why.why` says it. Raises :class:`~.source.LabError`."""
+    """Why the attempt of event *at* ended so, as :func:`~.why.why` says it. Raises :class:`~.source.LabError`."""
     if not 0 <= at < len(film.events) or film.events[at][1] not in TRIED:
         raise LabError(f"at: got {at}, wanted an event of {' or '.join(TRIED)}", "clock")
     time, _, key, _, _, attempts = film.events[at]

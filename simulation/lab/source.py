@@ -45,7 +45,7 @@ class Source:
 
     @property
     def key(self) -> str:
-        """What tells it from the others."""
+        """Its identity among the others."""
         return f"{self.kind}:{self.name}"
 
     def runs_on(self, version: str) -> bool:

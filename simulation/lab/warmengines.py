@@ -1,8 +1,8 @@
-"""A scheduler that knows the cluster already, for one run after the other: a new configuration need not be told of it again.
+"""A scheduler that knows the cluster already, for one run after the other: a new configuration need not read it again.
 
 A run on a new scheduler and a run here come to the same; ``tests/simulation/lab`` compares them. What a run placed is taken back
 afterwards. Where that is not all that a run did, because pods had to leave or share a host port, the next run begins with a new
-scheduler. Claims and volumes are told to each run.
+scheduler. Each run gets claims and volumes anew.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from .search import MixesFound
 from .trials import MixTrial, NewNode
 
 MOST_TOLD = 10
-"""Of pods without a node that many are told."""
+"""How many pods without a node are listed at most."""
 
 
 Mix = Annotated[Counts, says("Kind -> new nodes of it.")]

@@ -21,7 +21,7 @@ from .shapes import PodShape
 from .trials import MixTrials
 
 MOST_SIZES = 24
-"""That many sizes of requests are told apart for each resource."""
+"""How many sizes of requests are distinguished for each resource."""
 MOST_ASKED = 64
 """For that many shapes, the most frequent ones, it is asked which of the nodes that are there never take them."""
 

@@ -31,7 +31,7 @@ _LONGEST_HEADER = 1 << 20
 
 
 NOT_GIVEN = str(None)
-"""How a header tells an option without a value."""
+"""How a header writes an option without a value."""
 
 
 class CheckpointError(KubeclassicError):

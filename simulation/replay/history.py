@@ -20,7 +20,7 @@ ROWS = 240
 KEPT = 5000
 """That many events that are news are kept."""
 USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Summary", "NodeAdded"}
-"""Events that are told by the lives of pods, or by the map."""
+"""Events that the lives of pods, or the map, already show."""
 
 
 @attrs.define

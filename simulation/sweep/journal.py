@@ -1,4 +1,4 @@
-"""The journal of a sweep: a line for each finished run, on disk before the next one is told of. A sweep that was killed goes on from it."""
+"""The journal of a sweep: a line for each finished run, on disk before the next one is reported. A killed sweep goes on from it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Best:
 
 
 def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
-    """Who is best in each objective that tells the configurations apart and of which one way is better."""
+    """Who is best in each objective in which configurations differ and of which one way is better."""
     answer = []
     for objective in objectives:
         ways, groups = more_is_better(objective), defaultdict[float, list[SweepConfiguration]](list)

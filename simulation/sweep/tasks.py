@@ -124,7 +124,7 @@ class Shared:
         return input_notices(given, algorithm, task.scheduler_spec.version)
 
     def run(self, task: Task) -> Done:
-        """Run *task*; whatever goes wrong is told in what it answers."""
+        """Run *task*; whatever goes wrong is in its result."""
         try:
             given = self.scaled(task)
             if isinstance(given, str):

@@ -27,7 +27,7 @@ _AMOUNT = re.compile(r"(?P<column>.+?)(?:\s+in\s+(?P<unit>\w+))?")
 
 @attrs.frozen
 class AmountColumn:
-    """Where the amount of a resource is, and in what it is told."""
+    """Where the amount of a resource is, and in which unit."""
 
     column: str
     unit: str

@@ -59,7 +59,7 @@ class ScheduledPod:
     """The pods that come before are not scheduled first."""
     want: str | None = None
     every: bool = False
-    """Nothing is left out: each change is tried, and all that help are told."""
+    """Nothing is left out: each change is tried, and all that help are listed."""
     defaults: bool = True
 
     def context(self, simulation: Simulation, pod: Pod) -> WhatIfContext:

@@ -1,6 +1,6 @@
 """The values of a JSON text, one or several, with the keys that they have twice.
 
-The standard library reads exactly what is there, but tells of repeated keys only one object at a time, which is slow. msgspec is quicker
+The standard library reads exactly what is there, but reports repeated keys only one object at a time, which is slow. msgspec is quicker
 and says nothing of them, so what it made is written again without blanks and its commas are counted: a key that got lost took one along.
 """
 
@@ -45,7 +45,7 @@ def json_values(content: bytes, where: str, line: int | None = None) -> Iterator
 
 
 def quick_value(content: bytes) -> tuple[Any] | None:
-    """The one value in *content*, if no object in it has a key twice; None too where that cannot be told quickly."""
+    """The one value in *content*, if no object in it has a key twice; None too where that cannot be decided quickly."""
     if may_hide_commas(content):
         return None
     try:

@@ -55,7 +55,7 @@ class Aligned:
     title: str
     judgements: Sequence[SideDecision]
     deciding: str = ""
-    """The line, by the name of its subject, that tells the sides apart."""
+    """The line, by the name of its subject, in which the sides differ."""
 
 
 @attrs.define

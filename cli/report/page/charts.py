@@ -22,7 +22,7 @@ TEXT = 12.5
 FLATTENS = 12
 """Where a column is that many times as high as the next or the typical one, the scale grows tenfold from mark to mark."""
 _INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
-"""Colours that matplotlib is told -> what the page has in their place."""
+"""Colours that matplotlib gets -> what the page has in their place."""
 _SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}
 
 
@@ -163,7 +163,7 @@ def flattens(values: Sequence[float]) -> bool:
 
 
 def ink(at: int) -> str:
-    """What matplotlib is told for the page's colour of a series."""
+    """What matplotlib gets for the page's colour of a series."""
     return list(_SERIES)[at % len(_SERIES)]
 
 

@@ -1,7 +1,7 @@
 """Nodes as squares: grouped by zone or another label, coloured by use, before and after side by side.
 
 The map stands in the HTML as one path of SVG for each colour; ``assets/clustermap.js`` draws it again for the width that there is, for
-another label or resource, and tells a node's name, use and pods.
+another label or resource, and shows a node's name, use and pods.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class MapSide:
     states: Sequence[str] = ()
     """A word on each node, such as ``drained``; empty for nodes without."""
     notes: Sequence[str] = ()
-    """What else is told of each node, such as ``3 copies``; empty for nothing."""
+    """What else is said of each node, such as ``3 copies``; empty for nothing."""
 
 
 @attrs.frozen

@@ -17,7 +17,7 @@ from ....api.wire.goform import go_form
 from .api import ApiError, ClusterApi, Json, may_pass
 
 MERGE_KEYS: Mapping[str, str] = {"conditions": "type", "podIPs": "ip"}
-"""List -> the field that tells its entries apart; other lists are replaced whole."""
+"""List -> the field that identifies its entries; other lists are replaced whole."""
 PATCH_TRIES, FIRST_PATCH_PAUSE, PATCH_PAUSE_FACTOR = 4, 0.01, 5.0
 COMPARED = ("status", "reason", "message", "lastProbeTime", "lastTransitionTime")
 
