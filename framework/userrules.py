@@ -10,6 +10,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_
 if TYPE_CHECKING:
     from .plugin import Plugin
 
+_GIVEN = ", given to --rules"
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -124,7 +126,22 @@ def _loaded(file: str, place: str) -> ModuleType:
     stem = Path(real).stem
     if _is_found_as(stem, real):
         return importlib.import_module(stem)
-    return _executed(real, f"{stem}, given to --rules")
+    return _executed(real, stem + _GIVEN)
+
+
+def executed_files() -> dict[str, str]:
+    """Name -> file of the modules that could not be imported by a name of their own: another process has to execute them too."""
+    ours = [(name, module) for name, module in sys.modules.items() if name.endswith(_GIVEN)]
+    return {name: str(module.__file__) for name, module in ours}
+
+
+def execute_files(files: Mapping[str, str]) -> None:
+    """Execute what :func:`executed_files` found in another process; a file that fails here is left out, as its rules are missed later."""
+    for name, file in files.items():
+        if name not in sys.modules:
+            _look_in(os.path.dirname(file), last=True)
+            with suppress(Exception):
+                _executed(file, name)
 
 
 def _is_found_as(name: str, file: str) -> bool:

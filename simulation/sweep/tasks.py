@@ -13,6 +13,7 @@ from ...core.engine import Engine
 from ...exceptions import KubeclassicError
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
+from ...framework.userrules import execute_files, executed_files
 from ..releasenotes import input_notices, with_release_notices
 from ..replay.inputs.inputs import Inputs
 from ..replay.replay import Replay
@@ -65,6 +66,11 @@ class Task:
         return spec.engine_of(weighed_algorithm(spec.algorithm(config_maps), self.weights, spec.catalogue))
 
 
+def _shared(files: Mapping[str, str], specs: Mapping[str, InputSpec], read: dict[Place, Scenario | Inputs | str]) -> Shared:
+    execute_files(files)
+    return Shared(specs, read)
+
+
 def _thawed(scheduler_spec: Frozen, values: dict[str, Any]) -> Task:
     return Task(scheduler_spec=thaw_spec(scheduler_spec), **values)
 
@@ -90,7 +96,7 @@ class Shared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         specs = {name: attrs.evolve(spec, trace=()) for name, spec in self.specs.items() if isinstance(spec, TraceInput)}
-        return Shared, (specs, self.read)
+        return _shared, (executed_files(), specs, self.read)
 
     def take(self, place: Place) -> None:
         """Read the input of *place*, if that has not been done yet."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -72,12 +73,17 @@ class TestForms:
 
 
 class TestRules:
-    def test_own_rules_of_both_kinds(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_own_rules_of_both_kinds(
+        self, sweep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         """A catalogue is for releases with predicates, plugins for the others, and weights may name them."""
         sweep.write_text("cluster: examples/cluster\ngrid: {release: ['1.16', '1.27']}\nobjectives: [placed]\n")
-        for kind in ("rules", "plugins"):  # other processes know no modules of these names but those of the repository's root
-            Path(f"own_{kind}.py").write_text((ROOT / "examples" / f"{kind}.py").read_text())
-        rules = ["--rules", "own_rules.py:CATALOGUE", "--rules", "own_plugins.py:PLUGINS"]
+        for kind in ("rules", "plugins"):  # other modules of these names come first wherever modules are looked for
+            (tmp_path / "others").mkdir(exist_ok=True)
+            (tmp_path / "others" / f"{kind}.py").write_text("")
+        monkeypatch.syspath_prepend(str(tmp_path / "others"))
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path / "others"), prepend=os.pathsep)
+        rules = ["--rules", "examples/rules.py:CATALOGUE", "--rules", "examples/plugins.py:PLUGINS"]
         assert run(["sweep", "sweep.yaml", "-o", "csv", "-j", "2", *rules]) == 0
         with_rules = capsys.readouterr().out
         for release, place in (("1.16", rules[1]), ("1.27", rules[3])):
