@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError
-from .words import rounded
+from .words import is_bytes, rounded
 
 LIBRARIES = ("pandas", "polars")
 """The first that is installed is taken."""
@@ -89,7 +89,7 @@ def kind_of(resource: str) -> str:
     """
     if resource == "cpu":
         return "cores"
-    return "bytes" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else "count"
+    return "bytes" if is_bytes(resource) else "count"
 
 
 @attrs.frozen

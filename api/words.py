@@ -57,7 +57,7 @@ def amount(resource: str, number: int) -> str:
     """
     if resource == "cpu":
         return str(Quantity.parse(f"{number}m"))
-    if not _is_bytes(resource):
+    if not is_bytes(resource):
         return str(number)
     power = next((power for power in (3, 2, 1) if number and number % 1024**power == 0), 0)
     return f"{number // 1024**power}{('', 'Ki', 'Mi', 'Gi')[power]}"
@@ -71,7 +71,7 @@ def rounded(resource: str, number: int) -> Figure:
     """
     if resource == "cpu":
         return Figure(_cores(number))
-    if not _is_bytes(resource):
+    if not is_bytes(resource):
         return Figure(f"{number:,}")
     size, unit = float(number), 0
     while abs(round(size, 1)) >= 1024 and unit < len(_UNITS) - 1:
@@ -113,7 +113,8 @@ def short_name(resource: str) -> str:
     return resource.rpartition("/")[2]
 
 
-def _is_bytes(resource: str) -> bool:
+def is_bytes(resource: str) -> bool:
+    """Whether amounts of *resource* are bytes."""
     return resource in BYTES or resource.startswith("hugepages-")
 
 

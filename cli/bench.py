@@ -97,7 +97,6 @@ def bench(
     from ..simulation.bench.against import opponent_of
     from ..simulation.bench.cases import CaseSize
     from ..simulation.bench.problems import case_of
-    from .report.bench import bench_tables
 
     profile, flame_graph = _in_todays_words(profile, scheduler_profile, flame_graph)
     profiler = _profiler() if flame_graph else None
@@ -119,15 +118,24 @@ def bench(
             note(line)
         if flame_graph is not None:
             timing.profiled(timed, options, profiler)
-            with writing(flame_graph) as stream:
-                stream.write(_rendered(profiler, flame_graph))
+            _draw(flame_graph, profiler)
         is_right = wanted is None or _is_right(list(timing.differing(best, *wanted)), len(wanted[0]))
+    _print(record, form)
+    sys.exit(0 if is_right else 1)
+
+
+def _print(record: BenchDocument, form: str) -> None:
+    from .report.bench import bench_tables
+
     if form == "json":
         click.echo(json.dumps(as_document(record)))
     else:
         write_tables(bench_tables([record]), sys.stdout)
-    if not is_right:
-        sys.exit(1)
+
+
+def _draw(file: Path, profiler: Any) -> None:
+    with writing(file) as stream:
+        stream.write(_rendered(profiler, file))
 
 
 def _compare_work(record: BenchDocument) -> None:

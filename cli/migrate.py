@@ -80,10 +80,8 @@ def migrate_policy(
     from ..questions.migrate import MigrateOptions, ask
     from ..simulation.scenario import read_scenario
     from .answering import answer, write_yaml
-    from .console.output import note
-    from .notices import tell_line, tell_unread
+    from .notices import tell_line
     from .opening import Console, reading
-    from .report.viewtext import write_view
 
     output = output.settled(FORMS)
     if more and not paths:
@@ -112,12 +110,21 @@ def migrate_policy(
     for told in found.notes:
         tell_line(told)
     if cluster is not None:
-        note("")
-        with suppress(OSError):
-            write_view(attrs.evolve(found, show=show).view(), sys.stderr)
-        tell_unread(notice for group in found.warnings for notice in group.notices)
+        _tell_check(found, show)
         _report(found, report, cluster, (file, *paths, *more))
     sys.exit(status)
+
+
+def _tell_check(found: MigrateResult, show: int) -> None:
+    """Say what the check found on standard error, with *show* decisions at most."""
+    from .console.output import note
+    from .notices import tell_unread
+    from .report.viewtext import write_view
+
+    note("")
+    with suppress(OSError):
+        write_view(attrs.evolve(found, show=show).view(), sys.stderr)
+    tell_unread(notice for group in found.warnings for notice in group.notices)
 
 
 def _releases(release: str, target: str | None) -> tuple[Release, Release]:

@@ -224,14 +224,6 @@ def scenario_of(
     return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
 
 
-def warnings_of(scenario: Scenario, scheduler: GivenScheduler, *engines: Engine, pods: Sequence[Pod] = ()) -> tuple[NoticeGroup, ...]:
-    """What is odd in *scenario*, and what *engines*, made of *scheduler*, do not read of it and of *pods*, which are to come."""
-    algorithms = [engine.algorithm for engine in engines]
-    is_default = scheduler is None or (not isinstance(scheduler, str) and scheduler.release is None)
-    noted = with_release_notices(scenario, algorithms, algorithms if is_default else (), algorithms if scheduler == AUTO else ())
-    return grouped(with_pod_notices(noted, algorithms, pods).warnings)
-
-
 def edits_of(edits: object) -> tuple[str, ...]:
     """*edits* as texts; one text is one edit. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
     found = (edits,) if isinstance(edits, str) or not isinstance(edits, Iterable) else tuple(edits)

@@ -12,6 +12,7 @@ import yaml
 from ...api.load import Loaded
 from ...api.objects import KubeObject, Node, Pod, Taint
 from ...api.objects.quantity import Quantity
+from ...api.words import is_bytes
 from ..edits.apply import Edits
 from ..edits.paths import EditError
 
@@ -83,6 +84,6 @@ def amount(resource: str, number: int) -> str:
     """
     if resource == "cpu":
         return str(Quantity.parse(f"{number}m"))
-    if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
+    if is_bytes(resource):
         return str(Quantity.parse(f"{number // 1024}Ki")) if number % 1024 == 0 else str(number)
     return str(number)

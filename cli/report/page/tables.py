@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....api.view import Amount, Column, Number, Table, Words
-from ....api.words import BYTES, count_of, percent, rounded
+from ....api.words import count_of, percent, rounded
 from .markup import Markup, Text, data_script, element, html, joined, number, spoken, told
 from .parts import SAME, plain_table, tag, track
 
@@ -33,13 +33,6 @@ def unit_of(resource: str) -> str:
     (' cores', '')
     """
     return " cores" if resource == CPU else ""
-
-
-def column_kind(resource: str) -> str:
-    """The kind of a column with amounts of *resource* (:data:`~.tables.KINDS`)."""
-    if resource == CPU:
-        return "cores"
-    return "bytes" if resource in BYTES or resource.startswith("hugepages-") else "count"
 
 
 def amount_with_unit(path: str, resource: str, number: int) -> Markup:
