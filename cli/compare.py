@@ -76,8 +76,8 @@ def compare(
     from .declaring.setup import NamedSetup
     from .opening import Console, contestants
     from .report.page.markup import code, sentence
+    from .report.questions.comparisonmarkdown import comparison_markdown
     from .report.questions.comparisonpage import comparison_html
-    from .report.questions.markdown import comparison_markdown
 
     limit = environments_max_pd_vols()
     given = contestants(paths, cluster, [NamedSetup.parse(name, text, limit) for name, text in texts.items() if text is not None])

@@ -15,8 +15,8 @@ import pytest
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
+from kubeclassic.cli.report.questions.comparisonmarkdown import comparison_markdown
 from kubeclassic.cli.report.questions.comparisonpage import comparison_html
-from kubeclassic.cli.report.questions.markdown import comparison_markdown
 from kubeclassic.cli.report.viewtext import write_view
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine

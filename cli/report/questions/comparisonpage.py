@@ -38,8 +38,8 @@ from ..page.parts import (
     track,
 )
 from ..page.tables import list_html, short_table
-from .pictures import correlations, endings
-from .podlist import COLOURS, MOST, NAME, PodList, alone, cause_name
+from .comparisonpictures import correlations, endings
+from .comparisonpods import COLOURS, MOST, NAME, PodList, alone, cause_name
 
 MODES = {
     "free": (

@@ -6,7 +6,7 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.cli.report.page.tables import list_html
-from kubeclassic.cli.report.questions.podlist import PodList
+from kubeclassic.cli.report.questions.comparisonpods import PodList
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
