@@ -27,8 +27,8 @@ from .decision.score import Ranking, prioritize
 from .engine import NO_NODES, Engine, FilterError
 from .equivalence import EquivalenceCache
 from .incremental.answers import AnswerCache
+from .incremental.boards import Boards
 from .incremental.quick import QuickPath
-from .incremental.scoreboards import Scoreboards
 from .outlines import Outlines
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
@@ -80,7 +80,7 @@ class ClassicFlow:
         release, gates = algorithm.release, algorithm.gates
         answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
         quick = QuickPath(
-            algorithm=algorithm, scoreboards=Scoreboards(answers, engine.memory_bytes // 2), order=order, ties=engine.ties,
+            algorithm=algorithm, boards=Boards(answers, engine.memory_bytes // 2), order=order, ties=engine.ties,
             nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
             is_cacheable=_is_cacheable(algorithm),
         )  # fmt: skip

@@ -41,8 +41,10 @@ class CachedAnswer(Protocol):
 class CachedScores(CachedAnswer, Protocol):
     """That of a priority."""
 
-    constant: int | None
-    """The score of all rows, where it is known to be the same for all."""
+    @property
+    def constant(self) -> int | None:
+        """The score of all rows, where it is known to be the same for all."""
+        ...
 
 
 class Answers(Protocol):

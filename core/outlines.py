@@ -22,7 +22,7 @@ from .cycle import Cycle, constant_array
 from .decision.score import Ranking
 from .decision.verdict import FilterPass, Verdict, judge
 from .incremental import verify
-from .incremental.byvalue import LARGE_SHARE
+from .incremental.answers import LARGE_SHARE
 from .incremental.cachedanswer import Scope, Unanswerable
 from .incremental.quick import QuickPath
 from .pods.template import Template
@@ -174,7 +174,7 @@ class Outlines:
         log = cycle.table.changed
         if outline.node_revision != log.node_revision or len(outline.sheet.fits) not in (0, cycle.table.size):
             return False
-        return outline.environment == self.quick_path.scoreboards.answers.environment(outline.scope, cycle)
+        return outline.environment == self.quick_path.boards.answers.environment(outline.scope, cycle)
 
     # --- making them ------------------------------------------------------------------------------------------------
 
@@ -195,12 +195,12 @@ class Outlines:
             self._known[cycle.template] = found
 
     def _make_room(self, size: int) -> None:
-        most = self.quick_path.scoreboards.limit // (100 * max(size, 1))
+        most = self.quick_path.boards.limit // (100 * max(size, 1))
         while self._known and len(self._known) >= most:
             del self._known[next(iter(self._known))]
 
     def _outline(self, cycle: Cycle, ranking: Ranking, weights: dict[Priority, int]) -> Outline | None:
-        pod, algorithm, answers = cycle.template, cycle.algorithm, self.quick_path.scoreboards.answers
+        pod, algorithm, answers = cycle.template, cycle.algorithm, self.quick_path.boards.answers
         parts = [part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)]
         near = [part for part in parts if part.is_of_row]
         far = [part for part in parts if not part.is_of_row]
@@ -229,22 +229,22 @@ class Outlines:
             return False
         if not rule.concerns(cycle.template):
             return True
-        constant, reduce = self.quick_path.scoreboards.answers.scores(rule, cycle).constant, rule.reduce
+        constant, reduce = self.quick_path.boards.answers.scores(rule, cycle).constant, rule.reduce
         return constant is not None and (reduce is None or (constant == 0 and getattr(reduce, "zeros_alike", False)))
 
     def _allowed(self, predicates: Sequence[Predicate], cycle: Cycle) -> Mask | None:
         """bool[size], which nodes all *predicates* pass; None: all. Raises Unanswerable."""
-        found, answers = None, self.quick_path.scoreboards.answers
+        found, answers = None, self.quick_path.boards.answers
         for predicate in predicates:
             answer = answers.failures_of(predicate, cycle.template)
             answers.refresh_failures(answer, predicate, cycle, answers.still(cycle))
-            codes = answer.codes()
-            if codes is not None and np.count_nonzero(codes):
-                found = codes == 0 if found is None else found & (codes == 0)
+            passed = answer.passed()
+            if passed is not None:
+                found = passed if found is None else found & passed
         return found
 
     def _sheet(self, pod: Template, predicates: Sequence[Predicate], priorities: Sequence[Priority]) -> RowSheet:
-        answers = self.quick_path.scoreboards.answers
+        answers = self.quick_path.boards.answers
         key = pod.size, *[tuple(answers.key(rule, pod) for rule in rules) for rules in (predicates, priorities)]
         found = self._sheets.get(key)
         if found is None:

@@ -11,27 +11,16 @@ from typing import Any
 import attrs
 
 from .arrays.batch import Batch
-from .arrays.types import Ints, Mask, Scores
-from .failures import Failures, Reasons
+from .arrays.counts import Clause, Sums
+from .arrays.types import Scores
+from .failures import Failures
 from .pods.notes import StateKey
 from .pods.template import Template
+from .reduction import Reduction as Reduction
 from .release import Release
 
 AnyCycle = Any
 """A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
-
-
-DomainRejection = tuple[str, Mask | tuple[bool, ...], Reasons]
-"""A label key, for which of its values nodes are turned down, by code, and why. Where values are few, they are in a tuple: numpy takes
-longer for these than plain Python."""
-DomainRejections = Sequence[DomainRejection]
-"""The first that holds for a node decides."""
-ScoresByValue = Sequence[tuple[str, Ints | tuple[int, ...]]]
-"""A label key, and the score of each of its values, by code, in a tuple where they are few. A node gets the sum."""
-Counts = Mapping[int, int]
-"""How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of that many."""
-OfFew = Callable[[Template, tuple[int, ...], Sequence[int], AnyCycle], tuple[int, ...]]
-"""A reduce step by the values of a label: see :class:`Reduction`."""
 
 
 class Reads(enum.Flag):
@@ -72,16 +61,6 @@ def _of_row(rule: Predicate | Priority) -> bool:
     return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
-def always_false(pod: Template) -> bool:
-    """False for every pod."""
-    return False
-
-
-def never_idle(pod: Template, cycle: AnyCycle) -> bool:
-    """False for every pod at any time."""
-    return False
-
-
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
 KEEPS_ITSELF: Any = attrs.field(
     init=False, repr=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
@@ -104,17 +83,9 @@ class Predicate:
     """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
-    by_domain: Callable[[Template], bool] = always_false
-    """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
-    the rows of its domains alone."""
-    by_value: Callable[[Template, AnyCycle], Callable[[], DomainRejections] | None] | None = None
-    """Computes the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
-    than counters of pods moves. None where the answer cannot be given so. Rows are looked at only where a value's answer became another."""
-    by_row: Callable[[Template, AnyCycle], Callable[[int], Reasons] | None] | None = None
-    """With ``by_domain``: computes the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
-    is_idle: Callable[[Template, AnyCycle], bool] = never_idle
-    """Whether, by the affinity terms, services and controllers that there are, it has nothing against any node, whatever nodes and pods
-    come or go. It is asked again when one of these changes: ``census.terms_revision``, ``listings.owner_tick``."""
+    clauses: Callable[[Template, AnyCycle], Sequence[Clause] | None] | None = None
+    """What the answer for all rows follows from, until more changes than pods: node objects, affinity terms, services and controllers.
+    Without any clause it has nothing against any node. None where the answer cannot be given so: then ``check`` is asked."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: StateKey[Hashable] = SLOT
@@ -135,38 +106,6 @@ class Predicate:
         return _by_reference(self, self.check) or object.__reduce_ex__(self, protocol)
 
 
-@attrs.frozen(repr=False)
-class Reduction:
-    """A reduce step in two halves: a summary of all feasible nodes, and then a score for each node from the summary.
-
-    ``summarise(pod, raw, nodes, cycle)`` takes all feasible nodes, in any order, and returns a value that compares by equality.
-    ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch from its raw score and the summary alone, so it can run again
-    for changed nodes only. *zeros_alike*: raw scores that are all 0 become one score for all, the same for any nodes of any cycle.
-    ``of_few(pod, raw, there, cycle)`` is the whole step where raw scores go by the few values of a label, by code; *there*:
-    the codes that feasible nodes have. How often a score is there does not matter.
-    ``tallied(pod, counts, cycle)`` is ``summarise`` for those who have counted the raw scores of all feasible nodes already, with *by_zone*
-    for each zone; None where the summary does not follow from that. ``at(score, code, summary)`` is then ``apply`` for one node, by its raw
-    score and the code of its zone; None: ask ``apply``.
-    """
-
-    summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
-    apply: Callable[[Template, Scores, Any, Batch, AnyCycle], Scores]
-    zeros_alike: bool = False
-    of_few: OfFew | None = None
-    tallied: Callable[[Template, Counts, AnyCycle], Hashable | None] | None = None
-    by_zone: bool = False
-    at: Callable[[int, int, Any], int | None] | None = None
-    slot: StateKey[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: StateKey("score of zeros"))
-    """With *zeros_alike*: where a template's notes have that score."""
-
-    def __repr__(self) -> str:
-        return f"<Reduction: {getattr(self.apply, '__qualname__', self.apply)}>"
-
-    def __call__(self, pod: Template, raw: Scores, nodes: Batch, cycle: AnyCycle) -> Scores:
-        """Both halves: int64[k] raw scores of the feasible *nodes* -> int64[k]."""
-        return self.apply(pod, raw, self.summarise(pod, raw, nodes, cycle), nodes, cycle)
-
-
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Priority:
     """A preference among the nodes that fit.
@@ -184,14 +123,8 @@ class Priority:
     reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
-    by_domain: Callable[[Template], bool] = always_false
-    """As in :class:`Predicate`."""
-    by_value: Callable[[Template, AnyCycle], Callable[[], ScoresByValue] | None] | None = None
-    """Computes the raw scores of all rows, as in :class:`Predicate`."""
-    by_row: Callable[[Template, AnyCycle], Callable[[int], int] | None] | None = None
-    """Computes the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""
-    is_idle: Callable[[Template, AnyCycle], bool] = never_idle
-    """As in :class:`Predicate`: whether every node gets the same score, the reduce step included."""
+    sums: Callable[[Template, AnyCycle], Sums | None] | None = None
+    """As ``clauses`` of :class:`Predicate`. Without any sum all nodes get the same score, the reduce step included."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""
     slot: StateKey[Hashable] = SLOT

@@ -13,7 +13,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Priority, PriorityError, Reduction, never_idle
+from ..core.rule import Predicate, Priority, PriorityError, Reduction
 from .extensionpoints import OURS, Filter, Score
 
 
@@ -36,9 +36,7 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
     concerns = plugin.concerns if missing is None else (lambda pod: True)
     return Predicate(
         name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
-        by_domain=plugin.filter_by_domain, by_row=None if missing is not None else getattr(plugin, "filter_by_row", None),
-        by_value=None if missing is not None else getattr(plugin, "filter_by_value", None),
-        is_idle=never_idle if missing is not None else getattr(plugin, "filter_is_idle", None) or never_idle,
+        clauses=None if missing is not None else getattr(plugin, "filter_clauses", None),
     )  # fmt: skip
 
 
@@ -59,10 +57,8 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
         name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
-        by_domain=plugin.score_by_domain, concerns=plugin.score_concerns if missing is None else (lambda pod: True),
-        by_value=None if missing is not None else getattr(plugin, "score_by_value", None),
-        by_row=None if missing is not None else getattr(plugin, "score_by_row", None),
-        is_idle=never_idle if missing is not None else getattr(plugin, "score_is_idle", None) or never_idle,
+        concerns=plugin.score_concerns if missing is None else (lambda pod: True),
+        sums=None if missing is not None else getattr(plugin, "score_sums", None),
     )  # fmt: skip
 
 

@@ -28,8 +28,8 @@ from ..core.decision.preemptionplan import Victims
 from ..core.decision.score import Ranking
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
+from ..core.incremental.boards import Boards
 from ..core.incremental.quick import QuickPath
-from ..core.incremental.scoreboards import Scoreboards
 from ..core.outlines import Outlines
 from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
@@ -126,7 +126,7 @@ class FrameworkFlow:
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         quick_paths = {
             name: QuickPath(
-                algorithm=profile.cacheable or profile.algorithm, scoreboards=Scoreboards(answers[name], share // 2), order=order,
+                algorithm=profile.cacheable or profile.algorithm, boards=Boards(answers[name], share // 2), order=order,
                 ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
                 is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile),
             )

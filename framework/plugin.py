@@ -51,10 +51,9 @@ from .waitingpods import WaitingPod, WaitingPods
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
-_SHORTCUTS = ("reads", "key", "by_domain", "by_row", "by_value", "is_idle")
-_OF_FILTER = {"concerns", "pre_filter_by_class", "pre_filter_skips", *(f"filter_{name}" for name in _SHORTCUTS)}
+_OF_FILTER = {"concerns", "pre_filter_by_class", "pre_filter_skips", "filter_reads", "filter_key", "filter_clauses"}
 _OF_PRE_SCORE = {"pre_score_by_class", "pre_score_skips"}
-_OF_SCORE = {"kept_score", "kept_normalize", "score_concerns", *_OF_PRE_SCORE, *(f"score_{name}" for name in _SHORTCUTS)}
+_OF_SCORE = {"kept_score", "kept_normalize", "score_concerns", *_OF_PRE_SCORE, "score_reads", "score_key", "score_sums"}
 DECLARED: Mapping[str, Set[str]] = {
     "pre_filter": _OF_FILTER, "filter": _OF_FILTER, "pre_score": _OF_SCORE, "score": _OF_SCORE, "normalize_score": _OF_SCORE,
 }  # fmt: skip
@@ -113,10 +112,6 @@ class Plugin:
         """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached answers."""
         return pod
 
-    def filter_by_domain(self, pod: Template) -> bool:
-        """Whether ``filter`` goes by domain for *pod*: see :attr:`~kubeclassic.core.rule.Predicate.by_domain`."""
-        return False
-
     def score_concerns(self, pod: Template) -> bool:
         """False for pods for which every node gets the same score, whatever happens to the cluster."""
         return True
@@ -124,10 +119,6 @@ class Plugin:
     def score_key(self, pod: Template) -> Hashable:
         """The part of the pod that the raw scores depend on."""
         return pod
-
-    def score_by_domain(self, pod: Template) -> bool:
-        """Whether ``score`` goes by domain for *pod*."""
-        return False
 
     @classmethod
     def joins(cls, point: str) -> bool:

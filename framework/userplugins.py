@@ -28,8 +28,7 @@ from .status import Code, Status
 
 BESIDE = (
     "normalize_score", "kept_score", "kept_normalize", "unreserve", "events_to_register", "concerns", "filter_key", "score_key", "joins",
-    "filter_by_domain", "filter_by_row", "filter_by_value", "score_by_domain", "score_by_row", "score_by_value", "score_concerns",
-    "filter_is_idle", "score_is_idle",
+    "filter_clauses", "score_sums", "score_concerns",
 )  # fmt: skip
 """Methods that the framework asks for beside those of the extension points."""
 KNOWN = (*POINTS.values(), *BESIDE)

@@ -14,15 +14,16 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodCount, Terms
+from ..core.arrays.counts import Clause, DomainSum
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
-from ..core.matching.domains import FEW, DomainSums, KeySums, by_name, pods_with_any_key
+from ..core.matching.domains import DomainSums, by_name, pods_with_any_key
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
-from ..core.rule import DomainRejection, DomainRejections, Reads
+from ..core.rule import Reads
 from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 
@@ -35,111 +36,42 @@ def _key(pod: Template) -> Hashable:
     return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
 
-def _by_domain(pod: Template) -> bool:
-    """A required affinity also looks whether any domain at all has a pod."""
-    return not pod.required_affinity
-
-
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], DomainRejections] | None:
-    """Computes the answer for all rows by values of the topology keys."""
+def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
+    """The tests by domain, in order; without metadata, pods of existing nodes are looked at one by one."""
     if not cycle.has_metadata:
         return None
-    table = cycle.table
-    terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    carried = KeySums.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
-    refusing = [(sums, REFUSED_BY_EXISTING) for sums in carried]
-    unmet = unmet_by_value(RequiredAffinity.of(pod), table, AFFINITY_UNMET) if pod.required_affinity else list
-    anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
-
-    def compute() -> DomainRejections:
-        found = [*refused_by_value(refusing), *unmet()]
-        if anti is not None:
-            found += [(key, _above_0(counts), ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, table)]
-        return found
-
-    return compute
-
-
-def unmet_by_value(
-    affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False
-) -> Callable[[], list[DomainRejection]]:
-    """Computes for which values of its keys *affinity* is not met; *needs_keys*: even the first of its kind needs them."""
-    key, counter = affinity.keys[0], table.census.counter(affinity.wanted)
-    column, is_alone = table.labels.get(key), affinity.itself
-
-    def first_of_its_kind(key: str) -> DomainRejection:
-        size = len(table.labels[key].values) if key in table.labels else 1
-        return key, (True, *[False] * (size - 1)), unmet
-
-    def compute() -> list[DomainRejection]:
-        found: list[DomainRejection] = [(key, _not_above_0(counts), unmet) for key, counts in _wanted_by_domain(affinity, table)]
-        return found or ([first_of_its_kind(key) for key in affinity.keys] if needs_keys else [])
-
-    if len(affinity.keys) > 1 or column is None or len(column.values) > FEW:
-        return compute
-    size = len(column.values)
-
-    def compute_few() -> list[DomainRejection]:
-        counts = counter.by(key, column)[:size].tolist()
-        if is_alone and not any(counts):
-            return [first_of_its_kind(key)] if needs_keys else []
-        return [(key, tuple([count <= 0 for count in counts]), unmet)]
-
-    return compute_few
-
-
-def refused_by_value(refusing: Iterable[tuple[KeySums, Reasons]]) -> list[DomainRejection]:
-    """The values of topology keys where there is a pod of *refusing*, each with its reasons."""
-    return [(sums.key, _above_0(values), reasons) for sums, reasons in refusing if (values := sums()) is not None]
-
-
-def _above_0(counts: Ints | tuple[int, ...]) -> Mask | tuple[bool, ...]:
-    if len(counts) > FEW:
-        return np.greater(counts, 0)
-    return tuple([count > 0 for count in (counts if isinstance(counts, tuple) else counts.tolist())])
-
-
-def _not_above_0(counts: Ints) -> Mask | tuple[bool, ...]:
-    return counts <= 0 if len(counts) > FEW else tuple([count <= 0 for count in counts.tolist()])
-
-
-def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:
-    """Computes the reasons against one row, where *pod* has no required affinity."""
-    if not cycle.has_metadata or pod.required_affinity:
-        return None
-    census = cycle.table.census
-    refusing: list[tuple[PodCount, str, Reasons]] = []
-    for carrier, counter in census.terms_about(pod, REQUIRED_ANTI_AFFINITY):
-        refusing.append((counter, carrier.topology_key, REFUSED_BY_EXISTING))
+    table, required = cycle.table, RequiredAffinity.of(pod) if pod.required_affinity else None
+    found = refusing(table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY), table, REFUSED_BY_EXISTING)
+    if required is not None:
+        unmet = unmet_clauses(required, table, AFFINITY_UNMET)
+        if unmet is None:
+            return None
+        found += unmet
     if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None:
-        refusing += [(census.counter(refused), key, ANTI_AFFINITY_VIOLATED) for key, refused in AntiAffinity.of(pod).by_key]
-    return first_refusing(refusing, cycle.table)
+        found += AntiAffinity.of(pod).clauses(table, ANTI_AFFINITY_VIOLATED)
+    return found
 
 
-def first_refusing(refusing: Iterable[tuple[PodCount, str, Reasons]], table: NodeTable) -> Callable[[int], Reasons]:
-    """Computes the reasons against one row: those of the first of *refusing* that counts a pod in the row's domain by a topology key."""
-    labels = table.labels
-    asked = [(counter, key, labels[key], reasons) for counter, key, reasons in refusing if key and key in labels]
-
-    def compute(row: int) -> Reasons:
-        for counter, key, column, reasons in asked:
-            if counter.by(key, column).item(column.codes.item(row)) > 0:
-                return reasons
-        return ()
-
-    return compute
+def refusing(terms: Terms, table: NodeTable, reasons: Reasons) -> list[Clause]:
+    """Domains are refused where a pod carries one of *terms*."""
+    counted = DomainSum.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
+    return [Clause(sum=each, reasons=reasons) for each in counted]
 
 
-def _is_idle(pod: Template, cycle: Cycle) -> bool:
-    """Without metadata, pods of existing nodes are looked at one by one."""
-    if pod.required_affinity or pod.required_anti_affinity or not cycle.has_metadata:
-        return False
-    return not cycle.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+def unmet_clauses(affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False) -> list[Clause] | None:
+    """Domains are refused where *affinity* finds no pod; *needs_keys*: even the first of its kind needs a node with all the keys.
+
+    None where no node has one of the keys.
+    """
+    counter = table.census.counter(affinity.wanted)
+    sums = DomainSum.of_each([(counter, key, 1) for key in affinity.keys], table)
+    if len(sums) < len(affinity.keys):
+        return None
+    alone = sums if affinity.itself else ()
+    return [Clause(sum=each, reasons=unmet, wants=True, keyless=True, unless_none=alone, keyless_alone=needs_keys) for each in sums]
 
 
-@predicate(
-    NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain, by_value=_by_value, by_row=_by_row, is_idle=_is_idle
-)  # fmt: skip
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, clauses=_clauses)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own anti-affinity.
 
@@ -277,6 +209,11 @@ class AntiAffinity:
             any_term = targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
             found = pod.notes[_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
+
+    def clauses(self, table: NodeTable, violated: Reasons) -> list[Clause]:
+        """Domains are refused where a pod matches."""
+        sums = DomainSum.of_each([(table.census.counter(refused), key, 1) for key, refused in self.by_key], table)
+        return [Clause(sum=each, reasons=violated) for each in sums]
 
     def by_name(self, cycle: Cycle) -> AntiAffinity:
         """The same, with the namespaces that it selects by labels replaced by names."""

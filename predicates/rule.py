@@ -6,11 +6,12 @@ import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.counts import Clause
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
 from ..core.guard import Unwanted, described
 from ..core.pods.template import Template
-from ..core.rule import DomainRejections, Predicate, Reads, always_false, never_idle
+from ..core.rule import Predicate, Reads
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]
 EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]
@@ -27,10 +28,7 @@ class _Declare:
         key: Callable[[Template], Hashable] = lambda pod: pod,
         effect: Callable[[Template, Batch, Cycle], None] | None = None,
         concerns: Callable[[Template], bool] = lambda pod: True,
-        by_domain: Callable[[Template], bool] = always_false,
-        by_value: Callable[[Template, Cycle], Callable[[], DomainRejections] | None] | None = None,
-        by_row: Callable[[Template, Cycle], Callable[[int], Reasons] | None] | None = None,
-        is_idle: Callable[[Template, Cycle], bool] = never_idle,
+        clauses: Callable[[Template, Cycle], Sequence[Clause] | None] | None = None,
         parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:
         """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
@@ -41,10 +39,7 @@ class _Declare:
             key=key,
             effect=effect,
             concerns=concerns,
-            by_domain=by_domain,
-            by_value=by_value,
-            by_row=by_row,
-            is_idle=is_idle,
+            clauses=clauses,
             parts=parts,
         )
 

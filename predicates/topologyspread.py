@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import cached_property
 
 import attrs
@@ -12,6 +12,7 @@ from ..api.meaning.labels import selector_matches
 from ..api.objects import TopologySpreadConstraint
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
+from ..core.arrays.counts import Clause, few_or_all
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
@@ -20,15 +21,16 @@ from ..core.matching.spread import (
     Constraints,
     Domains,
     counted_by,
-    counting_by_key,
     domains_by_key,
     hard_constraints,
+    indexes,
     selector_error,
+    sums_by_key,
     with_all_keys,
 )
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
-from ..core.rule import DomainRejections, Reads
+from ..core.rule import Reads
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate
 
@@ -44,22 +46,27 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.group, pod.node_selector, required_node_affinity(pod))
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], DomainRejections] | None:
-    """Computes the answer for all rows by values of the topology keys; None where it depends on more."""
-    constraints = hard_constraints(pod)
+def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
+    """The tests by domain; None where they depend on more."""
+    constraints, table = hard_constraints(pod), cycle.table
     limits = _limits(pod, constraints)
     if not cycle.has_metadata or any(text is not None for _, text, _ in limits):
         return None
-    table, counting = cycle.table, counting_by_key(pod, constraints, frozenset((pod.namespace,)), cycle.table)
-    if not any(len(part.index.values) for part in counting.values()):
+    known = {constraint.topology_key: index for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True)}
+    if not any(len(index.values) for index in known.values()):
+        return []  # Upstream: without domains every node fits.
+    sums = sums_by_key(pod, constraints, frozenset((pod.namespace,)), table)
+    if len(sums) < len(known):
         return None
-    reasons = (TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,)
-    parts = [(counting[constraint.topology_key], most) for constraint, _, most in limits]
-    judging = [(part.key, part.index.exceeding, part.counter_of(table), most) for part, most in parts]
-    return lambda: [(key, exceeding(compute(), most), reasons) for key, exceeding, compute, most in judging]
+    return [
+        Clause(
+            sum=sums[key], reasons=(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,), most=most, least_of=few_or_all(known[key].values), keyless=True
+        )
+        for key, most in [(constraint.topology_key, most) for constraint, _, most in limits]
+    ]
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), by_value=_by_value)
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), clauses=_clauses)
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would lift its domain's count
     by more than maxSkew above the emptiest domain.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Query
+from ..core.arrays.counts import DomainSum, Sums, Weighted
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints, Scores
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
-from ..core.matching.domains import DomainSums, KeySums, Weighted, by_name, sum_at, terms_about
+from ..core.matching.domains import DomainSums, by_name, terms_about
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import (
@@ -27,7 +27,8 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import Counts, PriorityError, Reads, Reduction, ScoresByValue
+from ..core.reduction import RawScores, Reduction, ScoresOfNodes, Stretched
+from ..core.rule import PriorityError, Reads
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"
@@ -37,8 +38,6 @@ Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
 _PREFERENCES: Mapping[str, StateKey[Preferences]] = {role: StateKey(role) for role, _ in OWN}
 ALL_PODS = AllPods()
-MOST_SCALED = 1 << 12
-"""Up to such a spread of raw scores, what each of them becomes is kept."""
 READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
 ANY_UNREADABLE, UNREADABLE = AnyUnreadable(READ), tuple(Unreadable(role) for role in READ)
 
@@ -47,85 +46,23 @@ def _key(pod: Template) -> Hashable:
     return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
 
-def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
-    raw = _times(raw, nodes, cycle)
-    return int(raw.max(initial=0)), int(raw.min(initial=0))
-
-
-def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch, cycle: Cycle) -> Scores:
-    """Scale so that the lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
+def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
+    """The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
 
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
     """
-    highest, lowest = extremes
-    return stretched(_times(raw, nodes, cycle), lowest, highest, MAX_PRIORITY)
+    return Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY)
 
 
-def stretched(raw: Scores, lowest: int, highest: int, top: int) -> Scores:
-    """*raw* scaled from *lowest*..*highest* to 0..*top*: int64[n], rounded down; 0 where the two are equal.
-
-    >>> stretched(np.array([1, 2, 3, 4]), 1, 4, 10).tolist()
-    [0, 3, 6, 10]
-    """
-    spread = highest - lowest
-    if not spread:
-        return np.zeros(len(raw), np.int64)
-    if spread < MOST_SCALED:
-        # Nodes that do not fit can be out of range; they get a score that is never used.
-        return _scale(spread, top).take(raw - lowest, mode="clip")
-    return _scaled(raw - lowest, spread, top)
+def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Stretched:
+    return _scale(pod, ScoresOfNodes(_times(raw, nodes, cycle), nodes), cycle)
 
 
-@lru_cache(maxsize=1024)
-def _scale(spread: int, top: int) -> Scores:
-    """What each of 0..*spread* becomes: int64[spread + 1]."""
-    return _scaled(np.arange(spread + 1), spread, top)
+def _apply(pod: Template, raw: Scores, scale: Stretched, nodes: Batch, cycle: Cycle) -> Scores:
+    return scale.of(_times(raw, nodes, cycle), None)
 
 
-def _scaled(above: Ints, spread: int, top: int) -> Scores:
-    scores: Scores = (float(top) * (above / float(spread))).astype(np.int64)
-    return scores
-
-
-def _of_few(pod: Template, raw: tuple[int, ...], there: Sequence[int], cycle: Cycle) -> tuple[int, ...]:
-    """:func:`_extremes` and :func:`_between` of the values of a label."""
-    sums = [0, *[raw[code] for code in there]]
-    return few_stretched(raw, there, min(sums), max(sums), MAX_PRIORITY)
-
-
-def one_stretched(raw: int, lowest: int, highest: int, top: int) -> int:
-    """As :func:`stretched`, for one score. One that is out of range is of a node that does not fit.
-
-    >>> [one_stretched(raw, 1, 4, 10) for raw in (1, 2, 4, 7)]
-    [0, 3, 10, 10]
-    """
-    return int(float(top) * ((min(max(raw, lowest), highest) - lowest) / float(highest - lowest))) if highest > lowest else 0
-
-
-def few_stretched(raw: Sequence[int], there: Iterable[int], lowest: int, highest: int, top: int) -> tuple[int, ...]:
-    """As :func:`stretched`, in plain Python; 0 for all but the places *there*.
-
-    >>> few_stretched((1, 2, 3, 4), (0, 1, 3), 1, 4, 10)
-    (0, 3, 0, 10)
-    """
-    scores, spread = [0] * len(raw), float(highest - lowest)
-    if spread:
-        for code in there:
-            scores[code] = int(float(top) * ((raw[code] - lowest) / spread))
-    return tuple(scores)
-
-
-def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> tuple[int, int]:
-    """:func:`_extremes` of scores that are counted already."""
-    return max(0, max(counts, default=0)), min(0, min(counts, default=0))
-
-
-def _at(raw: int, zone: int, extremes: tuple[int, int]) -> int:
-    """:func:`_between` for one node."""
-    return one_stretched(raw, extremes[1], extremes[0], MAX_PRIORITY)
-
-
-normalize: Reduction = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
+normalize: Reduction = Reduction(_summarise, _apply, zeros_alike=True, scale=_scale)
 
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
@@ -139,45 +76,20 @@ def _times_listed(nodes: Batch) -> Scores:
     return listed
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], ScoresByValue]:
-    """What tells the raw scores of all rows by values of the topology keys."""
-    table = cycle.table
-    terms = likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight)
-    # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
-    by_key = KeySums.of_each(terms, table, table.deleted_rows)
-    own, unreadable_ones = _own_text(pod), table.census.counter(ANY_UNREADABLE)
-
-    def tell() -> ScoresByValue:
-        if own is not None or unreadable_ones.total:
-            _refuse_unreadable(pod, table)
-        return [(sums.key, values) for sums in by_key if (values := sums()) is not None]
-
-    return tell
-
-
-def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
-    """What tells the raw score of one row."""
-    if cycle.table.deleted_rows:
+def _sums(pod: Template, cycle: Cycle) -> Sums | None:
+    """The weights by domain; None where a selector cannot be read."""
+    if cycle.table.census.has_unreadable or _own_text(pod) is not None:
         return None
-    return sum_at(list(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight)), cycle.table)
+    return liked(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight), cycle.table)
 
 
-def likes_nothing(pod: Template, cycle: Cycle) -> bool:
-    """Whether there are no terms at all by which *pod* could like one node more than another."""
-    if pod.preferred_affinity or pod.preferred_anti_affinity:
-        return False
-    by_required, by_preferred = terms_about(pod, REQUIRED_AFFINITY, cycle), terms_about(pod, PREFERRED_AFFINITY, cycle)
-    return not (by_required or by_preferred or terms_about(pod, PREFERRED_ANTI_AFFINITY, cycle))
+def liked(terms: Iterable[Weighted], table: NodeTable) -> Sums:
+    """What the nodes of each domain get from *terms*."""
+    # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
+    return Sums(DomainSum.of_each(terms, table, table.deleted_rows))
 
 
-def _is_idle(pod: Template, cycle: Cycle) -> bool:
-    return not cycle.table.census.has_unreadable and likes_nothing(pod, cycle)
-
-
-@priority(
-    NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True, by_value=_by_value, by_row=_by_row,
-    is_idle=_is_idle,
-)  # fmt: skip
+@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, sums=_sums)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
 

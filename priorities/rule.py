@@ -8,11 +8,12 @@ from collections.abc import Callable, Hashable
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.counts import Sums
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.guard import whole_number
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, ScoresByValue, always_false, never_idle
+from ..core.rule import Priority, Reads
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -31,15 +32,12 @@ class _Declare:
         reduce: Reduce | None = None,
         whole_list: bool = False,
         concerns: Callable[[Template], bool] = lambda pod: True,
-        by_domain: Callable[[Template], bool] = always_false,
-        by_value: Callable[[Template, Cycle], Callable[[], ScoresByValue] | None] | None = None,
-        by_row: Callable[[Template, Cycle], Callable[[int], int] | None] | None = None,
-        is_idle: Callable[[Template, Cycle], bool] = never_idle,
+        sums: Callable[[Template, Cycle], Sums | None] | None = None,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
         return lambda score: Priority(
             name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns,
-            by_domain=by_domain, by_value=by_value, by_row=by_row, is_idle=is_idle,
+            sums=sums,
         )  # fmt: skip
 
     def each_node(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Collection, Hashable, Sequence
-from functools import lru_cache, partial
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Sequence
+from functools import lru_cache
 
 import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
-from ..core.arrays.types import Floats, Scores
+from ..core.arrays.counts import DomainSum, Sums
+from ..core.arrays.types import Floats, Scores, ValueCodes
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Group, Template
-from ..core.rule import Counts, Priority, Reads, Reduction
+from ..core.reduction import RawScores, Reduction, Scale, Tabled
+from ..core.rule import Priority, Reads
 from .rule import MAX_PRIORITY, priority
 
 ZONE_WEIGHT = 2.0 / 3.0
@@ -46,10 +46,10 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
 
 
-def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
-    """What tells the peers on one row."""
+def _sums(pod: Template, cycle: Cycle) -> Sums:
+    """The peers on the row; none without owners."""
     counted = _peers_of_owners(pod, cycle)
-    return None if counted is None else cycle.table.census.counter(counted).on
+    return Sums() if counted is None else Sums([DomainSum.on_rows([cycle.table.census.counter(counted)])])
 
 
 _PEERS: StateKey[Remembered[PodsMatching | None]] = StateKey("peers of owners")
@@ -75,86 +75,64 @@ def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
 FEW = 16
 
 
-class SpreadSummary(NamedTuple):
-    """What a node scores by its own peers and by its zone. Crowds that score alike are equal, whatever was counted."""
+def zone_reduction(best: int) -> Reduction:
+    """The reduce step from counts of peers to 0 to *best*: best where there is no peer, 0 where the most are.
 
-    most: int
-    """The most peers on a node."""
-    in_zones: tuple[int, ...] | int
-    """The peers in each zone, by code; the number of codes alone where ``table`` says the rest."""
-    table: bytes | None = None
-    """int64[most + 1, codes]: one score for each pair, where these are fewer than nodes; None else."""
+    The zone has two thirds of the score, where the node has a zone.
+    Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
+    """
 
-    @classmethod
-    def of(cls, most: int, nodes: int, in_zones: list[int], best: int) -> SpreadSummary:
-        """Those of that many *nodes* with up to *most* peers, scored from 0 to *best*."""
-        codes = len(in_zones)
-        if (most + 1) * codes > nodes:
-            return cls(most, tuple(in_zones))
-        if (most + 1) * codes <= FEW:  # plain Python is faster then
-            fullest = max(in_zones[1:], default=0)
-            if fullest > 0:
-                by_zone = [ZONE_WEIGHT * (float(best) * ((fullest - count) / float(fullest))) for count in in_zones[1:]]
-            else:
-                by_zone = [ZONE_WEIGHT * float(best)] * (codes - 1)
-            scores: list[int] = []
-            for score, own in _shares(most, best):
-                scores.append(score)
-                scores += [int(own + zone) for zone in by_zone]
-            return cls(most, codes, array("q", scores).tobytes())
+    def scale(pod: Template, raw: RawScores, cycle: Cycle) -> Scale:
+        codes = len(cycle.table.zone.values)
+        in_zones = [0] * codes
+        for key, nodes in raw.by_code().items():
+            in_zones[key % codes] += key // codes * nodes
+        return _scale(raw.highest, raw.number, in_zones, best)
+
+    return Reduction.by(scale, lambda pod, cycle: cycle.table.zone)
+
+
+reduce_by_zone: Reduction = zone_reduction(MAX_PRIORITY)
+
+
+def _scale(most: int, nodes: int, in_zones: list[int], best: int) -> Scale:
+    """What nodes score of which there are that many, with up to *most* peers; *in_zones*: the peers in each zone, by code."""
+    codes = len(in_zones)
+    if (most + 1) * codes > nodes:
+        return Emptiness(most, tuple(in_zones), best)
+    if (most + 1) * codes > FEW:
         on_node = _by_count(most, best)
         table = _combined(on_node[:, None], _by_zone(in_zones, best))
         table[:, 0] = on_node
-        return cls(most, codes, table.astype(np.int64).tobytes())
+        return Tabled(0, codes, table.astype(np.int64).tobytes())
+    # Plain Python is faster then.
+    fullest = max(in_zones[1:], default=0)
+    by_zone = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in in_zones[1:]]
+    scores: list[int] = []
+    for score, own in _shares(most, best):
+        scores.append(score)
+        scores += [int(own + zone) for zone in by_zone]
+    return Tabled.from_list(0, codes, scores)
 
 
-def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle, *, best: int) -> SpreadSummary:
-    """The most peers on a node, and the peers in each zone."""
-    zone = nodes.zone
-    by_zone = np.bincount(zone.codes, raw, len(zone.values)).astype(np.int64)
-    return SpreadSummary.of(int(raw.max(initial=0)), nodes.n, by_zone.tolist(), best)
+@attrs.frozen
+class Emptiness:
+    """The scale by the *most* peers on a node and the peers in each zone, by code; the first code stands for nodes without a zone."""
 
+    most: int
+    in_zones: tuple[int, ...]
+    best: int
 
-def _tallied(pod: Template, counts: Counts, cycle: Cycle, *, best: int) -> SpreadSummary:
-    """The same where peers are counted already."""
-    zones = len(cycle.table.zone.values)
-    in_zones = [0] * zones
-    for key, number in counts.items():
-        in_zones[key % zones] += key // zones * number
-    return SpreadSummary.of(max(counts, default=0) // zones, sum(counts.values()), in_zones, best)
+    def of(self, raw: Scores, codes: ValueCodes | None) -> Scores:
+        # Nodes that do not fit can have higher counts.
+        on_node = _by_count(self.most, self.best)[raw.clip(0, self.most)]
+        return np.where(codes != 0, _combined(on_node, _by_zone(self.in_zones, self.best)[codes]), on_node).astype(np.int64)
 
+    def at(self, raw: int, code: int) -> int:
+        return int(self.of(np.array([raw]), np.array([code]))[0])
 
-def _spread_at(own: int, zone: int, crowds: SpreadSummary) -> int | None:
-    """As :func:`_spread`, for one node with *own* peers."""
-    if crowds.table is None:
-        return None
-    scores = memoryview(crowds.table).cast("q")
-    assert isinstance(crowds.in_zones, int)
-    found: int = scores[min(own * crowds.in_zones + zone, len(scores) - 1)]
-    return found
-
-
-def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> SpreadSummary:
-    """The same where *raw* counts the pods of *pod*'s owners: the census has the counts by zone already."""
-    counted = None if nodes.rows is not None else _peers_of_owners(pod, cycle)
-    if counted is None:
-        return _crowds(pod, raw, nodes, cycle, best=MAX_PRIORITY)
-    return SpreadSummary.of(int(raw.max(initial=0)), nodes.n, nodes.counted_by_zone(counted).tolist(), MAX_PRIORITY)
-
-
-def _spread(pod: Template, raw: Scores, crowds: SpreadSummary, nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
-    """*best* where there is no peer, 0 where the most are; the zone has two thirds of the score, where the node has a zone.
-
-    Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
-    """
-    zones, in_zones = nodes.zone.codes, crowds.in_zones
-    if isinstance(in_zones, tuple):
-        on_node = _by_count(crowds.most, best)[raw.clip(0, crowds.most)]
-        return np.where(zones != 0, _combined(on_node, _by_zone(in_zones, best)[zones]), on_node).astype(np.int64)
-    # Nodes that do not fit can have higher counts.
-    assert crowds.table is not None
-    found: Scores = np.frombuffer(crowds.table, np.int64).take(raw * in_zones + zones, mode="clip")
-    return found
+    def each(self, raw: Sequence[int]) -> list[int]:
+        return [self.at(one, 0) for one in raw]
 
 
 def _by_zone(in_zones: Sequence[int], best: int) -> Floats:
@@ -184,22 +162,7 @@ def _combined(on_node: Floats, in_zone: Floats) -> Floats:
     return on_node * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * in_zone
 
 
-def zone_reduction(best: int) -> Reduction:
-    """The reduce step from counts of peers to 0 to *best*."""
-    return Reduction(
-        partial(_crowds, best=best), partial(_spread, best=best), zeros_alike=True,
-        tallied=partial(_tallied, best=best), by_zone=True, at=_spread_at,
-    )  # fmt: skip
-
-
-reduce_by_zone: Reduction = attrs.evolve(zone_reduction(MAX_PRIORITY), summarise=_crowds_of_owners)
-
-
-def _is_idle(pod: Template, cycle: Cycle) -> bool:
-    return _peers_of_owners(pod, cycle) is None
-
-
-@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, by_row=_by_row, is_idle=_is_idle)
+@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, sums=_sums)
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and stateful sets.
 
@@ -214,8 +177,7 @@ service_spreading: Priority = Priority(
     reads=selector_spread.reads,
     key=_key,
     reduce=reduce_by_zone,
-    by_row=_by_row,
-    is_idle=_is_idle,
+    sums=_sums,
 )
 """The older name of SelectorSpreadPriority.
 

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import Hashable
 from functools import lru_cache
 
+import attrs
 import numpy as np
 
 from ..core.arrays.arithmetic import up_to
 from ..core.arrays.batch import Batch
+from ..core.arrays.counts import NO_MINIMUM, Sums
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
-from ..core.matching.domains import sum_at
 from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (
-    NO_MINIMUM,
     Constraints,
-    counting_by_key,
     domains_by_key,
     eligible,
     is_readable,
     selector_error,
     soft_constraints,
+    sums_by_key,
     with_all_keys,
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.rule import Counts, PriorityError, Reads, Reduction, ScoresByValue
+from ..core.reduction import RawScores, Reduction, Tabled
+from ..core.rule import PriorityError, Reads
 from .rule import MAX_PRIORITY, priority
 
 
@@ -37,9 +38,9 @@ def _key(pod: Template) -> Hashable:
 
 
 FEW = 8
-Summary = tuple[int, int] | bytes | None
-"""The pods counted on all candidates together and the smallest count of one; or the score for each count, int64[most + 1], which stays the
-same when pods come that change no score; None where the pod has no soft constraint."""
+Summary = Tabled | tuple[int, int] | None
+"""The score for each count; or, where there are more counts than nodes, the pods counted on all candidates together and the smallest count
+of one; None where the pod has no soft constraint."""
 
 
 def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summary:
@@ -50,31 +51,20 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summar
     if not is_readable(constraints):
         _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
     met = raw[with_all_keys(constraints, nodes)] if without_a_key(pod, constraints, nodes) else raw
-    total, least, most = _int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)), int(_own(raw, nodes).max(initial=0))
-    if most >= nodes.n:
+    return _summary(_int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)), int(_own(raw, nodes).max(initial=0)), nodes.n)
+
+
+def _summary(total: int, least: int, most: int, nodes: int) -> Summary:
+    if most >= nodes:
         return total, least
-    return _few_scaled(most, total, least) if most < FEW else _scaled(up_to(most), total, least).tobytes()
+    return _few_scaled(most, total, least) if most < FEW else Tabled(0, 1, _scaled(up_to(most), total, least).tobytes())
 
 
-def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> Summary:
-    """The same where the counts of nodes are counted already; None where a node may lack a topology key or a selector is invalid."""
+def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Tabled | None:
+    """The same where no node lacks a topology key and all selectors are valid; None elsewhere."""
     is_plain: bool = cycle.table.node_derived((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle))
-    if not is_plain:
-        return None
-    total, least, most = sum([met * number for met, number in counts.items()]), min(counts, default=NO_MINIMUM), max(counts, default=0)
-    total = _int32(total)
-    if most >= sum(counts.values()):
-        return total, least
-    return _few_scaled(most, total, least) if most < FEW else _scaled(up_to(most), total, least).tobytes()
-
-
-def _score_at(own: int, zone: int, summary: Summary) -> int | None:
-    """As :func:`_apply`, for one node with a count of *own*."""
-    if not isinstance(summary, bytes):
-        return None
-    scores = memoryview(summary).cast("q")
-    found: int = scores[min(own, len(scores) - 1)]
-    return found
+    found = _summary(_int32(raw.total), raw.lowest, raw.highest, raw.number) if is_plain else None
+    return found if isinstance(found, Tabled) else None
 
 
 def _is_plain(pod: Template, cycle: Cycle) -> bool:
@@ -91,7 +81,7 @@ def _apply(pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cy
         return np.zeros(nodes.n, np.int64)
     own = _own(raw, nodes)
     # Nodes that do not fit can have higher counts than the table.
-    scores = _scaled(own, *summary) if isinstance(summary, tuple) else np.frombuffer(summary, np.int64).take(own, mode="clip")
+    scores = _scaled(own, *summary) if isinstance(summary, tuple) else summary.of(own, None)
     constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
     return scores * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else scores
 
@@ -115,11 +105,11 @@ def _scaled(own: Ints, total: int, least: int) -> Scores:
 
 
 @lru_cache(1 << 8)
-def _few_scaled(most: int, total: int, least: int) -> bytes:
-    """The scores of 0 to *most* pods, which are few: int64[most + 1]. Plain Python is faster then."""
+def _few_scaled(most: int, total: int, least: int) -> Tabled:
+    """The scores of 0 to *most* pods, which are few. Plain Python is faster then."""
     spread = float(_int32(total - least))
     scores = [int(float(MAX_PRIORITY) * (_int32(total - own) / spread)) if spread else MAX_PRIORITY for own in range(most + 1)]
-    return array("q", scores).tobytes()
+    return Tabled.from_list(0, 1, scores)
 
 
 def _int32s(numbers: Ints) -> Ints:
@@ -149,33 +139,22 @@ def _concerns(pod: Template) -> bool:
     return bool(soft_constraints(pod))
 
 
-def _by_value(pod: Template, cycle: Cycle) -> Callable[[], ScoresByValue] | None:
-    """What tells the raw scores of all rows by values of the topology keys; None where some rows lack a key."""
+def _sums(pod: Template, cycle: Cycle) -> Sums | None:
+    """The pods by domain; None where some rows lack a key, or a selector is invalid."""
     constraints, table = soft_constraints(pod), cycle.table
-    if not constraints or without_a_key(pod, constraints, Batch.everywhere(table)):
+    if not _is_plain(pod, cycle):
         return None
-    counting = counting_by_key(pod, constraints, None, table)
-    keys = [constraint.topology_key for constraint in constraints]
-    return lambda: [(key, counting[key].few_or_all(table)) for key in keys]
-
-
-def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
-    """What tells the raw score of one row; None where some rows lack a key, or not all nodes with a key count."""
-    constraints, table = soft_constraints(pod), cycle.table
-    if not constraints or without_a_key(pod, constraints, Batch.everywhere(table)):
-        return None
-    counting = counting_by_key(pod, constraints, None, table)
-    parts = [counting[constraint.topology_key] for constraint in constraints]
-    if not all(part.index.is_whole for part in parts):
-        return None
-    asked = [(query, part.key) for part in parts for query in part.queries if query is not None]
-    return sum_at([(table.census.counter(query), key, 1) for query, key in asked], table)
+    by_key = sums_by_key(pod, constraints, None, table)
+    # Constraints of one key share their count, and each of them adds it.
+    often = Counter(constraint.topology_key for constraint in constraints)
+    return Sums(
+        [attrs.evolve(found, counts=[attrs.evolve(each, weight=often[key]) for each in found.counts]) for key, found in by_key.items()]
+    )
 
 
 @priority(
     "EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=_concerns,
-    reduce=Reduction(_summarise, _apply, tallied=_tallied, at=_score_at), by_domain=lambda pod: True, by_value=_by_value,
-    by_row=_by_row,
+    reduce=Reduction(_summarise, _apply, scale=_scale), sums=_sums,
 )  # fmt: skip
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw score is their number.

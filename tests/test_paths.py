@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.counts import judged as judged_by
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental.byvalue import judged as told_against
-from kubeclassic.core.incremental.byvalue import scored
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Entry
-from kubeclassic.core.rule import Predicate, Reads, Reduction, never_idle
+from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import examples
@@ -67,14 +66,22 @@ def every_step_is_verified() -> Iterator[None]:
         yield
 
 
-def _worded(told: Any) -> Any:
-    """What a rule tells of one row, as :func:`answer` has it."""
-    return tuple(reason.text for reason in told) if isinstance(told, tuple) else told
+def declaration_of(rule: Any, cycle: Any) -> Any:
+    """The clauses or sums that a rule declares for the pod of *cycle*, None where it declares none."""
+    declare = rule.clauses if isinstance(rule, Predicate) else rule.sums
+    return None if declare is None else declare(cycle.template, cycle)
 
 
-def _told(values: Any, rule: Any, nodes: Batch, at: list[int]) -> Any:
-    """What a rule tells by values of labels, as :func:`answer` has it."""
-    return objections(told_against(values, nodes), at) if isinstance(rule, Predicate) else tuple(scored(values, nodes)[at].tolist())
+def follows_from(declared: Any, rule: Any, nodes: Batch, at: list[int]) -> tuple[Any, ...]:
+    """What follows from a declaration for some rows, as :func:`answer` has it."""
+    if isinstance(rule, Predicate):
+        return objections(judged_by(declared, nodes), at)
+    return tuple(sum([each.everywhere(nodes) for each in declared.each], np.zeros(nodes.n, np.int64))[at].tolist())
+
+
+def revisions(cycle: Any) -> tuple[int, int]:
+    """Those of affinity terms, and of services and controllers."""
+    return cycle.table.census.terms_revision, cycle.listings.owner_tick.count
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -141,54 +148,47 @@ class TestEachRule:
 
     @sequences(0.3)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), others=st.lists(st.integers(0, 63), max_size=4))
-    def test_what_is_told_ahead(self, name: str, release: str, seed: int, form: int, others: list[int]) -> None:
-        """What a rule tells of one row by itself, or by values of labels, is what it answers for all rows, also when pods came after it was
-        asked what tells it."""
+    def test_what_is_declared_ahead(self, name: str, release: str, seed: int, form: int, others: list[int]) -> None:
+        """What follows from a rule's declaration, whole and row by row, is what it answers, also for pods that came after it declared."""
         rule, subject = RULES[name], subject_of(name)
-        if rule.by_row is None and rule.by_value is None:
-            return
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
         pod = pod_form(subject, form)
         cycle = world.engine.begin(pod)
-        by_row, by_value = (ask and ask(cycle.template, cycle) for ask in (rule.by_row, rule.by_value))
-        before, rows = cycle.listings.owner_tick.count, judged(cycle)
-        terms = cycle.table.census.terms_revision
+        declared = declaration_of(rule, cycle)
+        before, rows = revisions(cycle), judged(cycle)
         for number, other in enumerate(others if rows else ()):
             world.engine.assume(pod_form(subject, other, f"more{number}"), cycle.table.names[rows[other % len(rows)]])
         cycle = world.engine.begin(pod)
-        if not cycle.has_metadata or (cycle.table.census.terms_revision, cycle.listings.owner_tick.count) != (terms, before):
+        if declared is None or not cycle.has_metadata or revisions(cycle) != before:
             return
         wanted = answer(rule, cycle, Batch(cycle.table), rows)
-        if any(isinstance(item, str) for item in wanted):
-            return
-        if by_row is not None:
-            assert tuple(_worded(by_row(row)) for row in rows) == wanted
-        if by_value is not None:
-            assert _told(by_value(), rule, Batch(cycle.table), rows) == wanted
+        assert follows_from(declared, rule, Batch(cycle.table), rows) == wanted
+        if not isinstance(rule, Predicate):
+            assert tuple(sum(each.at(row) for each in declared.each) for row in rows) == wanted
 
     @sequences(2)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
-    def test_an_idle_rule_makes_no_difference(self, name: str, release: str, seed: int, form: int) -> None:
-        """A rule that is idle for a pod objects to no node and scores all alike, until a term appears or an owner changes."""
+    def test_a_rule_that_declares_nothing_makes_no_difference(self, name: str, release: str, seed: int, form: int) -> None:
+        """A rule without clauses or sums for a pod objects to no node and scores all alike, until a node, a term or an owner changes."""
         rule, subject = RULES[name], subject_of(name)
-        if rule.is_idle is never_idle:
+        if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is None:
             return
         world, idle_at = World.of(classic_engine(algorithm(release, GATES)), subject=subject), None
         pod = pod_form(subject, form)
         for step in [*beginning(seed, verbs_of(name)), *drawn(random.Random(seed), verbs_of(name), 30)]:
             world.take(step)
             cycle = world.engine.begin(pod)
-            now = cycle.table.census.terms_revision, cycle.listings.owner_tick.count
+            now = cycle.table.changed.node_revision, *revisions(cycle)
+            declared = declaration_of(rule, cycle) if cycle.has_metadata and idle_at != now else None
+            is_idle = declared is not None and not (declared if isinstance(rule, Predicate) else declared.each)
             if not cycle.has_metadata:
                 idle_at = None
-            elif idle_at == now or rule.is_idle(cycle.template, cycle):
+            elif idle_at == now or is_idle:
                 idle_at = now
                 found = answer(rule, cycle, Batch(cycle.table), judged(cycle))
                 assert not any(found), found
-                reduce = None if isinstance(rule, Predicate) else rule.reduce
-                assert reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike)
 
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kubeclassic.core.incremental import scoreboard
-from kubeclassic.core.incremental.scoreboard import MOST_SINGLE
+from kubeclassic.core.incremental import board
+from kubeclassic.core.incremental.board import MOST_SINGLE
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from tests.support.shortcutfaults import FAULTS, Fault
 from tests.support.towns import PRESSED, RELEASES, VERBS, Town, days
@@ -48,7 +48,7 @@ def test_schedulers_disagree(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("few", [1, MOST_SINGLE])
 def test_nothing_is_wrong_without_a_fault(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same towns pass where nothing is broken, whether rows are put right one by one or by way of arrays."""
-    monkeypatch.setattr(scoreboard, "MOST_SINGLE", few)
+    monkeypatch.setattr(board, "MOST_SINGLE", few)
     for seed in range(3):
         for plain, verbs in ((False, VERBS), (True, PRESSED)):
             town = Town(RELEASES[seed % len(RELEASES)], plain)

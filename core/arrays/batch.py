@@ -17,7 +17,7 @@ from ..rebuilt import rebuilt_from
 from .census import PodCount, Query
 from .columns import ColumnView, NodeColumn, grown
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
-from .types import Ints, Mask, Rows
+from .types import Ints, Mask, Rows, ValueCodes
 
 T = TypeVar("T")
 
@@ -153,6 +153,10 @@ class Batch:
     def _there(self) -> dict[str, Mask]:
         """Label key -> which of its values some node has, by code: bool[values]."""
         return {}
+
+    def codes_of(self, column: NodeColumn[Any]) -> ValueCodes:
+        """The codes of the nodes in *column* of the table: intp[n]."""
+        return self._of(column.codes)
 
     @property
     def taints(self) -> ColumnView[tuple[Taint, ...]]:

@@ -67,7 +67,7 @@ class PodCount:
     total: int = 0
     revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
-    _domains: dict[str, tuple[NodeColumn[Any], Ints]] = attrs.field(factory=dict)
+    _domains: dict[Hashable, tuple[NodeColumn[Any], Ints]] = attrs.field(factory=dict)
     _moved: list[int] = attrs.field(factory=list)
     """The rows of the latest changes, one a revision."""
     _by_template: dict[int, int] = attrs.field(factory=dict)
@@ -115,10 +115,10 @@ class PodCount:
         column = labels.get(key)
         return np.zeros(1, np.int64) if column is None else self.by(key, column)
 
-    def by(self, key: str, column: NodeColumn[Any]) -> Ints:
-        """Counts by code of *column*, which goes by *key* and follows from labels: int64[values]; code 0 counts nothing."""
+    def by(self, key: Hashable, column: NodeColumn[Any]) -> Ints:
+        """Counts by code of *column*, kept under *key*: int64[values]; code 0 counts nothing."""
         known, found = self._domains.get(key, (column, None))
-        if found is None or len(found) < len(known.values):
+        if found is None or known is not column or len(found) < len(column.values):
             size = min(len(self.rows), len(column.codes))
             found = np.bincount(column.codes[:size], self.rows[:size], len(column.values)).astype(np.int64)
             found[0] = 0
@@ -145,10 +145,6 @@ class PodCount:
         """The rows on which it counted after *revision*; None where that is not kept."""
         start = self.revision - len(self._moved)
         return None if revision < start else self._moved[revision - start :]
-
-    def columns(self) -> Iterator[tuple[str, NodeColumn[Any]]]:
-        """The columns by whose values domains were asked for, each with its key."""
-        return ((key, column) for key, (column, _) in self._domains.items())
 
 
 Terms = Sequence[tuple[TermCarriers, PodCount]]

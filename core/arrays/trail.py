@@ -16,7 +16,9 @@ NEVER = -1
 """The revision that a reader has seen before it looked for the first time."""
 NO_ROWS: Rows = np.zeros(0, np.intp)
 MAX_TRAIL = 1 << 14
-"""Row numbers that a trail keeps; who is further behind looks at all rows."""
+"""Row numbers that a trail keeps; a reader that is further behind looks at all rows."""
+MOST_ROWS = 64
+"""Rows that are put right one by one. To look at all of 5,000 rows takes numpy as long as plain Python takes for so many."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -41,14 +43,17 @@ class Revisions(Generic[Step]):
 
 
 @attrs.define(eq=False, repr=False)
-class Trail(Revisions[Rows]):
+class Trail(Revisions[Sequence[int]]):
     """Which rows of an array changed, revision by revision; a reader keeps the revision that it has seen."""
 
     _held: int = 0
     """Steps, and row numbers in all of them."""
 
-    def touch(self, rows: Rows) -> None:
-        """These *rows* changed: intp[k], each once, not to be written to any more."""
+    def touch(self, rows: Sequence[int]) -> None:
+        """These *rows* changed; where they are more than :data:`MOST_ROWS`, any row may have."""
+        if len(rows) > MOST_ROWS:
+            self.reset()
+            return
         self._steps.append(rows)
         self.revision: int = self.revision + 1
         self._held += len(rows) + 1
@@ -65,26 +70,17 @@ class Trail(Revisions[Rows]):
         self._start, self._held = self.revision, 0
         self._steps.clear()
 
-    def since(self, revision: int) -> Rows | None:
-        """The rows that changed after *revision*: intp[k], one that changed twice may occur twice; None: look at all."""
+    def since(self, revision: int) -> Sequence[int] | None:
+        """The rows that changed after *revision*, one that changed twice perhaps twice; None: look at all."""
         if revision == self.revision:
-            return NO_ROWS
+            return ()
         if revision < self._start:
             return None
         steps = self._steps[revision - self._start :]
-        return steps[0] if len(steps) == 1 else np.concatenate(steps)
+        return steps[0] if len(steps) == 1 else [row for step in steps for row in step]
 
 
 def distinct(rows: Sequence[int]) -> Rows:
     """Each of *rows* once, ascending: intp[k]."""
     found = sorted(set(rows)) if len(rows) > 1 else rows
     return np.fromiter(found, np.intp, len(found))
-
-
-def union(first: Rows | None, second: Rows | None) -> Rows | None:
-    """The rows of both, where None stands for all rows; a row of both can be in it twice."""
-    if first is None or second is None:
-        return None
-    if not len(first) or first is second:
-        return second
-    return np.concatenate((first, second)) if len(second) else first

@@ -45,7 +45,7 @@ before it:
    is asked part by part, so that templates with different node selectors share it too. These rules are the ones that every decision
    makes stale, on one row.
 3. :class:`~.scoreboard.Scoreboard` has, for one template, which rows fit and with what total. It lays the answers of
-   the rules that look further (:mod:`.tracked`) over the row scores. :class:`~.scoreboards.Scoreboards` finds that of
+   the rules that look further (:mod:`.tracked`) over the row scores. :class:`~.boards.Boards` finds that of
    a template.
 
 Values are brought up to date when they are asked for, never before (*pull*). Each layer alone writes its arrays, and

@@ -7,15 +7,14 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, TypeVar
 
 import attrs
-import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
-from ..arrays.columns import NodeColumn, RowsByCode
+from ..arrays.counts import Watched
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Rows
@@ -24,15 +23,14 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
-from .byvalue import LARGE_SHARE
-from .cachedanswer import FEW_ROWS, Answer, Environment, Scope, Still, Unanswerable, Value
+from .cachedanswer import Answer, Environment, Scope, Still, Unanswerable, Value
 from .failuresanswer import FailuresAnswer
 from .scoresanswer import ScoresAnswer
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
-PATIENCE = 3
-"""Times that the domains of moved pods may be too large before they are no longer looked at."""
+LARGE_SHARE = 4
+"""Where more than one row in that many changed, all are looked at."""
 
 
 @rebuilt_from("table", "limit")
@@ -84,17 +82,26 @@ class AnswerCache:
 
     def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
         """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its PriorityError."""
-        each = [counter.revision for counter in answer.watched]
-        if answer.still == still and not answer.scope.is_restless:
-            if answer.each_seen != each:
-                if answer.follow(self.table):
-                    answer.each_seen = each
-                else:
-                    self._refresh(answer, rule, cycle, each)
-                answer.still = still
+        if not answer.is_stale(still):
             answer.verified_at = self.table.changed.revision
             return
-        self._refresh(answer, rule, cycle, each)
+        if answer.is_declared and answer.still == still:
+            answer.follow(self.table)
+            answer.see()
+            return
+        log, environment = self.table.changed, self._environment(answer, cycle)
+        is_same = answer.verified_at != NEVER and answer.environment == environment
+        if is_same and answer.is_declared and answer.node_revision == log.node_revision:
+            answer.follow(self.table)
+        else:
+            rows = self._stale_rows(answer) if is_same and not answer.is_declared else None
+            if rows is None:
+                self._evaluate(answer, rule, cycle)
+                environment = self._environment(answer, cycle)
+            elif len(rows):
+                answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
+        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
+        answer.see()
         answer.still = still
 
     # --- finding ----------------------------------------------------------------------------------------------------
@@ -120,7 +127,7 @@ class AnswerCache:
         found = self._answers.pop(key, None)
         if found is None:
             self._make_room()
-            found = kind(Scope.of(rule.reads), by_domain=rule.by_domain(template))
+            found = kind(Scope.of(rule.reads))
         assert isinstance(found, kind)
         self._answers[key] = found
         return found
@@ -156,104 +163,22 @@ class AnswerCache:
         terms = self.table.census.terms_revision if scope.wide and answer.watches_terms else 0
         return terms, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
-    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, each: Sequence[int]) -> None:
-        """As :meth:`refresh`, where nothing is prepared; *each*: the revision of each counter that it watches."""
-        log, environment = self.table.changed, self._environment(answer, cycle)
-        rows = self._stale_rows(answer, environment, each)
-        if rows is None:
-            if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment):
-                self._evaluate(answer, rule, cycle)
-                return
-        elif len(rows) and not self._put_each(answer, rule, cycle, rows):
-            if answer.tells is None and rule.by_value is not None and answer.by_domain:
-                answer.tells = rule.by_value(cycle.template, cycle)
-            answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
-            answer.values = None
-        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
-        answer.each_seen = each
-
-    def _put_each(self, answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
-        """Ask *rule* about each of *rows*, which are stale, by itself where they are few and it can be asked so; gives whether it was."""
-        if rule.by_row is None or len(rows) > FEW_ROWS or not (answer.by_domain or answer.scope.counted):
-            return False
-        if answer.tells_row is None:
-            answer.tells_row = rule.by_row(cycle.template, cycle)
-            if answer.tells_row is None:
-                return False
-        if answer.narrow is None:
-            answer.narrow = [answer.scope.counted or self._is_narrow(counter) for counter in answer.watched]
-        answer.put_each(rows.tolist(), answer.tells_row)
-        answer.values = None
-        return True
-
-    def _is_narrow(self, counter: PodCount) -> bool:
-        """Whether no two rows are in one of the domains by which *counter* counts."""
-        domains = [self._rows_by(key, column) for key, column in counter.columns()]
-        return bool(domains) and all(rows.are_apart for rows in domains)
-
-    def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment) -> bool:
-        """Bring *answer* up to date by what *rule* tells by value, where nothing but counters moved; gives whether that was possible."""
-        if answer.verified_at == NEVER or not self._only_counters_moved(answer, environment):
-            return False
-        answer.forget()
-        if answer.tells is None:
-            answer.tells = rule.by_value(cycle.template, cycle)
-            if answer.tells is None:
-                return False
-        answer.tell(answer.tells(), self.table)
-        return True
-
-    def _only_counters_moved(self, answer: Answer[Value], environment: Environment) -> bool:
-        """Whether all else that a rule over domains depends on is as it was when the answer was verified."""
-        is_same = environment == answer.environment and answer.node_revision == self.table.changed.node_revision
-        return is_same and not (answer.scope.rowwise or answer.scope.counted)
-
-    def _stale_rows(self, answer: Answer[Value], environment: Environment, each: Sequence[int]) -> Rows | None:
-        """The rows to evaluate: none where the answer is up to date, None for all."""
-        scope, log, moved = answer.scope, self.table.changed, answer.each_seen != each
-        if answer.verified_at == NEVER or answer.environment != environment:
+    def _stale_rows(self, answer: Answer[Value]) -> Rows | None:
+        """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all."""
+        scope, log, is_current = answer.scope, self.table.changed, answer.is_current
+        if scope.wide and not is_current:
             return None
-        if scope.wide and moved:
-            return self._rows_of_moved(answer) if answer.by_domain and self._only_counters_moved(answer, environment) else None
-        if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and moved)):
+        is_same = answer.node_revision == log.node_revision
+        if is_same and not scope.rowwise and not (scope.counted and not is_current):
             return NO_ROWS
-        rows = None if scope.wide or answer.size != self.table.size else self._changed_rows(answer)
+        if scope.wide or answer.size != self.table.size:
+            return None
+        if is_same and not scope.rowwise and len(answer.watches) == 1:
+            moved = answer.watches[0].counter.moved_since(answer.watches[0].seen)
+            rows = self._changed_since(answer.verified_at) if moved is None else distinct(moved)
+        else:
+            rows = self._changed_since(answer.verified_at)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
-
-    def _changed_rows(self, answer: Answer[Value]) -> Rows | None:
-        """The rows that changed in what *answer* reads of a row: where it only counts pods, those on which a counter moved; None: all."""
-        if not answer.scope.rowwise and len(answer.watched) == 1 and answer.node_revision == self.table.changed.node_revision:
-            moved = answer.watched[0].moved_since(answer.each_seen[0])
-            if moved is not None:
-                return distinct(moved)
-        return self._changed_since(answer.verified_at)
-
-    def _rows_of_moved(self, answer: Answer[Value]) -> Rows | None:
-        """The rows in the domains of pods that came or went, where these are not many; None: all rows."""
-        found: set[int] = set()
-        for counter, seen in zip(answer.watched, answer.each_seen, strict=True):
-            moved = counter.moved_since(seen)
-            if not moved:
-                if moved is None:
-                    return None
-                continue
-            columns = [(column.codes, self._rows_by(key, column)) for key, column in counter.columns()]
-            if not columns:
-                return None
-            for codes, rows in columns:
-                for code in {codes.item(row) for row in moved} - {0}:
-                    mine = rows.at(code)
-                    if (len(found) + len(mine)) * LARGE_SHARE > self.table.size:
-                        answer.too_many += 1
-                        answer.by_domain = answer.too_many < PATIENCE
-                        return None
-                    found.update(mine.tolist())
-        answer.too_many = 0
-        return np.fromiter(sorted(found), np.intp, len(found))
-
-    def _rows_by(self, key: str, column: NodeColumn[Any]) -> RowsByCode:
-        found: RowsByCode = self.table.node_derived(("rows by", key), lambda: RowsByCode.of(column.codes[: self.table.size]))
-        return found
 
     def _changed_since(self, revision: int) -> Rows | None:
         """The rows of the table that changed after *revision*, worked out once for all rules that stand there."""
@@ -269,21 +194,26 @@ class AnswerCache:
         return self._batch
 
     def _evaluate(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
-        """Evaluate the rule for all rows, and note what it looks at."""
-        census, log = self.table.census, self.table.changed
+        """Take what the rule declares, or evaluate it for all rows, and note what it looks at."""
+        census = self.table.census
         answer.forget()
-        answer.untell()
-        answer.watched.clear()
-        census.watch, census.asked_terms = answer.watched, False
+        watched: list[PodCount] = []
+        census.watch, census.asked_terms = watched, False
         try:
-            found = answer.ask(rule, cycle, Batch.everywhere(self.table))
+            declared = answer.declaration(rule, cycle)
+            if declared is None:
+                watched.clear()
+                found = answer.ask(rule, cycle, Batch.everywhere(self.table))
         finally:
             census.watch = None
-        answer.watched[:] = dict.fromkeys(answer.watched)
-        answer.watches_terms, answer.moves = census.asked_terms, bool(answer.watched) or answer.scope.is_restless
-        answer.replace(found, self.table.size)
-        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, self._environment(answer, cycle)
-        answer.each_seen = [counter.revision for counter in answer.watched]
+        answer.watches_terms = census.asked_terms
+        if declared is None:
+            answer.replace(found, self.table.size)
+            answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
+        else:
+            answer.watches = answer.declare(declared, self.table)
+        answer.is_declared = declared is not None
+        answer.is_restless = not answer.is_declared and (answer.scope.rowwise or answer.scope.volumes)
         before, answer.bytes_held = answer.bytes_held, answer.nbytes
         self.held += answer.bytes_held - before
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -11,20 +11,18 @@ import attrs
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
+from ..arrays.counts import Watched
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, NO_ROWS, Trail
+from ..arrays.trail import NEVER, Trail
 from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..rule import ROWWISE, WIDE, Reads
-from .byvalue import Told, is_same, kept, moved_rows
 
 Value = TypeVar("Value")
 Environment = tuple[int, int, int]
-"""The revisions of what no row tells of, counters aside: affinity terms, services and controllers, volumes."""
+"""The revisions of what no row shows, counters aside: affinity terms, services and controllers, volumes."""
 Still = tuple[int, int, int]
 """The revisions of node objects, affinity terms, services and controllers."""
-FEW_ROWS = 8
-"""Rows that a rule is asked about one by one."""
 
 
 class Unanswerable(Exception):
@@ -45,18 +43,17 @@ class Scope:
     """Services and controllers."""
     volumes: bool
     """Volumes and claims."""
-    is_global: bool
-    """Something that no row tells of."""
-    is_restless: bool
-    """Something that neither ``Answer.still`` nor a counter tells of: pods of the row, or volumes."""
+
+    @property
+    def is_global(self) -> bool:
+        """It reads something that no row shows."""
+        return self.wide or self.owners or self.volumes
 
     @staticmethod
     @cache
     def of(reads: Reads) -> Scope:
         """That of a rule which declares *reads*."""
-        rowwise, volumes = bool(reads & ROWWISE), bool(reads & Reads.VOLUMES)
-        wide, owners = bool(reads & WIDE), bool(reads & Reads.LISTINGS)
-        return Scope(rowwise, bool(reads & Reads.COUNTS), wide, owners, volumes, wide or owners or volumes, rowwise or volumes)
+        return Scope(*(bool(reads & kind) for kind in (ROWWISE, Reads.COUNTS, WIDE, Reads.LISTINGS, Reads.VOLUMES)))
 
     @staticmethod
     @cache
@@ -69,7 +66,8 @@ class Scope:
 class Answer(ABC, Generic[Value]):
     """What a rule answered for all rows of the table, and at which revisions of what it reads this was verified.
 
-    ``answer`` is written by :class:`~.answers.AnswerCache` alone. Readers follow ``trail``.
+    It is *declared* where the rule said which counts it follows from, by ``clauses`` or ``sums``, and then it follows these by itself.
+    It is written by :class:`~.answers.AnswerCache` alone. Readers follow ``trail``.
     """
 
     scope: Scope
@@ -79,92 +77,49 @@ class Answer(ABC, Generic[Value]):
     """Rows of the table when all were evaluated."""
     shared: bool = False
     """Others may have the arrays too, the rule or a reader: copy them before they change."""
-    watched: list[PodCount] = attrs.field(factory=list)
-    """The counters of the census that the rule looked at."""
-    moves: bool = True
-    """Something of what it depends on is not in ``still``."""
-    narrow: Sequence[bool] | None = None
-    """For each of them, whether a pod that it counts concerns no row but its own; None: not known."""
+    watches: Sequence[Watched] = ()
+    """The counters of the census that it depends on."""
     watches_terms: bool = True
     """It asked for terms, of which there may be more later."""
-    tells: Callable[[], Told] | None = None
-    """Computes the answer by value, once it was asked for."""
-    values: Told | None = None
-    """What the rule told by value, if that is where the answer is from."""
-    tells_row: Callable[[int], Any] | None = None
-    """Computes the answer for one row, once it was asked for; like ``tells`` until all rows are evaluated again."""
-    by_domain: bool = False
-    """A pod that comes or goes concerns the rows of its domains alone; no more once these were too many again and again."""
-    too_many: int = 0
-    """How often in a row they were too many."""
+    is_declared: bool = False
+    is_restless: bool = True
+    """It depends on something that neither ``still`` nor a counter shows: pods of the row, or volumes."""
     verified_at: int = NEVER
     """The revision of the table for which the answer is right; NEVER: all rows are stale."""
     still: Still | None = None
     """The revisions of what seldom moves, when the answer was verified; None: it is stale."""
     node_revision: int = NEVER
-    each_seen: Sequence[int] = ()
-    """The revision of each counter that it watches, when the answer was verified."""
     environment: Environment = (0, 0, 0)
     """The revisions of what this rule reads, when the answer was verified."""
     bytes_held: int = 0
     """As the cache has counted them."""
 
+    @property
+    @abstractmethod
+    def is_idle(self) -> bool:
+        """The rule says the same of every node, whatever pods come and go."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of its arrays, about."""
+
+    @staticmethod
+    @abstractmethod
+    def declaration(rule: Any, cycle: Cycle) -> Any:
+        """What *rule* declares of the template of *cycle*; None: nothing."""
+
+    @abstractmethod
+    def declare(self, declared: Any, table: NodeTable) -> Sequence[Watched]:
+        """Take over what the rule *declared*, for all rows; gives the counters that it depends on."""
+
+    @abstractmethod
+    def follow(self, table: NodeTable) -> None:
+        """Bring a declared answer up to date, where nothing but counters moved."""
+
     @abstractmethod
     def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Value:
         """What *rule* answers for *nodes*."""
-
-    @abstractmethod
-    def told(self, nodes: Batch) -> Value:
-        """What ``values`` say about *nodes*."""
-
-    def follow(self, table: NodeTable) -> bool:
-        """Bring the answer up to date by what was prepared, where nothing but counters moved; gives whether that was possible."""
-        if self.tells_row is not None and self.narrow is not None:
-            rows = self._own_rows()
-            if rows is None:
-                return False
-            self.put_each(rows, self.tells_row)
-            self.values = None
-        elif self.tells is not None and not self.by_domain:
-            self.still = None  # it stays stale if the rule has an error
-            self.tell(self.tells(), table)
-        else:
-            return False
-        return True
-
-    def _own_rows(self) -> list[int] | None:
-        """The rows on which counters moved, each once, where these are few and no others are concerned; None: it is not so."""
-        found: list[int] = []
-        assert self.narrow is not None
-        for counter, seen, narrow in zip(self.watched, self.each_seen, self.narrow, strict=True):
-            if counter.revision != seen:
-                moved = counter.moved_since(seen) if narrow else None
-                if moved is None or len(moved) > FEW_ROWS:
-                    return None
-                found += moved
-        return sorted(set(found)) if len(found) > 1 else found
-
-    def tell(self, values: Told, table: NodeTable) -> None:
-        """Take the rule's answer for all rows, told by value."""
-        before = self.values
-        if before is not None and len(values) == len(before) == 1 and is_same(values[0], before[0]):
-            return
-        rows = None if before is None else moved_rows(before, values, table)
-        if rows is NO_ROWS:
-            return  # early cutoff: the values are as they were
-        self.values = kept(values)
-        if rows is None:
-            self.tell_all(Batch.everywhere(table))
-        elif len(rows):
-            self.put(rows, self.told(Batch(table, rows)))
-
-    def tell_all(self, nodes: Batch) -> None:
-        """Take over what ``values`` say about all rows, which are *nodes*."""
-        self.replace(self.told(nodes), nodes.n)
-
-    def untell(self) -> None:
-        """Forget what was prepared and told: it no longer holds."""
-        self.values = self.tells = self.tells_row = self.narrow = None
 
     @abstractmethod
     def replace(self, found: Value, size: int) -> None:
@@ -174,14 +129,27 @@ class Answer(ABC, Generic[Value]):
     def put(self, rows: Rows, found: Value) -> None:
         """Take a new answer for *rows*."""
 
-    @abstractmethod
-    def put_each(self, rows: Sequence[int], tell: Callable[[int], Any]) -> None:
-        """As :meth:`put`, where *tell* says what the answer is for each of *rows*."""
+    @property
+    def is_current(self) -> bool:
+        """Whether no counter moved since the answer was verified."""
+        for watch in self.watches:  # noqa: SIM110  # a generator takes twice as long
+            if watch.counter.revision != watch.seen:
+                return False
+        return True
 
     @property
-    @abstractmethod
-    def nbytes(self) -> int:
-        """Bytes of its arrays, about."""
+    def watched(self) -> list[PodCount]:
+        """The counters, each once."""
+        return list(dict.fromkeys(watch.counter for watch in self.watches))
+
+    def is_stale(self, still: Still) -> bool:
+        """Whether it may not be right; *still*: what seldom moves, as it is now."""
+        return self.still != still or self.is_restless or not self.is_current
+
+    def see(self) -> None:
+        """All counters are seen as they are."""
+        for watch in self.watches:
+            watch.seen = watch.counter.revision
 
     def forget(self) -> None:
         """Evaluate all rows next time."""

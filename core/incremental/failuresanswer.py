@@ -2,55 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.types import Rows
+from ..arrays.counts import Clause, Refused, Watched, failures_of, rows_in
+from ..arrays.table import NodeTable
+from ..arrays.trail import MOST_ROWS
+from ..arrays.types import Mask, Rows, ValueCodes
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
-from .byvalue import judged
 from .cachedanswer import Answer
 
 
 @attrs.define(eq=False, repr=False)
-class FailuresAnswer(Answer[Failures | None]):
-    """What a predicate has against each row; None: nothing against any."""
+class DomainTest:
+    """One clause, and which domains it refuses."""
 
-    answer: Failures | None = None
+    clause: Clause
+    codes: ValueCodes
+    """intp[rows]: the domain of each row."""
+    limit: int | None
+    refused: Refused
+
+    @classmethod
+    def of(cls, clause: Clause) -> DomainTest:
+        """That of *clause* as it is now."""
+        return cls(clause, clause.sum.column.codes, *clause.judge())
+
+    def follow(self) -> Sequence[int] | None:
+        """Bring it up to date; gives the domains, by code, that it refuses and did not, or no longer does; None: many."""
+        refused, clause = self.refused, self.clause
+        if clause.sum.is_few:
+            self.limit, now = clause.judge()
+            self.refused = now
+            return () if now == refused else [code for code, answer in enumerate(now) if answer != refused[code]]
+        assert isinstance(refused, np.ndarray)
+        moved = clause.sum.moved(MOST_ROWS)
+        limit = self.limit if clause.is_local else clause.limit(clause.sum.by_code())
+        if moved is None or limit is None or limit != self.limit:
+            self.limit, self.refused = clause.judge()
+            found = np.not_equal(self.refused, refused).nonzero()[0]
+            return found.tolist() if len(found) <= MOST_ROWS else None
+        flipped = [code for code in moved if refused.item(code) is not ((clause.sum.at_code(code) > limit) is not clause.wants)]
+        for code in flipped:
+            refused[code] = not refused[code]
+        return flipped
+
+
+@attrs.define(eq=False, repr=False)
+class FailuresAnswer(Answer[Failures | None]):
+    """What a predicate has against each row."""
+
     has_errors: bool = False
+    tests: Sequence[DomainTest] = ()
+    """Of a declared answer; the first that refuses a row decides."""
+    _failures: Failures | None = None
+    """What it has against the rows: None: nothing against any."""
+    _nodes: Batch | None = None
+    """All rows, where the failures are still to be made of the tests."""
+
+    @property
+    def answer(self) -> Failures | None:
+        """What it has against each row; None: nothing against any."""
+        if self._nodes is not None:
+            self._failures, self._nodes = failures_of([(test.clause, test.refused) for test in self.tests], self._nodes), None
+        return self._failures
+
+    @property
+    def is_idle(self) -> bool:
+        return self.is_declared and not self.tests
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self._failures is None else self._failures.codes.nbytes
+
+    def passes(self, row: int) -> bool:
+        """Whether it has nothing against *row*."""
+        if not self.is_declared:
+            return self._failures is None or not self._failures.codes.item(row)
+        for test in self.tests:
+            if test.refused[test.codes.item(row)]:
+                return False
+        return True
+
+    def passed(self) -> Mask | None:
+        """bool[size], the rows against which it has nothing; None: all."""
+        if not self.is_declared:
+            return None if self._failures is None else self._failures.codes == 0
+        found: Mask | None = None
+        for test in self.tests:
+            if np.count_nonzero(test.refused):
+                passed: Mask = np.logical_not(test.refused).take(test.codes[: self.size])
+                found = passed if found is None else found & passed
+        return found
+
+    # --- declared ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def declaration(rule: Any, cycle: Cycle) -> Sequence[Clause] | None:
+        found: Sequence[Clause] | None = None if rule.clauses is None else rule.clauses(cycle.template, cycle)
+        return found
+
+    def declare(self, declared: Sequence[Clause], table: NodeTable) -> Sequence[Watched]:
+        self.tests = [DomainTest.of(clause) for clause in declared]
+        self.trail.reset()
+        self.size, self.has_errors, self._failures, self._nodes = table.size, False, None, Batch.everywhere(table) if declared else None
+        return [each for clause in declared for each in clause.sum.counts]
+
+    def follow(self, table: NodeTable) -> None:
+        rows: list[int] | None = []
+        for test in self.tests:
+            domains = test.follow()
+            if domains is None:
+                rows = None
+            elif domains and rows is not None:
+                mine = rows_in(table, test.clause.sum.key, domains, MOST_ROWS)
+                rows = None if mine is None else rows + mine
+        if rows is None or rows:
+            self._nodes = Batch.everywhere(table)
+            if rows is None:
+                self.trail.reset()
+            else:
+                self.trail.touch(rows)
+
+    # --- asked ------------------------------------------------------------------------------------------------------
 
     def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Failures | None:
         found: Failures | None = rule.check(cycle.template, nodes, cycle)
         return found
 
-    def told(self, nodes: Batch) -> Failures | None:
-        return judged(self.values or (), nodes)
-
-    @property
-    def nbytes(self) -> int:
-        return 0 if self.answer is None else self.answer.codes.nbytes
-
-    def codes(self) -> Codes | None:
-        """int64[size], 0 where the predicate passes the node; None where it passes all."""
-        return None if self.answer is None else self.answer.codes
-
     def replace(self, found: Failures | None, size: int) -> None:
         if not self._says(found, size):
             self.trail.reset()
-        self.answer, self.shared, self.size = found, True, size
+        self.tests, self._nodes = (), None
+        self._failures, self.shared, self.size = found, True, size
         self.has_errors = found is not None and found.errors is not None
-        # The codes are worked out now: until then they may be masks that are views of the table's own arrays.
-        self.codes()
+        if found is not None:
+            found.codes  # noqa: B018  # now: until then they may be masks that are views of the table's own arrays
 
     def _says(self, found: Failures | None, size: int) -> bool:
         """Whether *found* turns down what was turned down before: then the early cutoff is here."""
-        before = self.answer
-        if found is None or before is None or self.size != size:
-            return found is before and self.size == size
+        before = self._failures
+        if self.is_declared or self.size != size or self._nodes is not None:
+            return False
+        if found is None or before is None:
+            return found is before
         if found is before and not found.codes.flags.writeable:
             return found.errors is None
         if found.errors is not None or before.errors is not None or found.sequences != before.sequences:
@@ -58,50 +158,25 @@ class FailuresAnswer(Answer[Failures | None]):
         return not np.count_nonzero(found.codes != before.codes)
 
     def put(self, rows: Rows, found: Failures | None) -> None:
-        if found is None and self.answer is None:
+        if found is None and self._failures is None:
             return
-        self.trail.touch(rows)
+        self.trail.touch(rows.tolist())
         target = self._writable()
         target.codes[rows] = 0 if found is None else _recoded(found, target.sequences)
         if found is not None and found.errors is not None:
             errors = np.zeros(len(target.codes), np.int64)
             errors[rows] = found.errors
-            self.answer, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
-
-    def put_each(self, rows: Sequence[int], tell: Callable[[int], Reasons]) -> None:
-        """As :meth:`put`; a row against which there is what was before did not change."""
-        changed = []
-        for row in rows:
-            reasons = tell(row)
-            code = 0 if self.answer is None else self.answer.codes.item(row)
-            if reasons != (() if not code or self.answer is None else self.answer.sequences[code]):
-                changed.append((row, reasons))
-        if not changed:
-            return
-        self.trail.touch(np.array([row for row, _ in changed], np.intp))
-        target = self._writable()
-        for row, reasons in changed:
-            target.codes[row] = _code_of(reasons, target.sequences)
+            self._failures, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
 
     def _writable(self) -> Failures:
         """The answer, or from now on a copy of it where others may have it too."""
-        if self.answer is None:
-            self.answer = Failures(np.zeros(self.size, np.int64), {})
+        if self._failures is None:
+            self._failures = Failures(np.zeros(self.size, np.int64), {})
         elif self.shared:
-            self.answer = Failures(self.answer.codes.copy(), dict(self.answer.sequences), self.answer.errors, self.answer.texts)
+            before = self._failures
+            self._failures = Failures(before.codes.copy(), dict(before.sequences), before.errors, before.texts)
         self.shared = False
-        return self.answer
-
-
-def _code_of(reasons: Reasons, sequences: dict[int, Reasons]) -> int:
-    """The code of *reasons* among *sequences*, which gets them where it lacks them."""
-    if not reasons:
-        return 0
-    found = next((code for code, known in sequences.items() if known == reasons), 0)
-    if not found:
-        found = max(sequences, default=0) + 1
-        sequences[found] = reasons
-    return found
+        return self._failures
 
 
 def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:

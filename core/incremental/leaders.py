@@ -46,10 +46,6 @@ class Leaders:
         self.ranked, self._count = ranked, 0
         self.moved.clear()
 
-    def note(self, rows: Rows, before: Ints, now: Ints) -> None:
-        """The totals of *rows* were *before* and are *now*: of these rows, those matter that were or are among the best."""
-        self.moved += rows[np.maximum(before, now) >= self.total].tolist()
-
     def trim(self) -> None:
         """Forget the leaders where too much moved."""
         most = MOST_MOVED + len(self.ranked) // ROWS_A_MOVE

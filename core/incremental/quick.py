@@ -1,6 +1,6 @@
-"""The quick path: the host is read off a scoreboard, and no cycle is run. Also every reason why it is not taken.
+"""The quick path: the host is read off a board, and no cycle is run. Also every reason why it is not taken.
 
-A :class:`Scoreboard` knows the total of every row for one template, so the host is the best of them, with ties broken as in a whole
+A :class:`~.board.Board` knows the total of every row for one template, so the host is the best of them, with ties broken as in a whole
 cycle. That is right only where cached answers say all that counts: :class:`Detour` lists what rules it out.
 """
 
@@ -19,12 +19,13 @@ from ..cluster.order import Order
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker
 from ..rule import Algorithm, PriorityError
-from .scoreboard import Scoreboard
-from .scoreboards import Scoreboards
+from .board import Board
+from .boards import Boards
+from .cachedanswer import Unanswerable
 
 
 class Detour(enum.Enum):
-    """Why a decision was not read off a scoreboard."""
+    """Why a decision was not read off a board."""
 
     DETAILS = "details are wanted"
     NO_CACHE = "answers are not cached, or predicate metadata is missing"
@@ -46,11 +47,11 @@ def no_plugins(cycle: Cycle) -> Detour | None:
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class QuickPath:
-    """The decisions of one algorithm that are read off its scoreboards."""
+    """The decisions of one algorithm that are read off its boards."""
 
     algorithm: Algorithm
     """The rules in the form whose answers can be cached."""
-    scoreboards: Scoreboards
+    boards: Boards
     order: Order
     ties: TieBreaker
     nominations: Nominations
@@ -101,9 +102,9 @@ class QuickPath:
         wanted = algorithm.wanted(len(rows))
         window = wanted < len(rows)
         places = None if window else order.places()
-        cycle.algorithm = self.algorithm
-        board = self.scoreboards.of(cycle)
+        cycle.algorithm, board = self.algorithm, None
         try:
+            board = self.boards.of(cycle)
             if not board.refresh(cycle, rows, order.revision, window=window):
                 return Detour.ERROR
             if not board.count:
@@ -113,13 +114,14 @@ class QuickPath:
             row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, places, self.ties.which)
             order.take(len(rows))
             return row
-        except PriorityError:
-            board.forget()
+        except (PriorityError, Unanswerable):
+            if board is not None:
+                board.forget()
             return Detour.ERROR
         finally:
             cycle.algorithm = algorithm
 
-    def _best_in_window(self, cycle: Cycle, board: Scoreboard, wanted: int) -> int:
+    def _best_in_window(self, cycle: Cycle, board: Board, wanted: int) -> int:
         rows, visited = board.feasible(wanted)
         row = int(rows[self.ties.best(board.totals_of(cycle, rows))]) if len(rows) > 1 else int(rows[0])
         self.order.take(visited, stopped=len(rows) < board.count)

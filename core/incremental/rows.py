@@ -65,7 +65,7 @@ class RowScores:
         """Put *moved*, the rows of *events*, right: as foreseen, or else by judging them."""
         ahead = self.ahead
         missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
-        self.trail.touch(moved)
+        self.trail.touch(moved.tolist())
         if missed is None or missed:
             rows = moved if missed is None else distinct(missed)
             self.fits[rows], self.totals[rows] = self._judge(cycle, Batch(self.table, rows))

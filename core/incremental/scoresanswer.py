@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,115 +10,161 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
+from ..arrays.counts import DomainSum, Sums, Watched, rows_in
 from ..arrays.table import NodeTable
-from ..arrays.trail import NO_ROWS
+from ..arrays.trail import MOST_ROWS
 from ..arrays.types import NO_INTS, Rows, Scores
 from ..cycle import Cycle
-from .byvalue import Told, one_score, scored
 from .cachedanswer import Answer
 
 
 @attrs.define(eq=False, repr=False)
 class ScoresAnswer(Answer[Scores]):
-    """The raw scores of a priority. They are laid out over the rows when somebody asks for them: by value they may say enough."""
+    """The raw scores of a priority. Those that go by few domains are laid out over the rows when somebody asks for them."""
 
+    sums: Sequence[DomainSum] = ()
+    """Of a declared answer."""
+    by_code: tuple[int, ...] | None = None
+    """The score of each domain of the only sum, where they are few."""
+    _there: Sequence[int] = ()
+    """The domains that rows are in, where they are few."""
     constant: int | None = None
     """The score of all rows, where it is known to be the same for all."""
     _scores: Scores = NO_INTS
     _nodes: Batch | None = None
-    """All rows, where the scores of ``values`` are still to be laid out."""
+    """All rows, where the scores are still to be laid out."""
 
     @property
     def answer(self) -> Scores:
         """int64[size]"""
         if self._nodes is not None:
-            self._scores, self.shared, self._nodes = self.told(self._nodes), False, None
+            nodes, self._nodes = self._nodes, None
+            if self.by_code is not None:
+                self._scores = np.array(self.by_code).take(nodes.label(self.sums[0].key or "").codes)
+            else:
+                self._scores = sum([each.everywhere(nodes) for each in self.sums], np.zeros(nodes.n, np.int64))
+            self.shared = False
         return self._scores
 
-    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Scores:
-        if self.tells is not None and nodes.rows is not None:
-            return scored(self.tells(), nodes)
-        found: Scores = rule.score(cycle.template, nodes, cycle)
-        return found
-
-    def told(self, nodes: Batch) -> Scores:
-        return scored(self.values or (), nodes)
-
-    def tell(self, values: Told, table: NodeTable) -> None:
-        if len(values) != 1 or values[0][1].__class__ is not tuple:
-            super().tell(values, table)
-        elif values != self.values:
-            self.values = values
-            self.tell_all(Batch.everywhere(table))
-
-    def tell_all(self, nodes: Batch) -> None:
-        if self.values is None or len(self.values) != 1:
-            super().tell_all(nodes)
-            return
-        self.trail.reset()
-        key, values = self.values[0]
-        # Few values that differ may stand for rows that do not: then some value is of no row.
-        differ = values.__class__ is tuple and len(set(values[1:])) > 1
-        self.size, self.constant, self._nodes = nodes.n, None if differ else one_score(nodes, key, values), nodes
-
-    def untell(self) -> None:
-        super().untell()
-        self._nodes = None
+    @property
+    def is_idle(self) -> bool:
+        return self.is_declared and not self.sums
 
     @property
     def nbytes(self) -> int:
         return self._scores.nbytes
 
+    # --- declared ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def declaration(rule: Any, cycle: Cycle) -> Sums | None:
+        found: Sums | None = None if rule.sums is None else rule.sums(cycle.template, cycle)
+        return found
+
+    def declare(self, declared: Sums, table: NodeTable) -> Sequence[Watched]:
+        self.sums, self.size, self.shared, self.by_code = declared.each, table.size, False, None
+        nodes = Batch.everywhere(table)
+        if len(self.sums) == 1 and self.sums[0].is_few:
+            key = self.sums[0].key or ""
+            self._there = table.node_derived(("used", key), lambda: np.bincount(nodes.label(key).codes).nonzero()[0].tolist())
+        self._lay_out(nodes)
+        return [*[each for one in self.sums for each in one.counts], *map(Watched, declared.also)]
+
+    def _lay_out(self, nodes: Batch) -> None:
+        """All scores may be others than before."""
+        sums = self.sums
+        if len(sums) == 1 and sums[0].is_few:
+            values = sums[0].by_code()
+            assert isinstance(values, tuple)
+            if values == self.by_code:
+                self.trail.touch(())
+                return
+            self.by_code, self._nodes, first = values, nodes, values[self._there[0]]
+            self.constant = first if all([values[code] == first for code in self._there]) else None
+        elif sums:
+            self._nodes = nodes
+            self.constant = constant_of(self.answer)
+        else:
+            self.constant, self._nodes, self._scores, self.shared = 0, None, everywhere(0, self.size), True
+        self.trail.reset()
+
+    def follow(self, table: NodeTable) -> None:
+        rows = None if self.by_code is not None else self._moved(table)
+        if rows is None:
+            self._lay_out(Batch.everywhere(table))
+        elif rows:
+            self._put_each(rows)
+        else:
+            self.trail.touch(())  # a counter that only the reduce step reads
+
+    def _moved(self, table: NodeTable) -> Sequence[int] | None:
+        """The rows in whose domains counters moved, each once; None: many."""
+        rows: list[int] = []
+        for each in self.sums:
+            domains = each.moved(MOST_ROWS)
+            mine = domains if each.key is None or not domains else rows_in(table, each.key, domains, MOST_ROWS)
+            if mine is None:
+                return None
+            rows += mine
+        return rows if len(self.sums) <= 1 else list(dict.fromkeys(rows))
+
+    def _put_each(self, rows: Sequence[int]) -> None:
+        scores, sums = self._scores, self.sums
+        changed: list[int] = []
+        for row in rows:
+            score = 0
+            for each in sums:
+                score += each.at(row)
+            if score != scores.item(row):
+                scores[row] = score
+                changed.append(row)
+        self.trail.touch(changed)
+        if changed:
+            self.constant = None
+
+    # --- asked ------------------------------------------------------------------------------------------------------
+
+    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Scores:
+        found: Scores = rule.score(cycle.template, nodes, cycle)
+        return found
+
     def replace(self, found: Scores, size: int) -> None:
-        if found is self.answer and size == self.size and not found.flags.writeable:
+        is_asked = self._nodes is None and not self.is_declared
+        self.sums, self.by_code, self._nodes = (), None, None
+        if is_asked and found is self._scores and size == self.size and not found.flags.writeable:
             # The very same scores, which cannot have changed: but a reduce step may look at the counts behind them.
-            self.trail.touch(NO_ROWS)
+            self.trail.touch(())
             self.shared = True
             return
         # No early cutoff otherwise: equal scores do not mean equal counts.
         self.trail.reset()
-        self.constant, self.size, self.shared, self._nodes = _constant(found), size, True, None
+        self.constant, self.size, self.shared = constant_of(found), size, True
         if self.constant is not None:
             # One array for all such answers: most pods that come are strangers to most rules.
-            self._scores = _everywhere(self.constant, size)
+            self._scores = everywhere(self.constant, size)
             return
         # A view may be of one of the table's own arrays, which change.
         is_view = found.base is not None
         self._scores, self.shared = found.copy() if is_view else found, not is_view
 
     def put(self, rows: Rows, found: Scores) -> None:
-        scores = self._writable()
-        self.trail.touch(rows)
-        scores[rows] = found
+        if self.shared:
+            self._scores, self.shared = self._scores.copy(), False
+        self.trail.touch(rows.tolist())
+        self._scores[rows] = found
         if self.constant is not None and (found != self.constant).any():
             self.constant = None
 
-    def put_each(self, rows: Sequence[int], tell: Callable[[int], int]) -> None:
-        self.trail.touch(np.array(rows, np.intp))
-        scores = self._writable() if self.shared or self._nodes is not None else self._scores
-        for row in rows:
-            scores[row] = score = tell(row)
-            if score != self.constant:
-                self.constant = None
-
-    def _writable(self) -> Scores:
-        """The scores, or from now on a copy of them where others may have them too."""
-        if self.shared or self._nodes is not None:
-            scores = self.answer
-            if self.shared:
-                self._scores, self.shared = scores.copy(), False
-        return self._scores
-
 
 @lru_cache(1 << 4)
-def _everywhere(score: int, size: int) -> Scores:
+def everywhere(score: int, size: int) -> Scores:
     """The same *score* for each of *size* rows: int64[size], read only."""
     found = np.full(size, score)
     found.setflags(write=False)
     return found
 
 
-def _constant(scores: Scores) -> int | None:
+def constant_of(scores: Scores) -> int | None:
     """The score that all rows have, or None."""
     if not len(scores) or scores[0] != scores[-1]:
         return None

@@ -6,8 +6,7 @@ each node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
 
 import attrs
 import numpy as np
@@ -16,7 +15,7 @@ from ...api.meaning.labels import selector_matches
 from ...api.objects import NO_STRINGS, LabelSelector, Namespace
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount, Terms
-from ..arrays.columns import NodeColumn
+from ..arrays.counts import Weighted
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints
 from ..cluster.listings import Listing
@@ -64,12 +63,6 @@ def _named(target: Target, cycle: Cycle) -> Target:
     return attrs.evolve(target, namespaces=target.namespaces.union(selected), namespace_selector=EVERYWHERE if is_kept else None)
 
 
-FEW = 16
-"""Values of a label that are added up in plain Python, which is faster then."""
-Weighted = tuple[PodCount, str, int]
-"""A counter of pods, their topology key and the weight of a pod."""
-
-
 @attrs.define(eq=False, repr=False)
 class DomainSums:
     """Weighted counts by topology key, each int64[values of the key]; pods on the rows *without* are left out."""
@@ -113,59 +106,6 @@ class DomainSums:
             gathered = sums.take(nodes.label(key).codes)
             found = gathered if found is None else found + gathered
         return found
-
-
-@attrs.frozen(eq=False, repr=False)
-class KeySums:
-    """As :class:`DomainSums` for one topology key, again and again while no node object changes."""
-
-    key: str
-    table: NodeTable
-    terms: Sequence[tuple[PodCount, int]]
-    """Counters of pods, each with the weight of a pod."""
-    without: Collection[int] = ()
-    column: NodeColumn[Any] = attrs.field(init=False, default=attrs.Factory(lambda self: self.table.labels[self.key], takes_self=True))
-    is_few: bool = attrs.field(init=False, default=attrs.Factory(lambda self: len(self.column.values) <= FEW, takes_self=True))
-
-    def __call__(self) -> Ints | tuple[int, ...] | None:
-        """The sums by code of the key's label column, in a tuple where they are few; None where no pod counts. They may change later."""
-        if not self.is_few or self.without:
-            sums = DomainSums(self.table, self.without)
-            for counter, weight in self.terms:
-                sums.add(counter, self.key, weight)
-            found = sums.of(self.key)
-            return tuple(found.tolist()) if self.is_few and found is not None else found
-        added: list[int] | None = None
-        for counter, weight in self.terms:
-            if counter.total:
-                counts = counter.by(self.key, self.column).tolist()
-                if weight != 1:
-                    counts = [count * weight for count in counts]
-                added = counts if added is None else [one + other for one, other in zip(added, counts, strict=False)]
-        return None if added is None else tuple(added[: len(self.column.values)])
-
-    @classmethod
-    def of_each(cls, terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> list[KeySums]:
-        """Those of the *terms* of each key that some row of *table* has as a label; pods on the rows *without* are left out."""
-        by_key: dict[str, list[tuple[PodCount, int]]] = {}
-        for counter, key, weight in terms:
-            if key and key in table.labels:
-                by_key.setdefault(key, []).append((counter, weight))
-        return [cls(key, table, found, without) for key, found in by_key.items()]
-
-
-def sum_at(terms: Iterable[Weighted], table: NodeTable) -> Callable[[int], int]:
-    """Computes for one row of *table* what it gets from the *terms* of its domains, again and again while no node object changes."""
-    labels = table.labels
-    asked = [(counter, key, labels[key], weight) for counter, key, weight in terms if key and key in labels]
-
-    def compute(row: int) -> int:
-        total = 0
-        for counter, key, column, weight in asked:
-            total += counter.by(key, column).item(column.codes.item(row)) * weight
-        return total
-
-    return compute
 
 
 def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> bool:

@@ -7,9 +7,9 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
@@ -18,6 +18,8 @@ from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import LabelSelector, TopologySpreadConstraint
 from ..arrays.batch import Batch
 from ..arrays.census import PodsMatching, Query
+from ..arrays.columns import ColumnView, NodeColumn
+from ..arrays.counts import NO_MINIMUM, Counted, DomainSum, masked
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask, Rows, ValueCodes
 from ..pods.notes import StateKey
@@ -26,10 +28,6 @@ from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 
 Constraints = tuple[TopologySpreadConstraint, ...]
 Namespaces = frozenset[str] | None
-NO_MINIMUM = 2**31 - 1
-"""The smallest count of a topology key without domains."""
-FEW = 16
-"""Domains that are looked at one by one."""
 _CONSTRAINTS: Mapping[str, StateKey[Constraints]] = {when: StateKey(when) for when in ("DoNotSchedule", "ScheduleAnyway")}
 
 
@@ -116,55 +114,45 @@ def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
 class DomainIndex:
     """The domains that some rows make by their values of one label, without any counts of pods.
 
-    ``rows``: intp[k], the rows; ``codes``: intp[k], their values; ``known``: bool[values], the values that make a domain.
+    ``known``: bool[values], the values that make a domain; ``values``: intp, their codes.
     """
 
-    rows: Rows
-    codes: ValueCodes
+    slot: Hashable
+    """Under which counters keep what they count in these domains."""
+    column: NodeColumn[Any]
+    """The label column, with 0 for rows that make no domain."""
     known: Mask
     values: ValueCodes
-    """intp: the codes of the known values."""
-    is_whole: bool
-    """``rows`` are exactly the rows that have the label."""
+    absent: Rows
+    """Rows without a value that make a domain all the same: intp[k]."""
     lacks_keys: bool = False
     """Some row of the table lacks a topology key."""
-    few: Sequence[int] = attrs.field(init=False)
-    """``values`` where they are few."""
-
-    @few.default
-    def _few(self) -> Sequence[int]:
-        return self.values.tolist() if len(self.values) <= FEW else ()
 
     @classmethod
-    def of(cls, codes: ValueCodes, size: int, mask: Mask, *, lacks_keys: bool = False) -> DomainIndex:
-        """The domains of the rows of *mask*: bool[rows] of the whole table. *codes*: intp[rows], the value of each row, one of *size*."""
-        rows = np.flatnonzero(mask)
-        mine = codes[rows]
-        known = np.bincount(mine, minlength=size) > 0
-        return cls(rows, mine, known, np.flatnonzero(known), bool((mask == (codes != 0)).all()), lacks_keys)
+    def of(
+        cls, slot: Hashable, label: ColumnView[Any], mask: Mask, *, codes: ValueCodes | None = None, lacks_keys: bool = False
+    ) -> DomainIndex:
+        """The domains of the rows of *mask*, bool[rows], of the whole table. *codes*: what their values count as, if not as themselves."""
+        codes = label.codes if codes is None else codes
+        known = np.bincount(codes[mask], minlength=len(label.values)) > 0
+        is_whole = codes is label.codes and (mask | (codes == 0)).all()
+        column = label.column if is_whole else masked(label.column, np.where(mask, codes, 0))
+        return cls(slot, column, known, np.flatnonzero(known), np.flatnonzero(mask & (codes == 0)), lacks_keys)
+
+    def counted(self, query: Query, key: str, table: NodeTable) -> Counted:
+        """The pods of *query* in these domains, which are by label *key*; those of ``absent`` rows left out."""
+        return Counted(table.census.counter(query), 1, key if self.column is table.labels.get(key) else self.slot, self.column)
 
     def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
         """The pods that *query* counts (None: none) in each domain by label *key*: int64[values]."""
         if query is None:
             return np.zeros(len(self.known), np.int64)
-        counter = table.census.counter(query)
-        whole = counter.domains(key, table.labels)  # asked for in any case: a pod that comes concerns the rows of its domain
-        if self.is_whole:
-            return whole[: len(self.known)]
-        return self.share(Batch.everywhere(table).base_counting(query))
-
-    def exceeding(self, counts: Ints | tuple[int, ...], most: int) -> Mask | tuple[bool, ...]:
-        """The values that rows lack, or whose count of *counts* is more than *most* above the smallest, by code; a tuple if given one."""
-        if isinstance(counts, tuple):
-            limit = most + min([counts[code] for code in self.few], default=NO_MINIMUM)
-            return self.lacks_keys, *[count > limit for count in counts[1:]]
-        found: Mask = counts > counts.take(self.values).min(initial=NO_MINIMUM) + most
-        found[0] = self.lacks_keys
+        found = self.counted(query, key, table).by_code()
+        if not len(self.absent):
+            return found
+        found = found.copy()
+        found[0] = Batch.everywhere(table).base_counting(query)[self.absent].sum()
         return found
-
-    def share(self, pods: Ints) -> Ints:
-        """The sum of *pods*: int64[rows] over each domain: int64[values]."""
-        return np.bincount(self.codes, pods[self.rows], len(self.known)).astype(np.int64)
 
 
 @attrs.frozen(eq=False)
@@ -208,56 +196,29 @@ class Domains:
         return np.where(known, np.minimum(counts, others), others)
 
 
-@attrs.frozen(eq=False)
-class DomainCounting:
-    """What counts the pods in the domains of one topology key, again and again while no node object changes."""
-
-    index: DomainIndex
-    key: str
-    queries: Sequence[Query | None]
-    """One for each constraint of the key."""
-
-    def counts(self, table: NodeTable) -> Ints:
-        """The pods in each domain: int64[values]. Not to be changed."""
-        found = self.index.count(self.queries[0], self.key, table)
-        for query in self.queries[1:]:
-            found = found + self.index.count(query, self.key, table)
-        return found
-
-    def counter_of(self, table: NodeTable) -> Callable[[], Ints | tuple[int, ...]]:
-        """A function that gives the same, in a tuple where values are few."""
-        size, queries = len(self.index.known), [query for query in self.queries if query is not None]
-        if not self.index.is_whole or len(queries) != 1 or size > FEW or self.key not in table.labels:
-            return lambda: self.few_or_all(table)
-        counter, column = table.census.counter(queries[0]), table.labels[self.key]
-        return lambda: tuple(counter.by(self.key, column)[:size].tolist())
-
-    def few_or_all(self, table: NodeTable) -> Ints | tuple[int, ...]:
-        """The same, in a tuple where values are few."""
-        counts = self.counts(table)
-        return tuple(counts.tolist()) if len(counts) <= FEW else counts
-
-
-def counting_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, DomainCounting]:
-    """What counts the domains of each topology key."""
-    queries: dict[str, list[Query | None]] = {}
-    for constraint in constraints:
-        queries.setdefault(constraint.topology_key, []).append(counted_by(constraint, namespaces))
-    indexes = {constraint.topology_key: index for constraint, index in zip(constraints, _indexes(pod, constraints, table), strict=True)}
-    return {key: DomainCounting(indexes[key], key, found) for key, found in queries.items()}
+def sums_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, DomainSum]:
+    """What counts the pods in the domains of each topology key that some row has."""
+    counts: dict[str, list[Counted]] = {}
+    for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True):
+        key, query = constraint.topology_key, counted_by(constraint, namespaces)
+        if key in table.labels:
+            found = counts.setdefault(key, [])
+            if query is not None:
+                found.append(index.counted(query, key, table))
+    return {key: DomainSum(key, table.labels[key], found) for key, found in counts.items()}
 
 
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:
     """The domains of each topology key over the whole cluster, including rows that keep a deleted node."""
     found: dict[str, Domains] = {}
-    for constraint, index in zip(constraints, _indexes(pod, constraints, table), strict=True):
+    for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True):
         key = constraint.topology_key
         counts = index.count(counted_by(constraint, namespaces), key, table)
         found[key] = Domains(found[key].counts + counts if key in found else counts, index.known, index.values, index.lacks_keys)
     return found
 
 
-def _indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
+def indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
     """The domain index of each constraint."""
 
     def share() -> list[DomainIndex]:
@@ -273,7 +234,9 @@ def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> 
     mask, nodes = eligible(pod, constraints, table), Batch.everywhere(table)
     labels = [nodes.label(constraint.topology_key) for constraint in constraints]
     lacks = not with_all_keys(constraints, nodes).all()
-    return [DomainIndex.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
+    asked = pod.node_selector, required_node_affinity(pod), tuple(constraint.topology_key for constraint in constraints)
+    keyed = zip(constraints, labels, strict=True)
+    return [DomainIndex.of((constraint.topology_key, *asked), label, mask, lacks_keys=lacks) for constraint, label in keyed]
 
 
 def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool:
@@ -281,7 +244,7 @@ def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool
     if nodes.is_described or not constraints:
         return nodes.is_described
     asked = pod, constraints[0].when_unsatisfiable, "lacks keys"
-    found: bool = nodes.table.node_derived(asked, lambda: any(index.lacks_keys for index in _indexes(pod, constraints, nodes.table)))
+    found: bool = nodes.table.node_derived(asked, lambda: any(index.lacks_keys for index in indexes(pod, constraints, nodes.table)))
     return found
 
 

@@ -20,7 +20,7 @@ from ..decision.nodesearch import SearchResult
 from ..decision.verdict import Verdict, judge
 from ..failures import Codes, Failures, Reasons
 from ..incremental import verify
-from ..incremental.byvalue import LARGE_SHARE
+from ..incremental.answers import LARGE_SHARE
 from ..incremental.cachedanswer import Scope
 from ..incremental.quick import Detour, QuickPath
 from ..pods.template import Template
@@ -169,7 +169,7 @@ class UnschedulableCache:
         path.order.one_pass()
         if not path.order.is_regular or path.order.revision != kept.order_revision:
             return False
-        if kept.environment != path.scoreboards.answers.environment(kept.scope, cycle):
+        if kept.environment != path.boards.answers.environment(kept.scope, cycle):
             return False
         rows = log.since(kept.seen)
         if rows is None or len(rows) * LARGE_SHARE > cycle.table.size:
@@ -213,7 +213,7 @@ class UnschedulableCache:
         return UnschedulableTemplate(
             [part for part in parts if part.follows or part.codes is not None],
             verdict.plain.check_all, visited, verdict.tally(rows), scope,
-            self.quick_path.scoreboards.answers.environment(scope, cycle), self.quick_path.order.revision, table.changed.revision,
+            self.quick_path.boards.answers.environment(scope, cycle), self.quick_path.order.revision, table.changed.revision,
             nodes=len(rows), unresolvable=int(np.count_nonzero(verdict.unresolvable() & visited)), predicates=rejected,
         )  # fmt: skip
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.arrays.batch import Batch
-from ...core.arrays.census import PodCount
+from ...core.arrays.counts import Clause, Sums, Weighted
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
-from ...core.failures import Failures, Reasons
-from ...core.matching.domains import KeySums, Weighted, has_pods_in_domains, sum_at, terms_about
+from ...core.failures import Failures
+from ...core.matching.domains import has_pods_in_domains, terms_about
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ...core.pods.terms import (
@@ -25,23 +25,23 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
+from ...core.reduction import RawScores, Reduction, Stretched
 from ...core.release import FrameworkCells
-from ...core.rule import Counts, DomainRejections, Reads, Reduction, ScoresByValue
+from ...core.rule import Reads
 from ...predicates.interpodaffinity import (
     AntiAffinity,
     RequiredAffinity,
     affinity_unmet,
     anti_affinity_violated,
     first_of,
-    first_refusing,
     refused_by_existing,
-    refused_by_value,
-    unmet_by_value,
+    refusing,
+    unmet_clauses,
 )
 from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
 from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
-from ...priorities.interpodaffinity import few_stretched, likes_nothing, liking, likings, one_stretched, stretched
+from ...priorities.interpodaffinity import liked, liking, likings
 from ..config.argfaults import label_selector_fault
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
@@ -62,29 +62,9 @@ _FAULTS: StateKey[str] = StateKey("faults of terms")
 _OWN_TERMS: StateKey[tuple[RequiredAffinity, AntiAffinity]] = StateKey("InterPodAffinity")
 
 
-def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
-    return (int(raw.min()), int(raw.max())) if len(raw) else (0, 0)
-
-
-def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch, cycle: Cycle) -> Scores:
+def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
     """0 for the least and 100 for the most liked node; all 0 where no difference is made."""
-    return stretched(raw, *extremes, MAX_NODE_SCORE)
-
-
-def _of_few(pod: Template, raw: tuple[int, ...], there: Sequence[int], cycle: Cycle) -> tuple[int, ...]:
-    """:func:`_extremes` and :func:`_between` of the values of a label."""
-    sums = [raw[code] for code in there]
-    return few_stretched(raw, there, min(sums, default=0), max(sums, default=0), MAX_NODE_SCORE)
-
-
-def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> tuple[int, int]:
-    """:func:`_extremes` of scores that are counted already."""
-    return min(counts, default=0), max(counts, default=0)
-
-
-def _at(raw: int, zone: int, extremes: tuple[int, int]) -> int:
-    """:func:`_between` for one node."""
-    return one_stretched(raw, *extremes, MAX_NODE_SCORE)
+    return Stretched(raw.lowest, raw.highest, MAX_NODE_SCORE)
 
 
 class InterPodAffinity(Plugin):
@@ -100,7 +80,7 @@ class InterPodAffinity(Plugin):
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
-    normalize_score: Reduction = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
+    normalize_score: Reduction = Reduction.by(_scale)
     pre_score_skips: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -110,13 +90,6 @@ class InterPodAffinity(Plugin):
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
-
-    def filter_by_domain(self, pod: Template) -> bool:
-        return not pod.required_affinity
-
-    def filter_is_idle(self, pod: Template, cycle: FrameworkCycle) -> bool:
-        """Whether no term is about the pod: see :attr:`~kubeclassic.core.rule.Predicate.is_idle`."""
-        return not (pod.required_affinity or pod.required_anti_affinity or terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle))
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         if text := _faults(pod, self.handle.cells):
@@ -140,37 +113,19 @@ class InterPodAffinity(Plugin):
         refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
         return first_of((unmet, violated, refused), [(UNMET,), (VIOLATED,), (REFUSED,)])
 
-    def filter_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], Reasons] | None:
-        """Computes the reasons against one row: see :attr:`~kubeclassic.core.rule.Predicate.by_row`."""
-        if pod.required_affinity:
-            return None
-        census, anti = cycle.table.census, _own_terms(pod, cycle)[1]
-        refusing: list[tuple[PodCount, str, Reasons]] = [(census.counter(pods), key, (VIOLATED,)) for key, pods in anti.by_key]
-        for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
-            refusing.append((counter, carrier.topology_key, (REFUSED,)))
-        return first_refusing(refusing, cycle.table)
-
-    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], DomainRejections]:
-        """Computes the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`."""
+    def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
+        """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
         table, (affinity, anti) = cycle.table, _own_terms(pod, cycle)
-        own = [(table.census.counter(unwanted), key, 1) for key, unwanted in anti.by_key]
-        others = [(counter, carrier.topology_key, 1) for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)]
-        unmet = unmet_by_value(affinity, table, (UNMET,), needs_keys=True) if affinity.keys else list
-        refusing = [(sums, (VIOLATED,)) for sums in KeySums.of_each(own, table)]
-        refusing += [(sums, (REFUSED,)) for sums in KeySums.of_each(others, table)]
-        return lambda: [*unmet(), *refused_by_value(refusing)]
+        unmet = unmet_clauses(affinity, table, (UNMET,), needs_keys=True) if affinity.keys else []
+        if unmet is None:
+            return None
+        existing = refusing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, (REFUSED,))
+        return [*unmet, *anti.clauses(table, (VIOLATED,)), *existing]
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 
     def score_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
-
-    def score_by_domain(self, pod: Template) -> bool:
-        return True
-
-    def score_is_idle(self, pod: Template, cycle: FrameworkCycle) -> bool:
-        """Whether no term makes a difference: see :attr:`~kubeclassic.core.rule.Priority.is_idle`."""
-        return not self._looks_at_existing(pod) or likes_nothing(pod, cycle)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         if text := self._noted_faults(pod) if self._looks_at_existing(pod) else "":
@@ -196,15 +151,9 @@ class InterPodAffinity(Plugin):
         # Upstream: the required affinity of pods that are there is passed over with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
-    def score_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], ScoresByValue]:
-        """Computes the raw scores by value: see :attr:`~kubeclassic.core.rule.Priority.by_value`."""
-        table = cycle.table
-        by_key = KeySums.of_each(self._likings(pod, cycle), table, table.deleted_rows)
-        return lambda: [(sums.key, values) for sums in by_key if (values := sums()) is not None]
-
-    def score_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], int] | None:
-        """Computes the raw score of one row: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
-        return None if cycle.table.deleted_rows else sum_at(self._likings(pod, cycle), cycle.table)
+    def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:
+        """The weights by domain: see :attr:`~kubeclassic.core.rule.Priority.sums`."""
+        return liked(self._likings(pod, cycle), cycle.table)
 
     def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:
         return list(likings(pod, cycle, self.args.hard_pod_affinity_weight)) if self._looks_at_existing(pod) else []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import attrs
@@ -12,8 +11,10 @@ import numpy as np
 
 from ...api.meaning.labels import SelectorError
 from ...api.objects import Pod, TopologySpreadConstraint
-from ...core.arrays.arithmetic import rounded, tabulated, truncated_div
+from ...core.arrays.arithmetic import tabulated, truncated_div
 from ...core.arrays.batch import Batch
+from ...core.arrays.columns import NodeColumn
+from ...core.arrays.counts import Clause, DomainSum, Sums
 from ...core.arrays.types import Mask, Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
@@ -21,7 +22,8 @@ from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
-from ...core.rule import Counts, DomainRejections, PriorityError, Reads, Reduction
+from ...core.reduction import RawScores, Reduction, Scale, ScoresOfNodes, Tabled
+from ...core.rule import PriorityError, Reads
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
@@ -31,11 +33,8 @@ from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
-from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_shared, hard_constraints, judged_by_value, soft_counts, weighted
+from .spreadcounts import HardConstraint, Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain, soft_counts
 
-Summary = tuple[Any, ...] | None
-"""The weights of the constraints, and the greatest and the least raw score; with one constraint on hosts and no node ignored, its maxSkew,
-the number of nodes, and the least and the greatest count; None without constraints."""
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
 
@@ -114,14 +113,11 @@ class PodTopologySpread(Plugin):
             found.append(skews.exceeding(each))
         return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(hard))
 
-    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], DomainRejections] | None:
-        """Computes the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`. None where constraints share counts."""
+    def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
+        """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
         table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
         hard = hard_constraints(pod, constraints, table, apart=self.counts_apart) if constraints else ()
-        if not hard or any(len(each.sharing) > 1 for each in hard):
-            return None
-        judging = [judged_by_value(each, table, self.reader.min_domains) for each in hard]
-        return lambda: [refusal for judge in judging for refusal in judge((MISSING_LABEL,), (UNEVEN,))]
+        return clauses_of(hard, table, (MISSING_LABEL,), (UNEVEN,), zeroes_minimum=self.reader.min_domains)
 
     def _domains(self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle) -> dict[Constraints, Domains]:
         """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
@@ -136,11 +132,6 @@ class PodTopologySpread(Plugin):
 
     def score_key(self, pod: Template) -> Hashable:
         return self.filter_key(pod)
-
-    def score_by_domain(self, pod: Template) -> bool:
-        """Only with the pod's own constraints on hosts: other nodes that lack a key count as a domain, and zones are large."""
-        own = pod.spec.topology_spread_constraints
-        return bool(own) and all(c.topology_key == HOSTNAME for c in own if c.when_unsatisfiable == SOFT)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
@@ -176,28 +167,32 @@ class PodTopologySpread(Plugin):
     # --- the same, kept from cycle to cycle -------------------------------------------------------------------------
 
     def kept_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """int64[n]: 0 without soft constraints, else 1 + the peers; it changes with everything that :meth:`kept_normalize` reads."""
+        """int64[n]: the peers, those on the node itself where that is enough; it changes with all that :attr:`kept_normalize` reads."""
         try:
             soft = self._counted(pod, cycle)
         except SelectorError as fault:
             raise PriorityError(str(fault)) from None
         if soft is None:
             return np.zeros(nodes.n, np.int64)
-        found = 1 + soft.peers(nodes)
-        return found if soft.judges_all else np.where(soft.judged(nodes), found, 1)
+        return soft.on_host(nodes) if soft.is_plain(cycle.table) else soft.peers(nodes) * soft.judged(nodes)
 
-    def score_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], int] | None:
-        """Computes the raw score of one row where constraints are on hosts alone: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
-        soft = self._counted(pod, cycle) if self.score_by_domain(pod) else None
-        if soft is None or not soft.judges_all:
+    def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
+        """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`. None where that is not enough."""
+        constraints = self.constraints(pod, SOFT, cycle)
+        if not constraints:
+            return Sums()
+        if not is_plain(constraints, cycle.table, requires_all=self._requires_all(pod)):
             return None
-        counters = soft.on_hosts(cycle.table)
-        return lambda row: 1 + sum([counter.on(row) for counter in counters])
+        labels = cycle.table.labels
+        asked = [(each, each.peers.counted(pod.namespace)) for each in constraints if each.topology_key in labels]
+        counters = [(constraint.topology_key, cycle.table.census.counter(query)) for constraint, query in asked if query is not None]
+        own = [counter for key, counter in counters if key == HOSTNAME]
+        return Sums([DomainSum.on_rows(own)], [counter for key, counter in counters if key != HOSTNAME])
 
     @property
     def kept_normalize(self) -> Reduction:
         """score and normalize_score as one reduction: the weights and extremes of the feasible nodes, then the score of each node."""
-        return Reduction(self._summary, self._from_summary, zeros_alike=True, tallied=self._tallied, at=_score_at)
+        return Reduction(self._summary, self._from_summary, scale=self._scale, column=self._column)
 
     def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
         """The counts of the cycle, without weights."""
@@ -208,30 +203,36 @@ class PodTopologySpread(Plugin):
             cycle.notes[self.counted_slot] = counted
         return cycle.notes[self.counted_slot]
 
+    def _column(self, pod: Template, cycle: Cycle) -> NodeColumn[Any] | None:
+        soft = self._counted(pod, cycle)
+        if soft is None or not soft.is_plain(cycle.table):
+            return None
+        labels = cycle.table.labels
+        other = [key for constraint in soft.constraints if (key := constraint.topology_key) != HOSTNAME and key in labels]
+        return labels[other[0]] if other else None
+
+    def _scale(self, pod: Template, raw: RawScores, cycle: Cycle) -> Scale | None:
+        """The summary where scores follow from the peers on the node and in its domain; None where they do not."""
+        soft = self._counted(pod, cycle)
+        return soft.scale(raw) if soft is not None and soft.is_plain(cycle.table) else None
+
     def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
         soft = self._counted(pod, cycle)
         if soft is None:
             return None
-        if soft.is_of_hosts:
-            least, most = (int(raw.min()), int(raw.max())) if len(raw) else (1, 1)
-            return soft.constraints[0].max_skew, feasible.n, least - 1, most - 1
+        if soft.is_plain(cycle.table):
+            return soft.scale(ScoresOfNodes(raw, feasible, self._column(pod, cycle)))
         soft = soft.weighed(feasible)
         raw = soft.raw(feasible)
         return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
 
-    def _tallied(self, pod: Template, counts: Counts, cycle: Cycle) -> Hashable:
-        """The same where raw scores are counted already, if no more than these counts."""
-        soft = self._counted(pod, cycle)
-        if soft is None or not soft.is_of_hosts or not counts:
-            return None
-        return soft.constraints[0].max_skew, sum(counts.values()), min(counts) - 1, max(counts) - 1
-
-    def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
+    def _from_summary(self, pod: Template, raw: Scores, summary: Any, nodes: Batch, cycle: Cycle) -> Scores:
         soft = self._counted(pod, cycle)
         if soft is None or summary is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
-        if soft.is_of_hosts:
-            return _by_count(*summary).take(raw - 1, mode="clip")
+        if isinstance(summary, Tabled):
+            column = self._column(pod, cycle)
+            return summary.of(raw, None if column is None else nodes.codes_of(column))
         scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])
         return scores if soft.judges_all else scores * soft.judged(nodes)
 
@@ -251,21 +252,6 @@ class PodTopologySpread(Plugin):
         if not own and any(each.when_unsatisfiable == HARD for each in self.defaults):
             return None
         return [self.reader.spread(pod, each) for each in own if each.when_unsatisfiable == HARD]
-
-
-@lru_cache(1 << 8)
-def _by_count(max_skew: int, hosts: int, least: int, most: int) -> Scores:
-    """The score for each count of peers up to *most*, where that many feasible *hosts* have *least* or more: int64[most + 1]."""
-    raw = rounded(weighted(np.arange(most + 1), math.log(hosts + 2), max_skew))
-    return _normalized(raw, *_extremes(raw[least:]))
-
-
-def _score_at(raw: int, zone: int, summary: Any) -> int | None:
-    """The score of one node, where constraints are on hosts alone."""
-    if summary is None or len(summary) != 4:
-        return None
-    scores = _by_count(*summary)
-    return scores.item(min(max(raw - 1, 0), len(scores) - 1))
 
 
 def _extremes(raw: Scores) -> tuple[int, int]:

@@ -9,13 +9,12 @@ from collections.abc import Hashable, Mapping
 from functools import lru_cache
 
 import attrs
-import numpy as np
 
 from ...api.meaning.labels import SelectorError, compile_selector, pairs_match
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, Taint, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
-from ...core.arrays.types import Ints, Mask
+from ...core.arrays.types import Mask
 from ...core.cluster.listings import Listings
 from ...core.matching.nodeselectors import literal_node_affinity_mask, required_node_affinity
 from ...core.matching.owners import Remembered, remembered, services_of
@@ -51,24 +50,21 @@ class Peers:
         """Whether every pod matches, because nothing is required."""
         return not self.pairs and self.selector is not None and self.selector.is_empty
 
-    def counted(self, namespace: str, apart: str = "") -> PodsMatching | None:
-        """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod.
-
-        Queries with another *apart* have another counter, which does not know the domains that the others are asked for.
-        """
+    def counted(self, namespace: str) -> PodsMatching | None:
+        """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod."""
         # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every other pod.
         if self.is_everybody:
             return None
-        return _query(self, namespace, apart, terminating=False)
+        return _query(self, namespace, terminating=False)
 
     def followed(self, namespace: str) -> PodsMatching | None:
         """The query for peers in *namespace* that are added or removed in a trial."""
         # Upstream: here pods that are being deleted count, so removing one may lower a count that never included it.
-        return _query(self, namespace, "", terminating=True)
+        return _query(self, namespace, terminating=True)
 
 
 @lru_cache(1 << 12)
-def _query(peers: Peers, namespace: str, apart: str, *, terminating: bool) -> PodsMatching | None:
+def _query(peers: Peers, namespace: str, *, terminating: bool) -> PodsMatching | None:
     if peers.selector is None:
         return None
 
@@ -76,7 +72,7 @@ def _query(peers: Peers, namespace: str, apart: str, *, terminating: bool) -> Po
         return (terminating or not group.terminating) and peers.matches(group.labels)
 
     pairs = (*peers.selector.match_labels.items(), *peers.pairs.items())
-    return PodsMatching(frozenset((namespace,)), (peers, terminating, apart), matches, pairs)
+    return PodsMatching(frozenset((namespace,)), (peers, terminating), matches, pairs)
 
 
 @attrs.frozen(cache_hash=True)
@@ -114,17 +110,6 @@ def _tolerated(pod: Template, nodes: Batch) -> Mask:
 
 
 Constraints = tuple[Constraint, ...]
-
-
-def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
-    """The number of pods on each node that *constraint* counts, without the edits of a trial: int64[n]."""
-    query = constraint.peers.counted(namespace, apart=HOSTNAME)
-    if query is None:
-        return np.zeros(nodes.n, np.int64)
-    if nodes.rows is None:
-        # A pod that comes concerns its own node alone: a cached score finds that by the domains of the counter.
-        nodes.counter(query).domains(HOSTNAME, nodes.table.labels)
-    return nodes.base_counting(query)
 
 
 @attrs.frozen(eq=False)

@@ -6,25 +6,24 @@ Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilt
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
 
 from ...core.arrays.arithmetic import rounded, tabulated
 from ...core.arrays.batch import Batch
-from ...core.arrays.census import PodCount, PodsMatching
+from ...core.arrays.census import PodsMatching
 from ...core.arrays.columns import ColumnView
+from ...core.arrays.counts import FEW, NO_MINIMUM, Clause, DomainSum, few_or_all
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.failures import Reasons
-from ...core.matching.spread import DomainCounting, DomainIndex, Domains, has_key, with_all_keys
+from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
-from ...core.rule import DomainRejection
-from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
-
-Judge = Callable[[Reasons, Reasons], list[DomainRejection]]
-"""What is against the domains of a topology key, with the reasons for nodes that lack it and for domains that are too full."""
+from ...core.reduction import RawScores, Tabled
+from ..plugin import MAX_NODE_SCORE
+from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows
 
 # --- hard constraints -----------------------------------------------------------------------------------------------
 
@@ -88,9 +87,10 @@ def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTab
             # Upstream: of two constraints with the same key, the count of the later one for a node replaces the earlier one's.
             mask &= ~later.counts_on(pod, nodes)
         label = nodes.label(constraints[at].topology_key)
-        return DomainIndex.of(label.codes, len(label.values), mask)
+        return DomainIndex.of(slot, label, mask)
 
-    found: DomainIndex = table.node_derived(("hard domains", constraints, at, *allows(pod)), make)
+    slot = "hard domains", constraints, at, apart, *allows(pod)
+    found: DomainIndex = table.node_derived(slot, make)
     return found
 
 
@@ -137,25 +137,27 @@ class Skews:
         return found
 
 
-def judged_by_value(hard: HardConstraint, table: NodeTable, zeroes_minimum: bool) -> Judge:
-    """Computes which domains *hard* turns down, where no other constraint shares its counts; *zeroes_minimum*: as in :class:`Skews`."""
-    key, index = hard.constraint.topology_key, hard.index
-    compute = DomainCounting(index, key, [hard.query]).counter_of(table)
-    missing = (True, *[False] * (len(index.known) - 1))
-    is_zero = zeroes_minimum and len(index.values) < hard.constraint.min_domains
+def clauses_of(
+    hard: Sequence[HardConstraint], table: NodeTable, lacking: Reasons, uneven: Reasons, *, zeroes_minimum: bool
+) -> list[Clause] | None:
+    """The tests by domain, with the reasons for nodes that lack a key and for domains that are too full; None where no node has a key.
 
-    def judge(lacking: Reasons, uneven: Reasons) -> list[DomainRejection]:
-        counts = compute()
-        exceeding = counts_above(counts, hard.most) if is_zero else index.exceeding(counts, hard.most)
-        found: list[DomainRejection] = [] if hard.is_everywhere else [(key, missing, lacking)]
-        return [*found, (key, exceeding, uneven)]
-
-    return judge
-
-
-def counts_above(counts: Ints | tuple[int, ...], most: int) -> Mask | tuple[bool, ...]:
-    """Where *counts* are more than *most*: a tuple if given one."""
-    return tuple([count > most for count in counts]) if isinstance(counts, tuple) else np.greater(counts, most)
+    *zeroes_minimum*: as in :class:`Skews`.
+    """
+    found: list[Clause] = []
+    for each in hard:
+        key = each.constraint.topology_key
+        if key not in table.labels:
+            return None
+        shared = [other for other in hard if other.sharing == each.sharing] if len(each.sharing) > 1 else [each]
+        counts = [other.index.counted(other.query, key, table) for other in shared if other.query is not None]
+        known = np.logical_or.reduce([other.index.known for other in shared]).nonzero()[0]
+        is_zero = zeroes_minimum and len(known) < each.constraint.min_domains
+        if not each.is_everywhere:
+            found.append(Clause(sum=DomainSum(key, table.labels[key], ()), reasons=lacking, most=NO_MINIMUM, keyless=True))
+        sums = DomainSum(key, table.labels[key], counts)
+        found.append(Clause(sum=sums, reasons=uneven, most=each.most, least_of=None if is_zero else few_or_all(known)))
+    return found
 
 
 # --- soft constraints -----------------------------------------------------------------------------------------------
@@ -190,15 +192,36 @@ class SoftCounts:
         judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged, apart=self.apart)))
 
-    @property
-    def is_of_hosts(self) -> bool:
-        """Whether there is one constraint, on hosts, and no node is ignored: then a score follows from the few peers on the node."""
-        return self.judges_all and self.requires_all and [c.topology_key for c in self.constraints] == [HOSTNAME]
+    def is_plain(self, table: NodeTable) -> bool:
+        """As :func:`is_plain`."""
+        return is_plain(self.constraints, table, requires_all=self.requires_all)
 
-    def on_hosts(self, table: NodeTable) -> list[PodCount]:
-        """The counters of the peers on each node, where all constraints are on hosts."""
-        queries = [constraint.peers.counted(self.pod.namespace, apart=HOSTNAME) for constraint in self.constraints]
-        return [table.census.counter(query) for query in queries if query is not None]
+    def scale(self, raw: RawScores) -> Tabled:
+        """The score of each count of peers on the node, for each value of the other topology key, where :func:`is_plain` holds."""
+        asked = [(constraint.max_skew, counts) for constraint, counts in zip(self.constraints, self.counts, strict=True)]
+        asked = [(skew, counts) for skew, counts in asked if counts is None or len(counts) > 1]  # some node has the key
+        there, in_domains = raw.by_code(), next((counts.tolist() for _, counts in asked if counts is not None), [0])
+        width = len(in_domains)
+        on_hosts, inside_domains = math.log(raw.number + 2), math.log(len({key % width for key in there}) + 2)
+        terms = [(counts is None, on_hosts if counts is None else inside_domains, float(skew - 1)) for skew, counts in asked]
+        table: list[int] = []
+        for peers in range(raw.highest + 1):
+            for inside in in_domains:
+                total = 0.0
+                for on_host, weight, skew in terms:
+                    total += (peers if on_host else inside) * weight + skew
+                whole = int(total)
+                table.append(whole + int(2 * (total - whole)))
+        found = [table[key] for key in there]
+        most, least = max(0, max(found, default=0)), min(found, default=0)
+        if not most:
+            return Tabled.from_list(0, width, [MAX_NODE_SCORE] * len(table))
+        return Tabled.from_list(0, width, [MAX_NODE_SCORE * (most + least - crowded) // most for crowded in table])
+
+    def on_host(self, nodes: Batch) -> Ints:
+        """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
+        on_hosts = [at for at, counts in enumerate(self.counts) if counts is None]
+        return self._peers(on_hosts[0], nodes) if on_hosts else np.zeros(nodes.n, np.int64)
 
     def peers(self, nodes: Batch) -> Ints:
         """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
@@ -232,7 +255,8 @@ class SoftCounts:
         constraint, counts = self.constraints[at], self.counts[at]
         if counts is None:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
-            return pods_on(constraint, self.pod.namespace, nodes)
+            query = constraint.peers.counted(self.pod.namespace)
+            return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
         return counts[_values(nodes.label(constraint.topology_key))]
 
 
@@ -247,6 +271,23 @@ def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, *, re
     counts = _counts(pod, constraints, table, requires_all=requires_all, apart=apart)
     # Hosts are counted node by node: then there is nothing in it that changes with pods.
     return found if counts is None else attrs.evolve(found, counts=counts)
+
+
+def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
+    """Whether scores follow from the peers on the node and in its domain by at most one other key with few values.
+
+    All nodes have the keys; or none has one, which then makes no difference.
+    """
+
+    def ask() -> bool:
+        keys = [key for constraint in constraints if (key := constraint.topology_key) in table.labels or requires_all]
+        others = [key for key in keys if key != HOSTNAME]
+        if len(set(keys)) < len(keys) or len(others) > 1 or not all(key in table.labels and has_key(key, table) for key in keys):
+            return False
+        return all(len(table.labels[key].values) <= FEW and table.labels[key].known("") < 0 for key in others)
+
+    found: bool = table.node_derived(("plain", constraints, requires_all), ask)
+    return found
 
 
 def weighted(counts: Ints, weight: float, max_skew: int) -> Floats:
@@ -302,7 +343,8 @@ def _count(pod: Template, constraint: Constraint, required: Constraints, table: 
     def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
         label = nodes.label(constraint.topology_key)
-        return DomainIndex.of(_values(label), len(label.values), with_all_keys(required, nodes) & constraint.counts_on(pod, nodes))
+        return DomainIndex.of(slot, label, with_all_keys(required, nodes) & constraint.counts_on(pod, nodes), codes=_values(label))
 
-    index: DomainIndex = table.node_derived(("soft domains", constraint, required, *allows(pod)), make)
+    slot = "soft domains", constraint, required, *allows(pod)
+    index: DomainIndex = table.node_derived(slot, make)
     return index.count(constraint.peers.counted(pod.namespace), constraint.topology_key, table)

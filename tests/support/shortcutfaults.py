@@ -5,24 +5,25 @@ A fault is a change of one method. Methods are named by class and attribute, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import attrs
 import pytest
 
-from kubeclassic.core.arrays.census import PodCount
+from kubeclassic.core.arrays.census import Census, PodCount, PodsMatching
+from kubeclassic.core.arrays.counts import DomainSum
 from kubeclassic.core.arrays.table import NodeTable
-from kubeclassic.core.arrays.trail import Trail
+from kubeclassic.core.arrays.trail import Revisions, Trail
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.cachedanswer import Answer
+from kubeclassic.core.incremental.board import Board
+from kubeclassic.core.incremental.failuresanswer import DomainTest, FailuresAnswer
 from kubeclassic.core.incremental.leaders import Leaders
 from kubeclassic.core.incremental.lookahead import Lookahead
 from kubeclassic.core.incremental.rows import RowScores
-from kubeclassic.core.incremental.scoreboard import Scoreboard
-from kubeclassic.core.incremental.tally import ScoreHistogram
-from kubeclassic.core.matching.domains import KeySums
+from kubeclassic.core.incremental.scored import FeasibleSet, ScoreHistogram
+from kubeclassic.core.incremental.scoresanswer import ScoresAnswer
 from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.preemption.layout import PodLayout
 from kubeclassic.core.preemption.outcomes import Outcomes
@@ -73,8 +74,8 @@ def _one_not_told(whole: Method, leaders: Leaders, *given: Any) -> Any:
     return whole(leaders, *given)
 
 
-def _one_missed(whole: Method, board: Scoreboard, rows: Any) -> Any:
-    return whole(board, sorted(rows)[:-1])
+def _one_missed(whole: Method, board: Board, rows: Any, *more: Any) -> Any:
+    return whole(board, rows and sorted(set(rows))[:-1], *more)
 
 
 # --- sums of rows ---------------------------------------------------------------------------------------------------
@@ -107,10 +108,6 @@ def _but_the_last(whole: Method, counter: PodCount, revision: int) -> list[int] 
     return moved and moved[:-1]
 
 
-def _first_key(whole: Method, counter: PodCount) -> Iterator[Any]:
-    return iter(list(whole(counter))[:1])
-
-
 def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -> Any:
     found = whole(answers, scope, cycle)
     return found[0], 0, *found[2:]
@@ -120,28 +117,46 @@ def _nothing_else(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -
     return (0, 0, 0), *whole(answers, scope, cycle)[1:]
 
 
-def _but_the_latest(whole: Method, answer: Answer[Any]) -> Any:
-    rows = whole(answer)
-    return rows and rows[:-1]
+def _not_followed(whole: Method, answer: Any, table: NodeTable) -> None:
+    """What was declared is judged once."""
 
 
-def _any_domain(whole: Method, answers: AnswerCache, counter: PodCount) -> bool:
-    return True
+def _no_domain(whole: Method, test: DomainTest) -> Any:
+    whole(test)
+    return ()
 
 
-def _told_once(whole: Method, answer: Answer[Any], values: Any, table: NodeTable) -> None:
-    if answer.values is None:
-        whole(answer, values, table)
+def _summed_once(whole: Method, sums: DomainSum) -> Any:
+    """What a key's sums were when they were first asked for."""
+    return _first(sums, "sums", lambda: whole(sums))
 
 
-def _summed_once(whole: Method, sums: KeySums) -> Any:
-    """What a key's sums were while no node object changed."""
+def _first(sums: DomainSum, name: Any, make: Callable[[], Any]) -> Any:
+    kept = KEPT.setdefault(id(sums), (sums, {}))[1]
+    if name not in kept:
+        kept[name] = make()
+    return kept[name]
 
-    def first() -> Any:
-        found = whole(sums)
-        return (0,) * len(sums.column.values) if found is None else tuple(found)
 
-    return sums.table.node_derived(("summed", sums.key, *map(id, sums.terms)), first)
+KEPT: dict[int, tuple[DomainSum, dict[Any, Any]]] = {}
+
+
+def _wrong_sign(whole: Method, census: Census, template: Any, row: int, count: int = 1) -> None:
+    """A pod that leaves comes once more."""
+    whole(census, template, row, abs(count))
+
+
+def _any_namespace(whole: Method, query: PodsMatching, template: Any) -> int:
+    return int(query.matches(template.group))
+
+
+def _not_flipped(whole: Method, feasible: FeasibleSet, rows: Any, number: int) -> None:
+    whole(feasible, rows[:-1], number)
+
+
+def _still_listed(whole: Method, log: Revisions[Any], count: int) -> None:
+    """The oldest steps are dropped, and the log does not know it."""
+    del log._steps[:count]
 
 
 def _uncounted(whole: Method, tally: ScoreHistogram, row: int, now: int) -> None:
@@ -222,22 +237,25 @@ FAULTS = {
     "leaders are never looked for again": Fault(Leaders, "replaced", _never_dropped),
     "leaders are not told what moved": Fault(Leaders, "host", _not_told),
     "leaders are told of the last row that moved": Fault(Leaders, "host", _one_not_told),
-    "of the rows whose fits are put right one is left out": Fault(Scoreboard, "_refresh_fits_of", _one_missed),
-    "of the rows whose totals are put right one is left out": Fault(Scoreboard, "_refresh_each_total", _one_missed),
+    "of the rows whose fits are put right one is left out": Fault(Board, "_refresh_fits", _one_missed),
+    "of the rows whose totals are put right one is left out": Fault(Board, "_refresh_totals", _one_missed),
+    "a row that fits or no longer does is not told to reduce steps": Fault(FeasibleSet, "flip", _not_flipped),
     "sums keep what left": Fault(NodeTable, "remove_pod", _not_taken_off, by_verify=False),
     "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone, first=5),
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive, first=3),
     "a row that moved is left out": Fault(PodCount, "moved_since", _but_the_last, plain=False),
-    "only the first domain key is followed": Fault(PodCount, "columns", _first_key, plain=False, first=10),
     "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
     "nothing but counters and pods moves answers": Fault(AnswerCache, "environment", _nothing_else, first=14),
-    "of the rows that are told by themselves one is left out": Fault(Answer, "_own_rows", _but_the_latest, plain=False),
-    "each pod concerns no row but its own": Fault(AnswerCache, "_is_narrow", _any_domain, plain=False, first=10),
-    "what is told by value is told once": Fault(Answer, "tell", _told_once, plain=False, first=4),
-    "few values are added up once": Fault(KeySums, "__call__", _summed_once, plain=False, first=10),
+    "what a predicate declared is judged once": Fault(FailuresAnswer, "follow", _not_followed, plain=False, first=4),
+    "what a priority declared is added up once": Fault(ScoresAnswer, "follow", _not_followed, plain=False, first=4),
+    "domains that are refused now are not told": Fault(DomainTest, "follow", _no_domain, plain=False, first=4),
+    "domains are added up once": Fault(DomainSum, "by_code", _summed_once, plain=False, first=10),
+    "a pod that leaves counts once more": Fault(Census, "add", _wrong_sign, plain=False, by_verify=False),
+    "namespaces do not matter": Fault(PodsMatching, "counts", _any_namespace, plain=False, by_verify=False),
     "scores are not counted again": Fault(ScoreHistogram, "_count", _uncounted, plain=False, first=26),
     "pods share answers whatever they ask for": Fault(AnswerCache, "key", _rule_alone),
     "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),
+    "a log forgets and does not know it": Fault(Revisions, "_drop", _still_listed),
     "a trail leaves out all rows": Fault(Trail, "touch", _no_row),
     "rows that lose a pod count as foreseen": Fault(Lookahead, "follow", _as_foreseen),
     "pods of any size count as foreseen": Fault(Lookahead, "follow", _any_size),

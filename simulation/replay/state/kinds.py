@@ -22,8 +22,8 @@ from ....core.arrays.rowchanges import Derived
 from ....core.cluster.listings import Listing
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
+from ....core.incremental.boards import Boards
 from ....core.incremental.quick import no_plugins
-from ....core.incremental.scoreboards import Scoreboards
 from ....core.outlines import Outlines
 from ....core.pods.notes import CycleState
 from ....core.pods.template import Template
@@ -59,7 +59,7 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
     Derived: (),
     Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
     AnswerCache: ("table", "limit"),
-    Scoreboards: ("answers", "limit"),
+    Boards: ("answers", "limit"),
     RoundOrder: ("cache", "table"),
     PodLayout: ("table", "by_start_time"),
     DryRuns: ("layout", "limit"),

@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.rowchanges import ChangeLog
-from kubeclassic.core.arrays.trail import NEVER, Trail, distinct, union
+from kubeclassic.core.arrays.trail import MOST_ROWS, NEVER, Trail
 from tests.support.build import engine, pod
 
 
-def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Row numbers as an array."""
-    return np.array(numbers, np.intp)
+def rows(*numbers: int) -> list[int]:
+    """Row numbers."""
+    return list(numbers)
 
 
 def told(trail: Trail | ChangeLog, revision: int) -> set[int] | None:
     """The rows that changed after *revision*."""
     found = trail.since(revision)
-    return None if found is None else set(found.tolist())
+    return None if found is None else {int(row) for row in found}
 
 
 class TestTrail:
@@ -45,6 +45,14 @@ class TestTrail:
         trail.touch(rows(3))
         assert (told(trail, before), told(trail, after)) == (None, {3})
 
+    def test_many_rows_are_all(self) -> None:
+        """A step of more rows than are put right one by one makes all rows stale."""
+        trail = Trail()
+        trail.touch(range(MOST_ROWS))
+        assert told(trail, 0) == set(range(MOST_ROWS))
+        trail.touch(range(MOST_ROWS + 1))
+        assert told(trail, 0) is None
+
     @given(steps=st.lists(st.none() | st.frozensets(st.integers(0, 9), min_size=1), max_size=30), limit=st.integers(1, 12))
     def test_nothing_that_changed_is_left_out(self, steps: list[frozenset[int] | None], limit: int) -> None:
         """Whatever is dropped, a reader is told all rows that changed after its revision, or to look at all; the last one's rows stay."""
@@ -65,22 +73,6 @@ class TestTrail:
                 assert found == set().union(*(step for step in later if step is not None))
             else:
                 assert sum(len(step) for step in later if step is not None) > limit // 2
-
-
-class TestUnion:
-    def test_all_rows_and_some_are_all(self) -> None:
-        """None stands for all rows, so whatever is added to it is in it."""
-        assert union(None, rows(1)) is None
-        assert union(rows(1), None) is None
-
-    def test_rows_of_both(self) -> None:
-        """Rows of either are in it."""
-        assert set(np.array(union(rows(1, 2), rows(2, 7))).tolist()) == {1, 2, 7}
-        assert np.array(union(rows(), rows(3))).tolist() == np.array(union(rows(3), rows())).tolist() == [3]
-
-    def test_distinct_rows_ascend(self) -> None:
-        """Each row is there once, in ascending order."""
-        assert distinct([5, 1, 5]).tolist() == [1, 5]
 
 
 class TestChangeLog:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 import numpy as np
@@ -18,12 +17,8 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.cachedanswer import Scope
-from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
-from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reads
-from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
 
 NODES = 9
@@ -70,8 +65,8 @@ class Trial:
 
     def failing(self) -> list[int]:
         """The rows that the predicate turns down."""
-        codes = self.answers.failures(self.predicate, self.cycle()).codes()
-        return [] if codes is None else np.flatnonzero(codes).tolist()
+        found = self.answers.failures(self.predicate, self.cycle()).answer
+        return [] if found is None else np.flatnonzero(found.codes).tolist()
 
     def put(self, *objects: KubeObject) -> None:
         """Tell the scheduler of objects."""
@@ -199,59 +194,6 @@ class TestEarlyCutoff:
         assert (trial.rows(), answer.trail.revision) == (ALL, revision)
         trial.place("n4", app="a")
         assert (trial.rows(), answer.trail.since(revision)) == (ALL, None)
-
-
-class TestRowByRow:
-    def test_only_a_row_with_another_answer_changed(self) -> None:
-        """Rows told one by one get their reasons, old or new; what is as before is no change."""
-        answer = FailuresAnswer(Scope.of(Reads.DOMAIN))
-        answer.replace(None, 4)
-        rows, found = np.array([1, 3], np.intp), []
-        for against in ({}, {3: (FULL,)}, {3: (FULL,)}, {1: (LOST,), 3: (FULL,)}, {3: (LOST,)}):
-            seen = answer.trail.revision
-            answer.put_each(rows, lambda row, against=against: against.get(row, ()))
-            changed = answer.trail.since(seen)
-            assert changed is not None
-            found.append(changed.tolist())
-            reasons = [() if answer.answer is None else answer.answer.reasons(row) for row in range(4)]
-            assert reasons == [against.get(row, ()) for row in range(4)]
-        assert found == [[], [3], [], [1], [1, 3]]
-
-    def test_an_array_that_others_have_stays(self) -> None:
-        """What a rule answered for all rows is copied before a row of it changes."""
-        answer, whole = FailuresAnswer(Scope.of(Reads.DOMAIN)), Failures.where(FULL, np.ones(3, np.bool_))
-        answer.replace(whole, 3)
-        answer.put_each([1], lambda row: ())
-        assert whole is not None
-        assert (whole.codes.tolist(), answer.codes()[1]) == ([1, 1, 1], 0)
-
-    @pytest.mark.parametrize("version", ["1.16", "1.27"])
-    def test_anti_affinity_on_hosts_is_told_row_by_row(self, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A pod that comes makes one row stale, and that one is looked at by itself."""
-        taken: list[str] = []
-        put_each, follow = AnswerCache._put_each, FailuresAnswer.follow
-
-        def noting(answers: Any, answer: Any, rule: Any, cycle: Any, rows: Any) -> bool:
-            if found := put_each(answers, answer, rule, cycle, rows):
-                taken.append(rule.name)
-            return found
-
-        def following(answer: Any, table: Any) -> bool:
-            taken.append("prepared")
-            return follow(answer, table)
-
-        monkeypatch.setattr(AnswerCache, "_put_each", noting)
-        monkeypatch.setattr(FailuresAnswer, "follow", following)
-        made = engine_for(version, {"percentageOfNodesToScore": 100})
-        for number in range(12):
-            EventFeed(made).put(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))
-        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
-        affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        with verifying():
-            for number in range(12):
-                incoming = pod(f"p{number}", labels={"app": "a"}, affinity=affinity)
-                EventFeed(made).put(incoming.bound_to(made.schedule(incoming, details=False).host or ""))
-        assert len(taken) > 6
 
 
 class TestErrors:

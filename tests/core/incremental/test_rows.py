@@ -30,7 +30,7 @@ def large_cluster(release: str = "1.16") -> Engine:
 
 def row_scores(made: Engine, incoming: Pod) -> RowScores:
     """The row scores of *incoming*, as its last cycle left them."""
-    return made.flow.quick_path.scoreboards.of(made.begin(incoming, details=False)).row_scores
+    return made.flow.quick_path.boards.of(made.begin(incoming, details=False)).near
 
 
 def place(made: Engine, incoming: Pod) -> str:
@@ -93,7 +93,7 @@ class TestTheLookahead:
                 EventFeed(made).delete(incoming.bound_to(host))
         for size in SIZES:
             cycle = made.begin(small("next", size), details=False)
-            kept = made.flow.quick_path.scoreboards.of(cycle).row_scores
+            kept = made.flow.quick_path.boards.of(cycle).near
             kept.refresh(cycle)
             fresh = uncached(made, kept, small("next", size))
             assert np.array_equal(kept.fits, fresh.fits)

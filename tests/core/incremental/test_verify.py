@@ -12,8 +12,8 @@ import pytest
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.scoreboard import Scoreboard
-from kubeclassic.core.incremental.scoreboards import Scoreboards
+from kubeclassic.core.incremental.board import Board
+from kubeclassic.core.incremental.boards import Boards
 from kubeclassic.core.incremental.verify import SWITCH, StaleError, verifying
 from kubeclassic.core.rule import Predicate, Priority
 from tests.support.build import engine, node, pod
@@ -33,26 +33,26 @@ def cluster() -> Engine:
     return engine(*[node(name) for name in "abc"], pod("p", on="b", requests={"cpu": "2", "memory": "2Gi"}))
 
 
-def refreshed(board: Scoreboard, cycle: Cycle) -> bool:
+def refreshed(board: Board, cycle: Cycle) -> bool:
     """Bring *board* up to date."""
     return board.refresh(cycle, np.arange(3), "all", window=False)
 
 
 @pytest.fixture
-def trial() -> tuple[Scoreboard, Cycle]:
+def trial() -> tuple[Board, Cycle]:
     """A scoreboard that is up to date."""
     cycle = cluster().begin(INCOMING, details=False)
-    board = Scoreboards(AnswerCache(cycle.table), 1 << 20).of(cycle)
+    board = Boards(AnswerCache(cycle.table), 1 << 20).of(cycle)
     assert refreshed(board, cycle)
     return board, cycle
 
 
-class TestScoreboards:
-    def test_what_is_right_passes(self, trial: tuple[Scoreboard, Cycle]) -> None:
+class TestBoards:
+    def test_what_is_right_passes(self, trial: tuple[Board, Cycle]) -> None:
         """Nothing happens where all is as it should be."""
         assert refreshed(*trial)
 
-    def test_a_wrong_total_is_found(self, trial: tuple[Scoreboard, Cycle]) -> None:
+    def test_a_wrong_total_is_found(self, trial: tuple[Board, Cycle]) -> None:
         """The error names the template, the row and the scores that it should have."""
         board, cycle = trial
         board.ranked[1] += 1
@@ -60,14 +60,14 @@ class TestScoreboards:
         with pytest.raises(StaleError, match=re.escape(words).replace(r"\.\*", ".*")):
             refreshed(board, cycle)
 
-    def test_a_row_that_should_not_fit_is_found(self, trial: tuple[Scoreboard, Cycle]) -> None:
+    def test_a_row_that_should_not_fit_is_found(self, trial: tuple[Board, Cycle]) -> None:
         """The error names the predicate that turns it down."""
         board, cycle = trial
         cycle.table.pod_count[2] = 110  # a change that nothing is told of
         with pytest.raises(StaleError, match=r"stale on 1 rows: 2 \(c\): they fit, but predicate GeneralPredicates turns them down"):
             refreshed(board, cycle)
 
-    def test_a_row_that_should_fit_is_found(self, trial: tuple[Scoreboard, Cycle]) -> None:
+    def test_a_row_that_should_fit_is_found(self, trial: tuple[Board, Cycle]) -> None:
         """So is one that no predicate turns down."""
         board, cycle = trial
         board.fits[0], board.count = False, 2
@@ -106,7 +106,7 @@ class TestTheSwitch:
             raise ZeroDivisionError
         assert [*seen, SWITCH.is_on] == [False, True]
 
-    def test_what_is_off_checks_nothing(self, trial: tuple[Scoreboard, Cycle]) -> None:
+    def test_what_is_off_checks_nothing(self, trial: tuple[Board, Cycle]) -> None:
         """Without it a stale total stays."""
         board, cycle = trial
         board.ranked[1] += 1

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.counts import FEW, judged
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental.byvalue import judged, scored
 from kubeclassic.core.incremental.verify import verifying
-from kubeclassic.core.matching.domains import FEW
-from kubeclassic.core.rule import Reduction
+from kubeclassic.core.reduction import Reduction, ScoresOfNodes
 from kubeclassic.framework.adapters import as_cacheable, as_predicate
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.cycle.state import FrameworkCycle
@@ -80,29 +79,31 @@ def kept_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[int]:
     return list(rule.reduce(cycle.template, raw, Batch(cycle.table, rows), cycle)) if rule.reduce else raw.tolist()
 
 
-def told_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[list[int]]:
-    """The same by way of what the plugin tells by value, and by row, in as far as it does."""
+def declared_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[list[int]]:
+    """The same by the sums that the plugin declares, whole and row by row, and by the scale that follows; none where it declares none."""
     rule, pod, nodes = as_cacheable(by, True, MAX_NODE_SCORE), cycle.template, Batch(cycle.table, rows)
-    by_value = rule.by_value and rule.by_value(pod, cycle)
-    by_row = rule.by_row and rule.by_row(pod, cycle)
-    raw = [scored(by_value(), Batch(cycle.table)).take(rows)] if by_value else []
-    raw += [np.array([by_row(row) for row in rows.tolist()])] if by_row else []
-    found = [list(rule.reduce(pod, each, nodes, cycle)) for each in raw if isinstance(rule.reduce, Reduction)]
-    if by_value and isinstance(rule.reduce, Reduction) and rule.reduce.of_few is not None and len(worths := by_value()) == 1:
-        [(key, values)] = worths
-        codes = nodes.label(key).codes
-        final = rule.reduce.of_few(pod, tuple(np.asarray(values).tolist()), sorted({*codes.tolist()}), cycle)
-        found.append([final[code] for code in codes.tolist()])
-    return found
+    declared = rule.sums and rule.sums(pod, cycle)
+    if declared is None:
+        return []
+    whole = sum([each.everywhere(Batch(cycle.table)) for each in declared.each], np.zeros(cycle.table.size, np.int64)).take(rows)
+    assert whole.tolist() == [sum(each.at(row) for each in declared.each) for row in rows.tolist()]
+    reduce = rule.reduce
+    if not isinstance(reduce, Reduction):
+        return []
+    column = None if reduce.column is None else reduce.column(pod, cycle)
+    scale = reduce.scale and reduce.scale(pod, ScoresOfNodes(whole, nodes, column), cycle)
+    codes = [0] * len(rows) if column is None else nodes.codes_of(column).tolist()
+    found = [[scale.at(raw, code) for raw, code in zip(whole.tolist(), codes, strict=True)]] if scale else []
+    return [*found, list(reduce(pod, whole, nodes, cycle))]
 
 
-def told_outcomes(by: Any, cycle: FrameworkCycle) -> list[tuple[str, ...]] | None:
-    """The reasons of the plugin's filter for all nodes, by way of what it tells by value; None where it does not."""
-    by_value = as_predicate(by, True).by_value
-    tell = by_value and by_value(cycle.template, cycle)
-    if tell is None:
+def declared_outcomes(by: Any, cycle: FrameworkCycle) -> list[tuple[str, ...]] | None:
+    """The reasons of the plugin's filter for all nodes, by the clauses that it declares; None where it declares none."""
+    declare = as_predicate(by, True).clauses
+    clauses = declare and declare(cycle.template, cycle)
+    if clauses is None:
         return None
-    found = judged(tell(), Batch(cycle.table))
+    found = judged(clauses, Batch(cycle.table))
     return [tuple(reason.text for reason in (() if found is None else found.reasons(i))) for i in range(cycle.table.size)]
 
 
@@ -118,12 +119,12 @@ class TestEachPlugin:
         rows = np.arange(cycle.table.size)
         wanted = outcomes(by, cycle, Batch(cycle.table, rows))
         assert outcomes(by, cycle, Batch(cycle.table)) == wanted
-        assert told_outcomes(by, cycle) in (None, wanted)
+        assert declared_outcomes(by, cycle) in (None, wanted)
         fit = np.array([row for row in rows if feasible >> int(row) & 1], np.intp)
         if len(fit):
             kept, plain = kept_scores(by, cycle, fit), plain_scores(by, cycle, fit)
             # Scores that are the same for all nodes are left out of decisions, whatever they are.
-            for found in (kept, *told_scores(by, cycle, fit)):
+            for found in (kept, *declared_scores(by, cycle, fit)):
                 assert found == plain or len({*found}) == len({*plain}) == 1
 
     def test_the_first_of_its_kind(self, name: str) -> None:
@@ -133,7 +134,7 @@ class TestEachPlugin:
         new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
         cycle, by = cycle_of(new, node("a", labels={"zone": "x"}), node("bare")), PLUGINS[name]()
         assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [False, True]
-        assert told_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
+        assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
 
     @pytest.mark.parametrize("key", ["zone", KEYS[2]])
     def test_nodes_that_all_have_peers(self, name: str, key: str) -> None:
@@ -146,7 +147,7 @@ class TestEachPlugin:
         cycle, by = cycle_of(new, *nodes, *pods), PLUGINS[name]()
         for fit in ([0, 1, 2], [1, 2], [0, 1]):
             rows = np.array(fit, np.intp)
-            assert all(found == plain_scores(by, cycle, rows) for found in (kept_scores(by, cycle, rows), *told_scores(by, cycle, rows)))
+            assert all(found == plain_scores(by, cycle, rows) for found in (kept_scores(by, cycle, rows), *declared_scores(by, cycle, rows)))
             assert len({*kept_scores(by, cycle, rows)}) == len(fit)
 
 
@@ -185,4 +186,4 @@ class TestManyValues:
         new, there = pod("new", labels={"app": "a"}, affinity=refusing), pod("p", on="n07", labels={"app": "a"})
         cycle, by = cycle_of(new, *nodes, there), PLUGINS["InterPodAffinity"]()
         assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [i == 7 for i in range(len(nodes))]
-        assert told_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
+        assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))

@@ -1,4 +1,4 @@
-"""Scoreboards: who fits and who is best for one template, as a naive look at all nodes says."""
+"""Boards: who fits and who is best for one template, as a naive look at all nodes says."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental import scoreboard
+from kubeclassic.core.incremental import board
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.scoreboard import MOST_SINGLE, OUT, Scoreboard
-from kubeclassic.core.incremental.scoreboards import Scoreboards
+from kubeclassic.core.incremental.board import MOST_SINGLE, OUT, Board
+from kubeclassic.core.incremental.boards import Boards
 from kubeclassic.core.rule import PriorityError
 from tests.support.build import engine, node, obj, pod
 
@@ -26,7 +26,7 @@ SMALL: dict[str, str] = {"cpu": "500m", "memory": "64Mi"}
 @pytest.fixture(autouse=True, params=[1, MOST_SINGLE])
 def rows_put_right_one_by_one(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows are put right one by one, more by way of arrays: both say the same."""
-    monkeypatch.setattr(scoreboard, "MOST_SINGLE", request.param)
+    monkeypatch.setattr(board, "MOST_SINGLE", request.param)
 
 
 def small(name: str = "new", **more: Any) -> Pod:
@@ -41,27 +41,27 @@ def cluster(*more: KubeObject, **options: Any) -> Engine:
 
 
 @attrs.define(eq=False)
-class Boards:
-    """The scoreboards of an engine, asked by pod."""
+class Asked:
+    """The boards of an engine, asked by pod."""
 
     engine: Engine
-    known: Scoreboards = attrs.field(init=False)
+    known: Boards = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.known = Scoreboards(AnswerCache(self.engine.table), 1 << 30)
+        self.known = Boards(AnswerCache(self.engine.table), 1 << 30)
 
     def cycle(self, incoming: Pod) -> Cycle:
         """A cycle for *incoming*."""
         return self.engine.begin(incoming, details=False)
 
-    def of(self, incoming: Pod, *, window: bool = False) -> Scoreboard:
-        """The scoreboard of *incoming*, up to date."""
+    def of(self, incoming: Pod, *, window: bool = False) -> Board:
+        """The board of *incoming*, up to date."""
         board, refreshed = self.asked(incoming, window=window)
         assert refreshed
         return board
 
-    def asked(self, incoming: Pod, *, window: bool = False) -> tuple[Scoreboard, bool]:
-        """The scoreboard of *incoming*, and whether it can be brought up to date."""
+    def asked(self, incoming: Pod, *, window: bool = False) -> tuple[Board, bool]:
+        """The board of *incoming*, and whether it can be brought up to date."""
         cycle = self.cycle(incoming)
         board, rows = self.known.of(cycle), sorted(cycle.table.row_of.values())
         return board, board.refresh(cycle, np.array(rows, np.intp), cycle.table.rows_version, window=window)
@@ -91,12 +91,12 @@ class Boards:
 class TestFits:
     def test_nodes_with_room_fit(self) -> None:
         """Those whose cpus are not all requested."""
-        boards = Boards(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
+        boards = Asked(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
         assert boards.fitting(small()) == ["n1", "n4", "n8"]
 
     def test_a_node_that_fills_up_no_longer_fits(self) -> None:
         """Pods that come and go between two looks count."""
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
         filling = pod("a", on="n1", requests={"cpu": "800m"})
         boards.put(filling)
@@ -106,7 +106,7 @@ class TestFits:
 
     def test_a_node_that_changes_is_judged_again(self) -> None:
         """A taint that comes turns the node down, and lets it go when it leaves."""
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         boards.fitting(small())
         boards.put(node("n8", cpu="8", taints=[{"key": "k", "effect": "NoSchedule"}]))
         assert boards.fitting(small()) == ["n1", "n2", "n4"]
@@ -117,14 +117,14 @@ class TestFits:
         """A pod of the zone that refuses the new one turns down the whole zone."""
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": ZONE}
         affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         assert boards.fitting(small(labels={"app": "a"})) == ["n1", "n2", "n4", "n8"]
         boards.put(pod("b", on="n4", affinity=affinity))
         assert boards.fitting(small(labels={"app": "a"})) == ["n2"]
 
     def test_rows_that_are_not_visited_do_not_fit(self) -> None:
         """Only the rows of the coming pass count."""
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         cycle = boards.cycle(small())
         board = boards.known.of(cycle)
         for rows in ([0, 2], [1, 2, 3]):
@@ -135,21 +135,21 @@ class TestFits:
 class TestTotals:
     def test_the_emptiest_node_is_best(self) -> None:
         """Where the least is requested, for the default priorities; then the next one."""
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         assert boards.best(small()) == ["n8"]
         boards.put(pod("a", on="n8", requests={"cpu": "7"}))
         assert boards.best(small()) == ["n4"]
 
     def test_nodes_that_do_not_fit_have_no_total(self) -> None:
         """They stand far below all others."""
-        board = Boards(cluster(pod("a", on="n2", requests={"cpu": "1600m"}))).of(small())
+        board = Asked(cluster(pod("a", on="n2", requests={"cpu": "1600m"}))).of(small())
         assert (board.ranked == OUT).tolist() == [False, True, False, False]
 
     def test_a_service_spreads_its_pods(self) -> None:
         """A priority that looks further is laid over the row scores, and follows each pod of the service."""
         service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
         nodes = [node(name, cpu="100", memory="100Gi") for name in ("a", "b", "c")]
-        boards = Boards(engine(*nodes, service))
+        boards = Asked(engine(*nodes, service))
         incoming = pod("new", labels={"app": "a"})
         assert boards.best(incoming) == ["a", "b", "c"]
         boards.put(pod("1", on="b", labels={"app": "a"}))
@@ -159,7 +159,7 @@ class TestTotals:
 
     def test_they_are_brought_up_to_date_after_a_time_with_one_fit(self) -> None:
         """While one node alone fits nothing is scored; what changed in that time is not forgotten."""
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         assert boards.best(small()) == ["n8"]
         full = [pod(f"f{cpus}", on=f"n{cpus}", requests={"cpu": f"{cpus}"}) for cpus in (1, 2, 8)]
         boards.put(*full)
@@ -173,24 +173,24 @@ class TestTotals:
 class TestSharing:
     def test_templates_of_one_size_share_row_scores(self) -> None:
         """Labels do not matter to rules that look at the row alone; sizes do."""
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         first, second = boards.of(small(labels={"app": "a"})), boards.of(small(labels={"app": "b"}))
         other = boards.of(pod("c", requests={"cpu": "1"}))
         assert first is not second
-        assert first.row_scores is second.row_scores is not other.row_scores
+        assert first.near is second.near is not other.near
 
     def test_a_reader_that_was_away_catches_up(self) -> None:
-        """What another template's scoreboard has brought up to date is not lost on this one."""
-        boards = Boards(cluster())
+        """What another template's board has brought up to date is not lost on this one."""
+        boards = Asked(cluster())
         assert boards.best(small(labels={"app": "a"})) == ["n8"]
         boards.put(pod("a", on="n8", requests={"cpu": "7"}))
         assert boards.best(small(labels={"app": "b"})) == ["n4"]
         boards.put(pod("b", on="n4", requests={"cpu": "3"}))
         assert boards.best(small(labels={"app": "a"})) == ["n2"]
 
-    def test_scoreboards_beyond_the_limit_are_dropped(self) -> None:
+    def test_boards_beyond_the_limit_are_dropped(self) -> None:
         """The one that was not asked for longest goes first, and is made again when it is asked for."""
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         boards.known.limit = 1000
         first = boards.of(small(labels={"app": "a"}))
         boards.of(small(labels={"app": "b"}))
@@ -203,7 +203,7 @@ class TestSharing:
 class TestWindow:
     def test_a_pass_stops_after_enough_fits(self) -> None:
         """It takes rows in order until one more fits than is wanted; the surplus is taken from the order, but is not feasible."""
-        boards = Boards(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
+        boards = Asked(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
         board = boards.of(small(), window=True)
         rows, taken = board.feasible(1)
         assert (boards.named(rows), taken) == (["n1"], 3)
@@ -214,7 +214,7 @@ class TestWindow:
         """A score in proportion to the greatest one is so among those that were found, not among all that fit."""
         prefers = {"preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}, "weight": 1}
         incoming = small(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}})
-        boards = Boards(cluster())
+        boards = Asked(cluster())
         board, cycle = boards.of(incoming, window=True), boards.cycle(incoming)
         with_preferred, without = (board.totals_of(cycle, np.array(rows)) for rows in ([0, 1], [0, 2]))
         plain = boards.of(small(), window=True).ranked
@@ -224,24 +224,24 @@ class TestWindow:
 
 class TestGivingUp:
     def test_an_error_of_a_predicate_needs_the_long_way(self) -> None:
-        """Which nodes count its error depends on the rules before it, so no scoreboard tells."""
+        """Which nodes count its error depends on the rules before it, so no board tells."""
         service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
         argument = {"serviceAffinity": {"labels": ["region"]}}
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "CheckServiceAffinity", "argument": argument}]}
         gone = pod("1", on="absent", labels={"app": "a"})
-        boards = Boards(cluster(service, gone, policy=policy, release="1.16"))
+        boards = Asked(cluster(service, gone, policy=policy, release="1.16"))
         incoming = small(labels={"app": "a"})
         assert boards.asked(incoming)[1] is False
         EventFeed(boards.engine).delete(gone)
         assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
 
     def test_a_priority_that_cannot_be_computed_ends_the_cycle(self) -> None:
-        """The error is the reader's to handle, and the scoreboard is right as soon as the priority can be computed."""
+        """The error is the reader's to handle, and the board is right as soon as the priority can be computed."""
         constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
         invalid = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}}
         incoming = small(topologySpreadConstraints=[{**constraint, **invalid}])
         there = pod("1", on="n1")
-        boards = Boards(cluster(there, gates={"EvenPodsSpread": True}))
+        boards = Asked(cluster(there, gates={"EvenPodsSpread": True}))
         with pytest.raises(PriorityError):
             boards.asked(incoming)
         EventFeed(boards.engine).delete(there)

@@ -1,9 +1,9 @@
-"""The scoreboards of the templates in use, made when a template is first asked about."""
+"""The boards of the templates in use, made when a template is first asked about."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import attrs
@@ -11,13 +11,13 @@ import attrs
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
-from ..rule import Predicate, Priority, Reads, never_idle
+from ..rule import Predicate, Priority, Reads
 from .answers import AnswerCache
-from .cachedanswer import Scope
+from .board import Board, Filtered
+from .cachedanswer import Answer, Scope, Still
 from .lookahead import Lookahead, LookaheadStats
 from .rows import RowScores, reads_of
-from .scoreboard import Scoreboard
-from .tracked import TrackedPredicate, TrackedPriority
+from .scored import Scored
 
 T = TypeVar("T")
 
@@ -34,7 +34,6 @@ class Plan:
     worth: Sequence[tuple[Priority, int]]
     """Of the row alone, without a reduce step."""
     wider: Sequence[tuple[Priority, int]]
-    may_be_idle: Sequence[Predicate | Priority]
     reads: Reads
     """What the rules of the row read."""
 
@@ -44,52 +43,60 @@ class Plan:
         near, far = _divided(predicates, lambda rule: rule.is_of_row)
         beyond, of_nodes = _divided(far, lambda rule: Scope.of(rule.reads).is_global)
         worth, wider = _divided(priorities, lambda item: item[0].is_of_row and item[0].reduce is None)
-        asked: list[Predicate | Priority] = [*far, *[rule for rule, _ in wider]]
-        may_be_idle = [rule for rule in asked if rule.is_idle is not never_idle]
-        return cls(near, beyond, of_nodes, worth, wider, may_be_idle, reads_of(near, worth))
+        return cls(near, beyond, of_nodes, worth, wider, reads_of(near, worth))
 
 
 @rebuilt_from("answers", "limit")
 @attrs.define(eq=False, repr=False)
-class Scoreboards:
-    """The scoreboards of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
+class Boards:
+    """The boards of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
 
     answers: AnswerCache
     limit: int
-    _known: dict[Template, Scoreboard] = attrs.field(factory=dict)
+    _known: dict[Template, Board] = attrs.field(factory=dict)
     _plans: dict[Hashable, Plan] = attrs.field(factory=dict)
     """By the rules that concern a pod."""
     _luck: LookaheadStats = attrs.field(factory=LookaheadStats)
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
-    def of(self, cycle: Cycle) -> Scoreboard:
-        """The scoreboard of the template of *cycle*."""
-        found = self._known.pop(cycle.template, None)
-        now = self.answers.table.census.terms_revision, cycle.listings.owner_tick.count
-        if found is not None and found.idle_at != now:
-            found = found if all(rule.is_idle(cycle.template, cycle) for rule in found.idle) else None
-            if found is not None:
-                found.idle_at = now
+    def of(self, cycle: Cycle) -> Board:
+        """The board of the template of *cycle*. Raises the PriorityError of a priority, and Unanswerable."""
+        found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
+        if found is not None and found.idle_at != still:
+            found = found if self._are_idle(found, cycle, still) else None
         if found is None:
-            found = self._new(cycle)
-            found.idle_at = now
+            found = self._new(cycle, still)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
+        found.idle_at = still
         self._known[cycle.template] = found
         return found
 
-    def _new(self, cycle: Cycle) -> Scoreboard:
+    def _are_idle(self, board: Board, cycle: Cycle, still: Still) -> bool:
+        """Whether the rules that *board* leaves out still say the same of every node."""
+        for rule, answer in board.idle:
+            self.answers.refresh(answer, rule, cycle, still)
+        return all(answer.is_idle for _, answer in board.idle)
+
+    def _new(self, cycle: Cycle, still: Still) -> Board:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
         parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
         weighed = tuple([item for item in algorithm.priorities if item[0].concerns(pod)])
         plan = self._plans.get((parts, weighed))
         if plan is None:
             plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
-        idle = [rule for rule in plan.may_be_idle if rule.is_idle(pod, cycle)]
-        beyond = [TrackedPredicate(rule, answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
-        of_nodes = [TrackedPredicate(rule, answers.failures_of(rule, pod)) for rule in plan.of_nodes if rule not in idle]
-        wider = [TrackedPriority(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider if rule not in idle]
-        return Scoreboard(answers, self._shared(pod, plan), beyond, wider, of_nodes, idle)
+        beyond = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.beyond]
+        of_nodes = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.of_nodes]
+        wider = [Scored(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider]
+        asked: list[tuple[Predicate | Priority, Answer[Any]]] = [(one.predicate, one.answer) for one in beyond]
+        asked += [(one.priority, one.answer) for one in wider]
+        for rule, answer in asked:
+            if declares(rule):
+                answers.refresh(answer, rule, cycle, still)
+        return Board(
+            answers, self._shared(pod, plan), [one for one in beyond if not one.answer.is_idle],
+            [one for one in wider if not one.answer.is_idle], of_nodes, [pair for pair in asked if pair[1].is_idle],
+        )  # fmt: skip
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
@@ -103,8 +110,13 @@ class Scoreboards:
         return found
 
     def _size(self) -> int:
-        """Bytes that one scoreboard takes with its row scores, about."""
+        """Bytes that one board takes with its row scores, about."""
         return 100 * max(self.answers.table.size, 1)
+
+
+def declares(rule: Predicate | Priority) -> bool:
+    """Whether *rule* may say which counts its answer follows from."""
+    return (rule.clauses if isinstance(rule, Predicate) else rule.sums) is not None
 
 
 def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:

@@ -1,0 +1,268 @@
+"""What a rule counts, and which domains it refuses for that: from this follow all forms of its answer.
+
+A rule that looks beyond the row counts pods by *domain*: the nodes that share a value of one label. What one pod does to such a rule is
+a constant, which the census knows by template. So a rule declares its counts once, and this package answers for all rows, for one row,
+and for the domains that changed since it was asked last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from copy import copy
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ..failures import Failures, Reasons
+from .batch import Batch
+from .census import PodCount
+from .columns import NodeColumn, RowsByCode
+from .table import NodeTable
+from .types import Ints, Mask, Rows, ValueCodes
+
+FEW = 16
+"""Values of a label that are looked at one by one, in tuples: for three zones numpy takes four times as long as plain Python."""
+Weighted = tuple[PodCount, str, int]
+"""A counter of pods, their topology key and the weight of a pod."""
+NO_MINIMUM = 2**31 - 1
+"""The smallest count where there are no domains."""
+
+
+@attrs.define(eq=False, repr=False)
+class Watched:
+    """A counter that an answer depends on."""
+
+    counter: PodCount
+    seen: int = attrs.field(init=False, default=attrs.Factory(lambda self: self.counter.revision, takes_self=True))
+    """The revision of the counter that the answer has seen."""
+
+
+@attrs.define(eq=False, repr=False)
+class Counted(Watched):
+    """Pods that a counter counts, each worth *weight*, by the values of *column*; the counter keeps its sums by these under *slot*."""
+
+    weight: int
+    slot: Hashable
+    column: NodeColumn[Any]
+
+    def by_code(self) -> Ints:
+        """What each value gets: int64[values], perhaps the counter's own, which changes."""
+        found = self.counter.by(self.slot, self.column)[: len(self.column.values)]
+        return found if self.weight == 1 else found * self.weight
+
+
+@attrs.frozen(eq=False)
+class DomainSum:
+    """What each node gets: the sum of all *counts* in its domain by label *key*; with key None, on its own row.
+
+    It holds while no node object changes.
+    """
+
+    key: str | None
+    column: NodeColumn[Any]
+    """By whose values the nodes are in domains; the columns of the counts have the same codes, or 0 where pods do not count."""
+    counts: Sequence[Counted]
+    is_few: bool = attrs.field(init=False)
+    """There are few domains, so that sums are in a tuple."""
+
+    @is_few.default
+    def _is_few(self) -> bool:
+        return self.key is not None and len(self.column.values) <= FEW
+
+    @classmethod
+    def of_each(cls, terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> list[DomainSum]:
+        """One for each key of *terms* that some row of *table* has as a label; pods on the rows *without* do not count."""
+        by_key: dict[str, list[Counted]] = {}
+        labels = table.labels
+        for counter, key, weight in terms:
+            if key and key in labels:
+                slot, column = (key, labels[key]) if not without else _without(key, table, without)
+                by_key.setdefault(key, []).append(Counted(counter, weight, slot, column))
+        return [cls(key, labels[key], found) for key, found in by_key.items()]
+
+    @classmethod
+    def on_rows(cls, counters: Iterable[PodCount]) -> DomainSum:
+        """The pods of *counters* on the row itself."""
+        return cls(None, NO_COLUMN, [Counted(counter, 1, "", NO_COLUMN) for counter in counters])
+
+    def by_code(self) -> tuple[int, ...] | Ints:
+        """The sums by code of the column, in a tuple where they are few: else int64[values], not to be kept, as it may change."""
+        counts = self.counts
+        if self.is_few:
+            if len(counts) == 1 and counts[0].weight == 1:
+                first = counts[0]
+                return tuple(first.counter.by(first.slot, first.column)[: len(first.column.values)].tolist())
+            added = [0] * len(self.column.values)
+            for each in counts:
+                if each.counter.total:
+                    weight, values = each.weight, each.counter.by(each.slot, each.column).tolist()
+                    added = [one + weight * other for one, other in zip(added, values, strict=False)]
+            return tuple(added)
+        found: Ints | None = None
+        for each in counts:
+            found = each.by_code() if found is None else found + each.by_code()
+        return np.zeros(len(self.column.values), np.int64) if found is None else found
+
+    def at_code(self, code: int) -> int:
+        """The sum of one domain."""
+        total = 0
+        for each in self.counts:
+            total += each.counter.by(each.slot, each.column).item(code) * each.weight
+        return total
+
+    def at(self, row: int) -> int:
+        """What one row gets."""
+        if self.key is not None:
+            return self.at_code(self.column.codes.item(row))
+        total = 0
+        for each in self.counts:
+            total += each.counter.on(row)
+        return total
+
+    def everywhere(self, nodes: Batch) -> Ints:
+        """What each of *nodes* gets: int64[n]. Edits of the batch do not count."""
+        if self.key is not None:
+            return np.asarray(self.by_code(), np.int64).take(nodes.label(self.key).codes)
+        found = np.zeros(nodes.n, np.int64)
+        for each in self.counts:
+            found += nodes.base_counting(each.counter.query)
+        return found
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any domain has a sum other than 0."""
+        sums = self.by_code()
+        return any(sums) if isinstance(sums, tuple) else bool(np.count_nonzero(sums))
+
+    def moved(self, most: int) -> list[int] | None:
+        """The domains, by code (rows with key None), whose counters moved since they were seen; None: on more than *most* rows."""
+        found: list[int] = []
+        for each in self.counts:
+            if each.counter.revision != each.seen:
+                rows = each.counter.moved_since(each.seen)
+                if rows is None or len(rows) > most:
+                    return None
+                found += rows if self.key is None else [code for row in rows if (code := each.column.codes.item(row))]
+        return list(dict.fromkeys(found)) if len(found) > 1 else found
+
+
+@attrs.frozen(eq=False)
+class Sums:
+    """The raw score of a node is what it gets of *each* sum. *also*: counters that the reduce step reads besides."""
+
+    each: Sequence[DomainSum] = ()
+    also: Sequence[PodCount] = ()
+
+
+NO_COLUMN: NodeColumn[Any] = NodeColumn(None)
+Refused = tuple[bool, ...] | Mask
+"""By code whether a domain is refused: a tuple where domains are few, else bool[values]."""
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Clause:
+    """A test of a predicate: a node is refused, for *reasons*, where the sum of its domain is above ``limit``; *wants*: where it is not.
+
+    The limit is *most*, and with *least_of* the smallest sum of these domains, by code, is added.
+    """
+
+    sum: DomainSum
+    reasons: Reasons
+    most: int = 0
+    wants: bool = False
+    least_of: Sequence[int] | ValueCodes | None = None
+    keyless: bool = False
+    """Whether nodes without the label are refused."""
+    unless_none: Sequence[DomainSum] = ()
+    """Nothing is refused, but for nodes without the label where *keyless_alone*, while no domain of any of these has a pod."""
+    keyless_alone: bool = False
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a domain is refused for its own sum alone."""
+        return self.least_of is None and not self.unless_none
+
+    def limit(self, sums: tuple[int, ...] | Ints) -> int | None:
+        """What the *sums* of domains are held against; None: no domain is refused."""
+        if self.least_of is not None:
+            if isinstance(sums, tuple):
+                return self.most + min([sums[code] for code in self.least_of], default=NO_MINIMUM)
+            return self.most + int(sums.take(self.least_of).min(initial=NO_MINIMUM))
+        if self.unless_none and not any([other.has_any for other in self.unless_none]):
+            return None
+        return self.most
+
+    def judge(self) -> tuple[int | None, Refused]:
+        """The limit, and which domains are refused now."""
+        sums = self.sum.by_code()
+        limit = self.limit(sums)
+        keyless = self.keyless_alone if limit is None else self.keyless
+        if isinstance(sums, tuple):
+            if limit is None:
+                return limit, (keyless, *[False] * (len(sums) - 1))
+            if self.wants:
+                return limit, (keyless, *[count <= limit for count in sums[1:]])
+            return limit, (keyless, *[count > limit for count in sums[1:]])
+        found: Mask = np.zeros(len(sums), np.bool_) if limit is None else (sums <= limit if self.wants else sums > limit)
+        found[0] = keyless
+        return limit, found
+
+
+def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
+    """What *clauses* have against *nodes*, edits of the batch left out: the first that refuses a node decides."""
+    return failures_of([(clause, clause.judge()[1]) for clause in clauses], nodes)
+
+
+def failures_of(found: Sequence[tuple[Clause, Refused]], nodes: Batch) -> Failures | None:
+    """The same, where it is known which domains are refused."""
+    codes: Any = None
+    for number, (clause, refused) in reversed(list(enumerate(found, 1))):
+        if np.count_nonzero(refused):
+            here = np.asarray(refused, np.bool_).take(nodes.label(clause.sum.key or "").codes)
+            codes = here * np.int64(number) if codes is None else np.where(here, number, codes)
+    return None if codes is None else Failures.coded(codes, [clause.reasons for clause, _ in found])
+
+
+def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
+    """The rows of *table* by value of label *key*."""
+    found: RowsByCode = table.node_derived(("rows by", key), lambda: RowsByCode.of(Batch.everywhere(table).label(key).codes))
+    return found
+
+
+def rows_in(table: NodeTable, key: str | None, domains: Sequence[int], most: int) -> list[int] | None:
+    """The rows of *domains* by label *key*, which are rows themselves with None; None: more than *most*."""
+    if key is None:
+        return list(domains)
+    by_label = rows_by_label(table, key)
+    found: list[int] = []
+    for code in domains:
+        mine = by_label.at(code)
+        if len(found) + len(mine) > most:
+            return None
+        found += mine.tolist()
+    return found
+
+
+def masked(column: NodeColumn[Any], codes: ValueCodes) -> NodeColumn[Any]:
+    """*column* with other *codes* of its own: intp[rows]."""
+    found: NodeColumn[Any] = copy(column)
+    found.codes = codes
+    return found
+
+
+def _without(key: str, table: NodeTable, rows: Collection[int]) -> tuple[Hashable, NodeColumn[Any]]:
+    """The label column *key* with no value on *rows*, and the slot under which counters keep sums by it."""
+    slot = "without", key, tuple(sorted(rows))
+
+    def make() -> NodeColumn[Any]:
+        codes = table.labels[key].codes.copy()
+        codes[list(rows)] = 0
+        return masked(table.labels[key], codes)
+
+    return slot, table.node_derived(slot, make)
+
+
+def few_or_all(codes: ValueCodes) -> Sequence[int] | ValueCodes:
+    """*codes* as a list where they are few."""
+    return codes.tolist() if len(codes) <= FEW else codes

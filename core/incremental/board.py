@@ -1,0 +1,298 @@
+"""Which rows fit a template and with what total: the materialised view of all its rules, brought up to date when it is asked for.
+
+It lays the answers of the rules that look further over the row scores. Few rows that changed are put right one by one in plain Python,
+many by numpy over all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch
+from ..arrays.trail import MOST_ROWS, NEVER, NO_ROWS
+from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
+from ..cycle import Cycle
+from ..rule import Predicate, Priority
+from . import verify
+from .answers import AnswerCache
+from .cachedanswer import Answer, Scope, Still, Unanswerable
+from .failuresanswer import FailuresAnswer
+from .leaders import Leaders
+from .rows import RowScores
+from .scored import MOST_FLIPS, FeasibleSet, Scored
+
+MOST_SINGLE = 12
+"""Totals that are put right one by one; numpy takes as long for one as for a hundred, and as long as plain Python for twelve."""
+OUT = -(2**62)
+"""The total of a row that does not fit."""
+
+
+@attrs.define(eq=False, repr=False)
+class Filtered:
+    """A predicate that looks beyond the row, and its answer."""
+
+    predicate: Predicate
+    answer: FailuresAnswer
+    seen: int = NEVER
+    """The revision of the answer that the board has taken over."""
+
+
+@attrs.define(eq=False, repr=False)
+class Board:
+    """One template against all rows. ``ranked``: int64[size], the total where the row fits and is visited, else far below any total.
+
+    Scores that are the same for all rows are not in it. Once a refresh is given up, all rows are stale.
+    """
+
+    answers: AnswerCache
+    near: RowScores
+    """What the rules of the row alone say."""
+    filters: list[Filtered]
+    """Those that look beyond the row."""
+    scored: list[Scored]
+    of_nodes: list[Filtered]
+    """Those that look at node objects alone."""
+    idle: Sequence[tuple[Predicate | Priority, Answer[object]]] = ()
+    """Rules that say the same of every node for now, so that they are left out."""
+    idle_at: Still | None = None
+    """What seldom moves, as it was when that was so."""
+    order: Rows = NO_ROWS
+    """The rows of the coming pass, each once."""
+    fits: Mask = NOWHERE
+    """bool[size]"""
+    ranked: Ints = NO_INTS
+    leaders: Leaders = attrs.field(init=False)
+    """The rows with the highest total."""
+    count: int = 0
+    """How many rows fit."""
+    window: bool = False
+    """A pass stops before its end, so that not all rows that fit are feasible."""
+    _seen: int = NEVER
+    """The revision of ``near`` that fits and totals are made of; NEVER: all rows are stale."""
+    _environment: Hashable = None
+    """The revisions of all else that its rules read, as of the last refresh."""
+    _order_revision: Hashable = None
+    """Which rows ``order`` has, in whatever sequence."""
+    _open: Mask = NOWHERE
+    """Rows of ``order`` whose nodes, as objects, will do."""
+    _allowed: Mask = NOWHERE
+    """Those of them that ``filters`` pass."""
+    _is_ranked: bool = False
+    """``ranked`` was brought up to date with ``fits``."""
+    _feasible: FeasibleSet | None = None
+    """Which rows fit, as it was told to the priorities last."""
+    _counting: list[Scored] = attrs.field(factory=list)
+    """The priorities that tell rows apart."""
+    _scope: Scope = attrs.field(init=False)
+    """What its rules beyond the row read."""
+
+    def __attrs_post_init__(self) -> None:
+        scopes = [one.answer.scope for one in self.filters] + [one.answer.scope for one in self.scored]
+        self._scope = Scope.together(frozenset(scopes))
+        self.leaders = Leaders(self.ranked)
+
+    def forget(self) -> None:
+        """Work everything out again when next asked."""
+        self._seen = NEVER
+
+    def refresh(self, cycle: Cycle, order: Rows, order_revision: Hashable, *, window: bool) -> bool:
+        """Bring fits and, where more than one row fits, totals up to date; False where this cycle needs the long way.
+
+        *order*: the rows of the coming pass; *order_revision* says which rows they are. With *window* the pass stops before its end.
+        Raises PriorityError where a priority cannot be computed.
+        """
+        self.order = order
+        if window is not self.window:
+            self.window, self._is_ranked = window, False
+        if window:  # leaders are not asked for
+            self.leaders.trim()
+        seen, self._seen = self._seen, NEVER
+        try:
+            self._refresh(cycle, seen, order_revision)
+        except Unanswerable:
+            return False
+        self._seen = self.near.trail.revision
+        if verify.SWITCH.is_on:
+            verify.check_scoreboard(self, cycle)
+        return True
+
+    def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
+        near = self.near
+        environment = self.answers.environment(self._scope, cycle)
+        still = environment[0]
+        near.refresh(cycle)
+        rows = near.trail.since(seen)
+        if order_revision != self._order_revision:
+            rows, self._order_revision = None, order_revision
+        everything = rows is None
+        if everything:
+            self._feasible = None
+            self._open = self._open_rows(cycle, still)
+        moved = everything or environment != self._environment or self._scope.rowwise
+        flips = self._refresh_fits(rows, self._refresh_allowed(cycle, still, everything=everything) if moved else ())
+        if flips:
+            rows = None if rows is None or len(flips) > MOST_ROWS else [*rows, *flips]
+        if self.count > 1:
+            if moved or flips or not self._is_ranked:
+                rows = self._refresh_scores(cycle, still, rows, everything=everything or not self._is_ranked, flipped=bool(flips))
+            self._refresh_totals(rows)
+        self._is_ranked, self._environment = self.count > 1, environment
+
+    # --- fits -------------------------------------------------------------------------------------------------------
+
+    def _open_rows(self, cycle: Cycle, still: Still) -> Mask:
+        """The rows of ``order`` whose nodes, as objects, will do: bool[size]."""
+        found: Mask = self.answers.table.node_derived(("visited", self._order_revision), self._visited)
+        for one in self.of_nodes:
+            self.answers.refresh_failures(one.answer, one.predicate, cycle, still)
+            passed = one.answer.passed()
+            found = found if passed is None else found & passed
+        return found
+
+    def _visited(self) -> Mask:
+        """The rows of ``order``: bool[size], read only, as all templates share it."""
+        found = np.zeros(self.answers.table.size, np.bool_)
+        found[self.order] = True
+        found.setflags(write=False)
+        return found
+
+    def _refresh_allowed(self, cycle: Cycle, still: Still, *, everything: bool) -> Sequence[int] | None:
+        """Bring ``_allowed`` up to date; gives the rows where it may have changed, None: all. Raises Unanswerable."""
+        rows: Sequence[int] | None = None if everything else ()
+        for one in self.filters:
+            answer = one.answer
+            if answer.is_stale(still):
+                self.answers.refresh_failures(answer, one.predicate, cycle, still)
+            trail = answer.trail
+            if one.seen != trail.revision:
+                more = None if rows is None else trail.since(one.seen)
+                rows = None if rows is None or more is None else [*rows, *more]
+                one.seen = trail.revision
+        if rows is None or len(rows) > MOST_ROWS:
+            allowed = self._open
+            for one in self.filters:
+                passed = one.answer.passed()
+                allowed = allowed if passed is None else allowed & passed
+            self._allowed = allowed.copy() if allowed is self._open else allowed
+            return None
+        for row in rows:
+            self._allowed[row] = self._open.item(row) and all([one.answer.passes(row) for one in self.filters])
+        return rows
+
+    def _refresh_fits(self, rows: Sequence[int] | None, allowed: Sequence[int] | None) -> Sequence[int]:
+        """Put the fits right on *rows*, whose row scores changed, and on those where ``_allowed`` changed; None: on all.
+
+        Gives the rows where the fit became another. Rows that are never visited never fit.
+        """
+        before, near, good = self.fits, self.near.fits, self._allowed
+        each = few(None if rows is None or allowed is None else [*rows, *allowed] if allowed else rows)
+        if each is None:
+            self.fits = fits = near & good
+            self.count = int(np.count_nonzero(fits))
+            flips: list[int] = (before != fits).nonzero()[0].tolist() if len(before) == len(fits) else list(range(len(fits)))
+        else:
+            flips = [row for row in each if (near.item(row) and good.item(row)) is not before.item(row)]
+            for row in flips:
+                before[row] = not before[row]
+                self.count += 1 if before[row] else -1
+        feasible = self._feasible
+        if flips and feasible is not None:
+            if len(flips) > MOST_ROWS or len(feasible.flips) > MOST_FLIPS:
+                self._feasible = None
+            else:
+                feasible.fits = self.fits
+                feasible.flip(flips, self.count)
+        return flips
+
+    # --- totals -----------------------------------------------------------------------------------------------------
+
+    def _refresh_scores(
+        self, cycle: Cycle, still: Still, rows: Sequence[int] | None, *, everything: bool, flipped: bool
+    ) -> Sequence[int] | None:
+        """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: all. Raises PriorityError."""
+        feasible = self._feasible
+        if feasible is None:
+            feasible = self._feasible = FeasibleSet(self.answers.table, self.fits, self.order, self.count)
+        feasible.order = self.order
+        if everything:
+            rows = None
+        for one in self.scored:
+            answer = one.answer
+            if answer.is_stale(still):
+                self.answers.refresh(answer, one.priority, cycle, still)
+            if everything or one.seen != answer.trail.revision or (one.counts and one.is_stale(flipped)):
+                more = one.refresh(cycle, feasible, everything=everything, window=self.window)
+                rows = None if rows is None or more is None else [*rows, *more] if more else rows
+        self._counting = [one for one in self.scored if one.counts]
+        return rows
+
+    def _refresh_totals(self, rows: Sequence[int] | None) -> None:
+        """Put the totals of *rows* (None: of all) right."""
+        each, counting, fits, totals = few(rows), self._counting, self.fits, self.near.totals
+        if each is None:
+            found = totals
+            for one in counting:
+                found = found + (one.reduced if one.weight == 1 else one.reduced * one.weight)
+            if self.count < len(fits):
+                self.ranked = np.where(fits, found, OUT)
+            else:
+                self.ranked = found.copy() if found is totals else found
+            self.leaders.replaced(self.ranked)
+            return
+        if len(each) > MOST_SINGLE:
+            self._refresh_totals_of(np.fromiter(each, np.intp, len(each)))
+            return
+        ranked, leaders = self.ranked, self.leaders
+        for row in each:
+            total = OUT
+            if fits.item(row):
+                total = totals.item(row)
+                for one in counting:
+                    total += one.reduced.item(row) * one.weight
+            before = ranked.item(row)
+            if total != before:
+                ranked[row] = total
+                if max(before, total) >= leaders.total:
+                    leaders.moved.append(row)
+
+    def _refresh_totals_of(self, rows: Rows) -> None:
+        """Put the totals of *rows* right."""
+        before, totals = self.ranked.take(rows), self.near.totals.take(rows)
+        for one in self._counting:
+            scores = one.reduced.take(rows)
+            totals += scores if one.weight == 1 else scores * one.weight
+        if self.count < len(self.fits):
+            totals[~self.fits.take(rows)] = OUT
+        self.ranked[rows] = totals
+        self.leaders.moved += rows[np.maximum(before, totals) >= self.leaders.total].tolist()
+
+    # --- the best ---------------------------------------------------------------------------------------------------
+
+    def feasible(self, wanted: int) -> tuple[Rows, int]:
+        """The rows that a pass finds which stops after *wanted* fits and one more, and how many rows it takes from the order."""
+        for reach in (wanted + wanted // 8 + 64, len(self.order)):
+            found = self.fits.take(self.order[:reach]).nonzero()[0]
+            if len(found) > wanted:
+                return self.order[found[:wanted]], int(found[wanted]) + 1
+        return self.order[found], len(self.order)
+
+    def totals_of(self, cycle: Cycle, feasible: Rows) -> Ints:
+        """The totals of the feasible rows of a pass that stopped before its end: int64[k]. Raises PriorityError."""
+        totals = self.ranked[feasible]
+        nodes = Batch(self.answers.table, feasible)
+        for one in self.scored:
+            if one.depends_on_window and one.priority.reduce is not None:
+                raw = one.answer.answer[feasible]
+                totals += one.priority.reduce(cycle.template, raw, nodes, cycle) * one.weight
+        return totals
+
+
+def few(rows: Sequence[int] | None) -> Collection[int] | None:
+    """Each of *rows* once, where they are few; None: they are many."""
+    if rows is None or len(rows) <= 1:
+        return rows
+    found = set(rows)
+    return found if len(found) <= MOST_ROWS else None

@@ -1,0 +1,320 @@
+"""What the priorities that look beyond the row give the rows of a board: their cached raw scores, and these reduced over who fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch
+from ..arrays.columns import NodeColumn
+from ..arrays.table import NodeTable
+from ..arrays.trail import NEVER
+from ..arrays.types import NO_INTS, Ints, Mask, Rows, Scores
+from ..cycle import Cycle
+from ..reduction import Reduction, Scale, ScaleOf
+from ..rule import Priority
+from .scoresanswer import ScoresAnswer
+
+MOST_SCORES = 64
+"""With more different raw scores it is no faster to count them than to look at all rows."""
+STEADY = 2
+"""Times that few rows have to change before scores are counted, which takes as long as to look at all rows five times."""
+NOT_COUNTED = -(2**62)
+"""Stands for the score of a row that does not fit."""
+MOST_FLIPS = 1 << 12
+"""Flips that are noted before they are counted from nothing."""
+
+
+@attrs.define(eq=False, repr=False)
+class FeasibleSet:
+    """Which rows fit, in the forms in which reduce steps ask for them; worked out when first asked for."""
+
+    table: NodeTable
+    fits: Mask
+    """bool[rows]"""
+    order: Rows
+    """All visited rows, in order."""
+    number: int
+    """How many rows fit."""
+    flips: list[int] = attrs.field(factory=list)
+    """The rows that fit and did not before, or no longer do, one after the other."""
+    _nodes: Batch | None = None
+    _numbers: dict[str, list[int]] = attrs.field(factory=dict)
+    """Label key -> how many of them have each value, by code."""
+
+    @property
+    def nodes(self) -> Batch:
+        """In ascending order; the whole table where every row fits."""
+        if self._nodes is None:
+            everywhere = self.number == len(self.fits)
+            self._nodes = Batch.everywhere(self.table) if everywhere else Batch(self.table, self.fits.nonzero()[0])
+        return self._nodes
+
+    def numbers(self, key: str) -> Sequence[int]:
+        """How many of them have each value of label *key*, by code."""
+        found = self._numbers.get(key)
+        if found is None:
+            label = self.nodes.label(key)
+            found = self._numbers[key] = np.bincount(label.codes, minlength=len(label.values)).tolist()
+        return found
+
+    def flip(self, rows: Sequence[int], number: int) -> None:
+        """Whether a row fits is another for *rows*, each once; *number* fit now."""
+        self.number, self._nodes = number, None
+        self.flips += rows
+        for key, numbers in self._numbers.items():
+            codes = Batch.everywhere(self.table).label(key).codes
+            for row in rows:
+                numbers[codes.item(row)] += 1 if self.fits.item(row) else -1
+
+    def of(self, scores: Scores) -> Scores:
+        """The scores of ``nodes``, out of those of all rows."""
+        return scores if self.nodes.rows is None else scores.take(self.nodes.rows)
+
+
+@attrs.define(repr=False, eq=False)
+class ScoresOfDomains:
+    """Raw scores by the values of a label, and how many feasible nodes have each value."""
+
+    scores: Sequence[int]
+    numbers: Sequence[int]
+    highest: int = attrs.field(init=False)
+    lowest: int = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        there = [score for score, number in zip(self.scores, self.numbers, strict=False) if number]
+        self.highest, self.lowest = (max(there), min(there)) if there else (0, 0)
+
+    @property
+    def number(self) -> int:
+        return sum(self.numbers)
+
+    @property
+    def total(self) -> int:
+        return sum([score * number for score, number in zip(self.scores, self.numbers, strict=True)])
+
+    def by_code(self) -> Mapping[int, int]:
+        found: dict[int, int] = {}
+        for score, number in zip(self.scores, self.numbers, strict=True):
+            if number:
+                found[score] = found.get(score, 0) + number
+        return found
+
+
+@attrs.define(eq=False, repr=False)
+class ScoreHistogram:
+    """Raw scores counted over the rows that fit, by the values of *column* too; kept up to date while few rows change."""
+
+    column: NodeColumn[Any] | None
+    number: int = 0
+    """How many rows fit."""
+    _width: int = 1
+    """How many values the column has."""
+    _counts: dict[int, int] = attrs.field(factory=dict)
+    _held: Ints = NO_INTS
+    """int64[rows]: what each row was counted as."""
+    _feasible: FeasibleSet | None = None
+    """Whose rows are counted; None: count from nothing."""
+    _seen: int = 0
+    """The flips that are counted."""
+    _steady: int = 0
+    """How often in a row few rows changed, before scores are counted from nothing."""
+    _is_hopeless: bool = False
+    """Scores are too many."""
+
+    def forget(self) -> None:
+        """Scores may have changed on any row."""
+        self._feasible, self._steady = None, 0
+
+    def follow(self, raw: Scores, rows: Sequence[int] | None, feasible: FeasibleSet) -> bool:
+        """Count *raw*: int64[rows of the table], which changed on no more than *rows* (None: on any); gives whether it is counted."""
+        if rows is None or self._is_hopeless:
+            self.forget()
+            return False
+        if self._feasible is feasible:
+            fits, codes, width = feasible.fits, None if self.column is None else self.column.codes, self._width
+            for row in rows if self._seen == len(feasible.flips) else [*rows, *feasible.flips[self._seen :]]:
+                score = raw.item(row) if codes is None else raw.item(row) * width + codes.item(row)
+                self._count(row, score if fits.item(row) else NOT_COUNTED)
+        elif self._steady >= STEADY:
+            self._begin(raw, feasible)
+            self._steady = 0
+        else:
+            self._feasible, self._steady = None, self._steady + 1
+            return False
+        self._feasible, self._seen, self.number = feasible, len(feasible.flips), feasible.number
+        self._is_hopeless = self._is_hopeless or len(self._counts) > MOST_SCORES
+        return not self._is_hopeless
+
+    def _begin(self, raw: Scores, feasible: FeasibleSet) -> None:
+        self._width = 1 if self.column is None else len(self.column.values)
+        keys = raw if self.column is None else raw * self._width + self.column.codes[: len(raw)]
+        if feasible.number < len(keys):
+            self._held = np.where(feasible.fits, keys, NOT_COUNTED)
+            keys = keys[feasible.fits]
+        else:
+            self._held = keys.copy()
+        values, numbers = np.unique(keys, return_counts=True)
+        self._counts = dict(zip(values.tolist(), numbers.tolist(), strict=True))
+
+    def _count(self, row: int, now: int) -> None:
+        """Count *row* as *now*, and no longer as what it was counted as."""
+        counts, before = self._counts, self._held.item(row)
+        if now == before:
+            return
+        self._held[row] = now
+        if now != NOT_COUNTED:
+            counts[now] = counts.get(now, 0) + 1
+        if before != NOT_COUNTED:
+            left = counts[before] - 1
+            if left:
+                counts[before] = left
+            else:
+                del counts[before]
+
+    # --- what reduce steps ask --------------------------------------------------------------------------------------
+
+    @property
+    def highest(self) -> int:
+        return max(self._counts, default=0) // self._width
+
+    @property
+    def lowest(self) -> int:
+        return min(self._counts, default=0) // self._width
+
+    @property
+    def total(self) -> int:
+        width = self._width
+        return sum([key // width * number for key, number in self._counts.items()])
+
+    def by_code(self) -> Mapping[int, int]:
+        return self._counts
+
+
+@attrs.define(eq=False, repr=False)
+class Scored:
+    """A priority that looks beyond the row, or has a reduce step, its answer, and what it makes of that."""
+
+    priority: Priority
+    weight: int
+    answer: ScoresAnswer
+    seen: int = NEVER
+    """The revision of the answer that the board has taken over."""
+    reduced: Scores = NO_INTS
+    """int64[size]: the scores after the reduce step; right where rows fit. Perhaps the very array of the answer."""
+    counts: bool = True
+    """It tells rows apart: else its scores are the same for all, and are left out."""
+    depends_on_window: bool = False
+    """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
+    summary: Any = None
+    """What the reduce step made of all rows that fit."""
+    _is_scale: bool = False
+    """``summary`` is a scale."""
+    _histogram: ScoreHistogram | None = None
+    _by_code: tuple[str, list[int]] | None = None
+    """The label key by whose values scores are reduced, and those scores, by code."""
+
+    def is_stale(self, flipped: bool) -> bool:
+        """Whether its reduced scores may be others than before; *flipped*: other rows fit."""
+        if self.seen != self.answer.trail.revision:
+            return True
+        reduce = self.priority.reduce
+        return self.counts and reduce is not None and (flipped or not isinstance(reduce, Reduction))
+
+    def refresh(self, cycle: Cycle, feasible: FeasibleSet, *, everything: bool, window: bool) -> Sequence[int] | None:
+        """Bring ``reduced`` up to date with the answer and with who fits; gives the rows where it changed, None: look at all.
+
+        *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises PriorityError.
+        """
+        answer, counted, reduce = self.answer, self.counts, self.priority.reduce
+        everything = everything or not counted
+        rows = None if everything else answer.trail.since(self.seen)
+        self.seen = answer.trail.revision
+        constant = answer.constant
+        same = constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
+        self.depends_on_window = not same and reduce is not None and window
+        self.counts = not same and not self.depends_on_window
+        if not self.counts:
+            if counted:
+                self._forget()
+            return None if counted else ()
+        if reduce is None:
+            self.reduced = answer.answer
+            return rows
+        if not isinstance(reduce, Reduction):
+            self.reduced = self._in_order(cycle, feasible)
+            return None
+        if answer.by_code is not None and reduce.scale is not None and reduce.column is None:
+            return self._reduce_domains(cycle, feasible, reduce, everything)
+        return self._reduce(cycle, feasible, reduce, rows, everything)
+
+    def _forget(self) -> None:
+        self._by_code = None
+        if self._histogram is not None:
+            self._histogram.forget()
+
+    def _reduce_domains(self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, everything: bool) -> Sequence[int] | None:
+        """As :meth:`refresh`, where raw scores go by few domains."""
+        answer, before = self.answer, self._by_code
+        assert answer.by_code is not None
+        assert reduce.scale is not None
+        key, raw = answer.sums[0].key or "", answer.by_code
+        numbers = feasible.numbers(key)
+        scale = reduce.scale(cycle.template, ScoresOfDomains(raw, numbers), cycle)
+        if scale is None:
+            return self._reduce(cycle, feasible, reduce, None, everything)
+        if before is None:
+            self._forget()
+        scores = scale.each(raw)
+        self.summary, self._by_code = None, (key, scores)
+        if not everything and before == self._by_code:
+            return ()
+        self.reduced = np.array(scores).take(Batch.everywhere(cycle.table).label(key).codes)
+        return None
+
+    def _reduce(
+        self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None, everything: bool
+    ) -> Sequence[int] | None:
+        """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
+        raw, before, self._by_code = self.answer.answer, self.summary, None
+        column = None if reduce.column is None else reduce.column(cycle.template, cycle)
+        scale = None if reduce.scale is None else self._scale(cycle, feasible, reduce.scale, raw, rows, column)
+        is_same_kind, self._is_scale = self._is_scale is (scale is not None), scale is not None
+        self.summary = scale if scale is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
+        if rows is None or not is_same_kind or self.summary != before:
+            kept = self.reduced
+            if scale is None:
+                self.reduced = reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
+            else:
+                self.reduced = scale.of(raw, None if column is None else column.codes[: len(raw)])
+            # Early cutoff: counts moved, and no score did.
+            return None if everything or np.count_nonzero(kept != self.reduced) else ()
+        # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
+        if scale is not None:
+            codes, reduced = None if column is None else column.codes, self.reduced
+            for row in rows:
+                reduced[row] = scale.at(raw.item(row), 0 if codes is None else codes.item(row))
+        elif rows:
+            some = np.array(sorted(set(rows)), np.intp)
+            self.reduced[some] = reduce.apply(cycle.template, raw[some], self.summary, Batch(cycle.table, some), cycle)
+        return rows
+
+    def _scale(
+        self, cycle: Cycle, feasible: FeasibleSet, scale: ScaleOf, raw: Scores, rows: Sequence[int] | None, column: NodeColumn[Any] | None
+    ) -> Scale | None:
+        """The scale by counted raw scores, which changed on no more than *rows* (None: on any); None where all have to be looked at."""
+        histogram = self._histogram
+        if histogram is None or histogram.column is not column:
+            histogram = self._histogram = ScoreHistogram(column)
+        return scale(cycle.template, histogram, cycle) if histogram.follow(raw, rows, feasible) else None
+
+    def _in_order(self, cycle: Cycle, feasible: FeasibleSet) -> Scores:
+        """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""
+        assert self.priority.reduce is not None
+        order = feasible.order
+        nodes, found = Batch(cycle.table, order[feasible.fits[order]]), np.zeros(len(feasible.fits), np.int64)
+        found[nodes.indexes] = self.priority.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
+        return found

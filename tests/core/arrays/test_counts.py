@@ -1,0 +1,196 @@
+"""Declared counts: what they give the whole table, one row and the domains that moved is what a naive look at all pods gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.census import PodsMatching
+from kubeclassic.core.arrays.counts import FEW, NO_MINIMUM, Clause, Counted, DomainSum, Sums, few_or_all, judged, masked
+from kubeclassic.core.arrays.table import NodeTable
+from kubeclassic.core.failures import Reason
+from kubeclassic.core.incremental.cachedanswer import Scope
+from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
+from kubeclassic.core.incremental.scoresanswer import ScoresAnswer
+from kubeclassic.core.pods.template import Entry
+from kubeclassic.core.rule import Reads
+from tests.support.build import engine, node, pod
+from tests.support.examples import examples
+
+ROWS = 2 * FEW + 6
+FULL, LOST = (Reason("full"),), (Reason("lost"),)
+QUERIES = {app: PodsMatching(None, f"app {app}", lambda group, app=app: group.labels.get("app") == app) for app in "ab"}
+KEYS = ("zone", "host")
+MOVES = st.lists(st.tuples(st.integers(0, ROWS - 1), st.sampled_from("abc"), st.booleans()), max_size=6)
+
+
+@attrs.define(eq=False)
+class Town:
+    """Nodes in four zones, each with a host name of its own but for some without labels, and pods that come and go."""
+
+    table: NodeTable = attrs.field(init=False)
+    there: list[tuple[int, Entry]] = attrs.field(factory=list)
+    templates: Any = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        nodes = [node(f"n{i:02}", labels={"zone": f"z{i % 4}", "host": f"h{i}"} if i % 9 else {}) for i in range(ROWS)]
+        made = engine(*nodes)
+        made.begin(pod("p"))
+        self.table, self.templates = made.table, made.templates
+
+    def move(self, row: int, app: str, comes: bool) -> None:
+        """A pod of *app* comes to *row*, or the latest that came leaves."""
+        if comes:
+            entry = self.templates.entry(pod(f"p{len(self.there)}", labels={"app": app}))
+            self.table.add_pod(row, entry)
+            self.there.append((row, entry))
+        elif self.there:
+            self.table.remove_pod(*self.there.pop())
+
+    def sum(self, weights: dict[str, int], key: str | None, without: tuple[int, ...] = ()) -> DomainSum:
+        """The sum of these weights by *key*, on rows with None; pods on *without* do not count."""
+        counters = [(self.table.census.counter(QUERIES[app]), key, weight) for app, weight in weights.items()]
+        if key is None:
+            return DomainSum.on_rows([counter for counter, _, _ in counters])
+        return DomainSum.of_each(counters, self.table, without)[0]  # type: ignore[arg-type]
+
+    def naive(self, weights: dict[str, int], key: str | None, without: tuple[int, ...] = ()) -> list[int]:
+        """What each row gets, by a look at all pods."""
+        labels = [self.table.nodes[row].labels.get(key) if key and self.table.nodes[row] else row for row in range(ROWS)]  # type: ignore[union-attr]
+        found = [0] * ROWS
+        for at, entry in self.there:
+            weight = (1 if key is None else weights[entry.pod.labels["app"]]) if entry.pod.labels["app"] in weights else 0
+            for row in range(ROWS):
+                if labels[row] is not None and labels[row] == labels[at] and at not in without:
+                    found[row] += weight
+        return found
+
+
+class TestSums:
+    @examples(1)
+    @given(weights=st.dictionaries(st.sampled_from("ab"), st.integers(-3, 3), min_size=1), moves=MOVES, later=MOVES, lost=st.booleans())
+    def test_they_are_those_of_a_look_at_all_pods(self, weights: dict[str, int], moves: Any, later: Any, lost: bool) -> None:
+        """By few values, by many and on the row itself, also for pods that came after they were declared."""
+        town, without = Town(), (1, 2) if lost else ()
+        for move in moves:
+            town.move(*move)
+        sums = [(key, town.sum(weights, key, without if key else ())) for key in (*KEYS, None)]
+        for move in later:
+            town.move(*move)
+        for key, found in sums:
+            wanted = town.naive(weights, key, without if key else ())
+            assert found.everywhere(Batch(town.table)).tolist() == wanted
+            assert [found.at(row) for row in range(ROWS)] == wanted
+            assert found.has_any is any(found.by_code())
+        assert [found.is_few for _, found in sums] == [True, False, False]
+
+    def test_a_column_with_rows_left_out(self) -> None:
+        """Pods on rows whose code is 0 in a column of their own do not count, nor do they once that column is made anew."""
+        town, query = Town(), QUERIES["a"]
+        for row in (1, 5):  # one zone
+            town.move(row, "a", True)
+        column, counter = town.table.labels["zone"], town.table.census.counter(query)
+        for left_out, wanted in ((1, 1), (2, 2)):
+            codes = column.codes.copy()
+            codes[left_out] = 0
+            part = DomainSum("zone", column, [Counted(counter, 1, "part", masked(column, codes))])
+            assert part.at(1) == part.at(5) == wanted
+
+
+CLAUSES = ("above", "at most", "above the least", "unless there is none")
+
+
+def clause(town: Town, kind: str, key: str, most: int) -> Clause:
+    """One test of the pods of app a by *key*."""
+    sums = town.sum({"a": 1}, key)
+    if kind == "above the least":
+        codes = np.unique(Batch(town.table).label(key).codes)
+        return Clause(sum=sums, reasons=FULL, most=most, least_of=few_or_all(codes[codes > 0]), keyless=True)
+    if kind == "unless there is none":
+        return Clause(sum=sums, reasons=FULL, wants=True, keyless=True, unless_none=[sums])
+    return Clause(sum=sums, reasons=FULL, most=most, wants=kind == "at most", keyless=kind == "at most")
+
+
+def refused(town: Town, kind: str, key: str, most: int) -> list[bool]:
+    """The same by a look at all pods."""
+    counts = town.naive({"a": 1}, key)
+    present = [row for row in range(ROWS) if row % 9]
+    if kind == "above the least":
+        limit = most + min((counts[row] for row in present), default=NO_MINIMUM)
+        return [row not in present or counts[row] > limit for row in range(ROWS)]
+    if kind == "unless there is none":
+        return [any(counts) and count <= 0 for count in counts]
+    return [count <= most if kind == "at most" else count > most for count in counts]
+
+
+class TestClauses:
+    @pytest.mark.parametrize("kind", CLAUSES)
+    @pytest.mark.parametrize("key", KEYS)
+    @examples(0.5)
+    @given(most=st.integers(0, 2), moves=MOVES, later=st.lists(MOVES, max_size=4))
+    def test_they_follow_what_moves(self, kind: str, key: str, most: int, moves: Any, later: Any) -> None:
+        """From declaration on, answers whole and by row are those of a look at all pods, and rows that changed are in the trail."""
+        town = Town()
+        for move in moves:
+            town.move(*move)
+        answer = FailuresAnswer(Scope.of(Reads.DOMAIN))
+        asked = [clause(town, kind, key, most), Clause(sum=town.sum({"b": 1}, "zone"), reasons=LOST)]
+        answer.watches, answer.is_declared = answer.declare(asked, town.table), True
+        before: list[bool] | None = None
+        for more in ([], *later):
+            for move in more:
+                town.move(*move)
+            seen = answer.trail.revision
+            answer.follow(town.table)
+            answer.see()
+            lost = [count > 0 for count in town.naive({"b": 1}, "zone")]
+            first = refused(town, kind, key, most)
+            wanted = [full or other for full, other in zip(first, lost, strict=True)]
+            passed = answer.passed()
+            assert [not answer.passes(row) for row in range(ROWS)] == wanted
+            assert ([False] * ROWS if passed is None else (~passed).tolist()) == wanted
+            failures = answer.answer
+            reasons = [() if failures is None else failures.reasons(row) for row in range(ROWS)]
+            assert reasons == [FULL if full else LOST if other else () for full, other in zip(first, lost, strict=True)]
+            found = judged(asked, Batch(town.table))
+            assert [() if found is None else found.reasons(row) for row in range(ROWS)] == reasons
+            changed = answer.trail.since(seen)
+            if before is not None and changed is not None:
+                assert {row for row in range(ROWS) if wanted[row] != before[row]} <= set(changed)
+            before = wanted
+
+
+class TestScores:
+    @pytest.mark.parametrize("keys", [("zone",), ("host",), ("zone", "host"), (None,)])
+    @examples(0.5)
+    @given(moves=MOVES, later=st.lists(MOVES, max_size=4))
+    def test_they_follow_what_moves(self, keys: tuple[str | None, ...], moves: Any, later: Any) -> None:
+        """From declaration on, scores are those of a look at all pods, rows that changed are in the trail, and a constant is one."""
+        town = Town()
+        for move in moves:
+            town.move(*move)
+        answer = ScoresAnswer(Scope.of(Reads.DOMAIN))
+        weights = {"a": 1} if keys == (None,) else {"a": 2, "b": -1}
+        also = [town.table.census.counter(QUERIES["b"])]
+        answer.watches, answer.is_declared = answer.declare(Sums([town.sum(weights, key) for key in keys], also), town.table), True
+        before: list[int] | None = None
+        for more in ([], *later):
+            for move in more:
+                town.move(*move)
+            seen, moved = answer.trail.revision, not answer.is_current
+            answer.follow(town.table)
+            answer.see()
+            wanted = [sum(each) for each in zip(*[town.naive(weights, key) for key in keys], strict=True)]
+            assert answer.answer.tolist() == wanted
+            assert answer.constant is None or set(wanted) == {answer.constant}
+            assert not moved or answer.trail.revision > seen
+            changed = answer.trail.since(seen)
+            if before is not None and changed is not None:
+                assert {row for row in range(ROWS) if wanted[row] != before[row]} <= set(changed)
+            before = wanted
