@@ -229,7 +229,10 @@ class Outlines:
             return False
         if not rule.concerns(cycle.template):
             return True
-        constant, reduce = self.quick_path.boards.answers.scores(rule, cycle).constant, rule.reduce
+        answer, reduce = self.quick_path.boards.answers.scores(rule, cycle), rule.reduce
+        constant = answer.constant
+        if answer.is_idle:
+            return True
         return constant is not None and (reduce is None or (constant == 0 and getattr(reduce, "zeros_alike", False)))
 
     def _allowed(self, predicates: Sequence[Predicate], cycle: Cycle) -> Mask | None:

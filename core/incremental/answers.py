@@ -148,9 +148,8 @@ class AnswerCache:
 
         While it stays the same, no answer of such a rule is stale, but for rows whose own pods it reads.
         """
-        table, census = self.table, self.table.census
-        still = table.changed.node_revision, census.terms_revision, cycle.listings.owner_tick.count
-        return still, census.revision if scope.wide or scope.counted else 0, _volumes(cycle) if scope.volumes else 0
+        counted = self.table.census.revision if scope.wide or scope.counted else 0
+        return self.still(cycle), counted, _volumes(cycle) if scope.volumes else 0
 
     def still(self, cycle: Cycle) -> Still:
         """The revisions of all that rules read besides counters, volumes and the pods of the row. It seldom moves."""

@@ -89,6 +89,15 @@ class FailuresAnswer(Answer[Failures | None]):
                 return False
         return True
 
+    def reasons(self, row: int) -> Reasons:
+        """What it has against *row*; empty if nothing."""
+        if not self.is_declared:
+            return () if self._failures is None else self._failures.reasons(row)
+        for test in self.tests:
+            if test.refused[test.codes.item(row)]:
+                return test.clause.reasons
+        return ()
+
     def passed(self) -> Mask | None:
         """bool[size], the rows against which it has nothing; None: all."""
         if not self.is_declared:

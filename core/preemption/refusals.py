@@ -1,14 +1,13 @@
-"""Why pods of a template fit nowhere, kept from attempt to attempt: only the rows that changed are judged again.
+"""Why pods of a template fit nowhere, kept from attempt to attempt: only the rows that changed are counted again.
 
 A pod that fits nowhere is tried again and again, and mostly one or two nodes have changed in between. Where cached answers say all that
-counts (see :class:`~kubeclassic.core.incremental.quick.Detour`), the reasons on all other rows are still the same. So the counts of
-reasons follow from those before.
+counts (see :class:`~kubeclassic.core.incremental.quick.Detour`), these know what changed, and the counts of reasons follow.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 import numpy as np
@@ -18,10 +17,11 @@ from ..arrays.types import Mask, Rows
 from ..cycle import Cycle
 from ..decision.nodesearch import SearchResult
 from ..decision.verdict import Verdict, judge
-from ..failures import Codes, Failures, Reasons
+from ..failures import Failures, Reasons
 from ..incremental import verify
-from ..incremental.answers import LARGE_SHARE
-from ..incremental.cachedanswer import Scope
+from ..incremental.answers import AnswerCache
+from ..incremental.cachedanswer import Unanswerable
+from ..incremental.failuresanswer import FailuresAnswer
 from ..incremental.quick import Detour, QuickPath
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
@@ -34,99 +34,63 @@ Objections = list[tuple[str, Reasons]]
 
 
 @attrs.define(eq=False, repr=False)
-class PredicateRefusals:
-    """What one predicate had against each row when all were judged, and what it has against the rows that changed since."""
-
-    predicate: Predicate
-    name: str
-    """Under which it rejects rows: its own name, or that of the predicate that it is a part of."""
-    sequences: Mapping[int, Reasons]
-    codes: Codes | None
-    """int64[rows] into ``sequences``; None: nothing against any row."""
-    follows: bool
-    """Its answer can change with the pods of the row."""
-    changed: dict[int, Reasons] = attrs.field(factory=dict)
-
-    @classmethod
-    def of(cls, predicate: Predicate, name: str, failures: Failures | None) -> PredicateRefusals:
-        """What *predicate* has against the rows by its *failures*, which may change afterwards."""
-        scope = Scope.of(predicate.reads)
-        follows = scope.rowwise or scope.counted
-        return cls(predicate, name, {}, None, follows) if failures is None else cls(
-            predicate, name, dict(failures.sequences), failures.codes.copy(), follows
-        )  # fmt: skip
-
-    def reasons(self, row: int) -> Reasons:
-        """What it has against *row*; empty if nothing."""
-        found = self.changed.get(row)
-        if found is not None:
-            return found
-        code = 0 if self.codes is None else self.codes.item(row)
-        return self.sequences[code] if code else ()
-
-
-@attrs.define(eq=False, repr=False)
 class UnschedulableTemplate:
     """Why pods of one template fit on none of the rows that a pass visits."""
 
-    parts: list[PredicateRefusals]
-    """In running order, without predicates that never object to the pod."""
+    answers: Sequence[tuple[Predicate, FailuresAnswer]]
+    """In running order."""
+    findings: Sequence[tuple[Predicate, Failures]]
+    """What they had against each row when all were judged."""
     check_all: bool
     visited: Mask
     """bool[rows]"""
     tally: dict[str, int]
     """Reason -> the number of nodes that it rejects."""
-    scope: Scope
-    """What the predicates read."""
-    environment: Hashable
     order_revision: Hashable
-    seen: int
-    """The revision of the table."""
     nodes: int
     """How many nodes a pass visits."""
-    unresolvable: int = 0
+    unresolvable: int
     """How many of them have a reason that removing pods cannot resolve."""
-    predicates: Counter[str] = attrs.field(factory=Counter)
+    predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
     errors: dict[Hashable, tuple[str, frozenset[str]]] = attrs.field(factory=dict)
     """The errors that were made of the counts, each with the names to blame; none after a count has moved."""
+    _changed: dict[int, Objections] = attrs.field(factory=dict)
+    """What is against the rows that changed since."""
+    _seen: list[int] = attrs.field(init=False)
+    """The revision of each answer that is counted."""
 
-    def follow(self, cycle: Cycle, rows: Rows) -> bool:
-        """Judge *rows* again; False if the pod fits on one of them, or if a predicate has an error."""
-        following = [part for part in self.parts if part.follows]
-        nodes = Batch(cycle.table, rows)
-        found = [part.predicate.check(cycle.template, nodes, cycle) for part in following]
-        if any(failures is not None and failures.errors is not None for failures in found):
-            return False
-        return all(
-            self._replace(row, following, [() if one is None else one.reasons(at) for one in found])
-            for at, row in enumerate(rows.tolist()) if self.visited[row]
-        )  # fmt: skip
+    def __attrs_post_init__(self) -> None:
+        self._seen = [answer.trail.revision for _, answer in self.answers]
 
-    def _replace(self, row: int, parts: list[PredicateRefusals], found: list[Reasons]) -> bool:
-        if [part.reasons(row) for part in parts] == found:
-            return True  # the row is rejected for what it was rejected before
-        before = self._objections(row)
-        for part, reasons in zip(parts, found, strict=True):
-            part.changed[row] = reasons
-        after = self._objections(row)
+    def follow(self, cycle: Cycle, cache: AnswerCache) -> bool:
+        """Count again the rows that changed; False if these may be many, or the pod fits on one. Raises Unanswerable."""
+        rows, still = set[int](), cache.still(cycle)
+        for place, (predicate, answer) in enumerate(self.answers):
+            if answer.is_stale(still):
+                cache.refresh_failures(answer, predicate, cycle, still)
+            moved = answer.trail.since(self._seen[place])
+            if moved is None:
+                return False
+            self._seen[place] = answer.trail.revision
+            rows.update(moved)
+        return all([self._count_again(row) for row in rows if self.visited.item(row)])
+
+    def _count_again(self, row: int) -> bool:
+        """Count what is against *row* now; gives whether anything is."""
+        before = self._changed.get(row)
+        if before is None:
+            before = self._counting((predicate.name, failures.reasons(row)) for predicate, failures in self.findings)
+        after = self._changed[row] = self._counting((predicate.name, answer.reasons(row)) for predicate, answer in self.answers)
         if before != after:
             self._count(before, -1)
             self._count(after, 1)
         return bool(after)
 
-    def _objections(self, row: int) -> Objections:
-        found: Objections = []
-        for part in self.parts:
-            reasons = part.reasons(row)
-            if reasons:
-                if found and found[-1][0] == part.name:
-                    found[-1] = part.name, (*found[-1][1], *reasons)
-                elif found and not self.check_all:
-                    break
-                else:
-                    found.append((part.name, reasons))
-        return found
+    def _counting(self, found: Iterable[tuple[str, Reasons]]) -> Objections:
+        """Those of *found*, in running order, that count."""
+        objections = [(name, reasons) for name, reasons in found if reasons]
+        return objections if self.check_all else objections[:1]
 
     def _count(self, objections: Objections, sign: int) -> None:
         tally = self.tally
@@ -165,21 +129,15 @@ class UnschedulableCache:
         self.quick_path.detours[Detour.NOTHING_FITS] += 1
 
     def _follow(self, kept: UnschedulableTemplate, cycle: Cycle) -> bool:
-        path, log = self.quick_path, cycle.table.changed
+        path = self.quick_path
         path.order.one_pass()
         if not path.order.is_regular or path.order.revision != kept.order_revision:
             return False
-        if kept.environment != path.boards.answers.environment(kept.scope, cycle):
-            return False
-        rows = log.since(kept.seen)
-        if rows is None or len(rows) * LARGE_SHARE > cycle.table.size:
-            return False
-        kept.seen = log.revision
-        if not len(rows):
-            return True
         algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
         try:
-            return kept.follow(cycle, rows)
+            return kept.follow(cycle, path.boards.answers)
+        except Unanswerable:
+            return False
         finally:
             cycle.algorithm = algorithm
 
@@ -196,13 +154,20 @@ class UnschedulableCache:
             return
         while len(self._kept) >= MOST_KEPT:
             del self._kept[next(iter(self._kept))]
-        self._kept[cycle.template] = self._refusal(cycle, found, predicates)
+        algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
+        try:
+            self._kept[cycle.template] = self._refusal(cycle, found, predicates)
+        except Unanswerable:
+            return
+        finally:
+            cycle.algorithm = algorithm
 
     def _refusal(self, cycle: Cycle, found: SearchResult, predicates: Sequence[Predicate]) -> UnschedulableTemplate:
-        verdict, table, rows = found.verdict, cycle.table, found.visited
-        failures = {predicate.name: failures for predicate, failures in verdict.plain.findings}
-        parts = [part for predicate in predicates for part in _parts(predicate, failures.get(predicate.name), cycle)]
-        scope = Scope.together(frozenset(Scope.of(predicate.reads) for predicate in predicates))
+        verdict, table, rows, cache = found.verdict, cycle.table, found.visited, self.quick_path.boards.answers
+        answers = [(predicate, cache.failures_of(predicate, cycle.template)) for predicate in predicates]
+        for predicate, answer in answers:
+            cache.refresh_failures(answer, predicate, cycle, cache.still(cycle))
+            answer.shared = True  # the findings are kept
         visited, alive = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)
         visited[rows] = alive[rows] = True
         rejected: Counter[str] = Counter()
@@ -211,24 +176,14 @@ class UnschedulableCache:
             if not verdict.plain.check_all:
                 alive &= found_against.passed
         return UnschedulableTemplate(
-            [part for part in parts if part.follows or part.codes is not None],
-            verdict.plain.check_all, visited, verdict.tally(rows), scope,
-            self.quick_path.boards.answers.environment(scope, cycle), self.quick_path.order.revision, table.changed.revision,
-            nodes=len(rows), unresolvable=int(np.count_nonzero(verdict.unresolvable() & visited)), predicates=rejected,
+            answers, verdict.plain.findings, verdict.plain.check_all, visited, verdict.tally(rows), self.quick_path.order.revision,
+            len(rows), int(np.count_nonzero(verdict.unresolvable() & visited)), rejected,
         )  # fmt: skip
 
 
 def _has_each_once(visited: Rows, count: int) -> bool:
     """Whether *visited* are that many rows, and no row twice: a pass can visit one node twice, and another not at all."""
     return len(visited) == count == np.count_nonzero(np.bincount(visited))
-
-
-def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Iterator[PredicateRefusals]:
-    """*predicate*, or the parts that it asks: those which look at node objects alone need not be asked again."""
-    asked = predicate.parts_for(cycle.template)
-    for part in asked:
-        of_part = failures if failures is None or len(asked) == 1 else part.check(cycle.template, Batch.everywhere(cycle.table), cycle)
-        yield PredicateRefusals.of(part, predicate.name, of_part)
 
 
 def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:

@@ -276,11 +276,11 @@ def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, *, re
 def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
     """Whether scores follow from the peers on the node and in its domain by at most one other key with few values.
 
-    All nodes have the keys; or none has one, which then makes no difference.
+    All nodes have the keys; or none has the other one, which then makes no difference.
     """
 
     def ask() -> bool:
-        keys = [key for constraint in constraints if (key := constraint.topology_key) in table.labels or requires_all]
+        keys = [key for each in constraints if (key := each.topology_key) in table.labels or key == HOSTNAME or requires_all]
         others = [key for key in keys if key != HOSTNAME]
         if len(set(keys)) < len(keys) or len(others) > 1 or not all(key in table.labels and has_key(key, table) for key in keys):
             return False

@@ -12,10 +12,10 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.core.arrays.census import Census, PodCount, PodsMatching
+from kubeclassic.core.arrays.census import Census, PodCount
 from kubeclassic.core.arrays.counts import DomainSum
 from kubeclassic.core.arrays.table import NodeTable
-from kubeclassic.core.arrays.trail import Revisions, Trail
+from kubeclassic.core.arrays.trail import Trail
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board
 from kubeclassic.core.incremental.failuresanswer import DomainTest, FailuresAnswer
@@ -113,8 +113,8 @@ def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) ->
     return found[0], 0, *found[2:]
 
 
-def _nothing_else(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -> Any:
-    return (0, 0, 0), *whole(answers, scope, cycle)[1:]
+def _nothing_else(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
+    return 0, 0, 0
 
 
 def _not_followed(whole: Method, answer: Any, table: NodeTable) -> None:
@@ -146,17 +146,8 @@ def _wrong_sign(whole: Method, census: Census, template: Any, row: int, count: i
     whole(census, template, row, abs(count))
 
 
-def _any_namespace(whole: Method, query: PodsMatching, template: Any) -> int:
-    return int(query.matches(template.group))
-
-
 def _not_flipped(whole: Method, feasible: FeasibleSet, rows: Any, number: int) -> None:
-    whole(feasible, rows[:-1], number)
-
-
-def _still_listed(whole: Method, log: Revisions[Any], count: int) -> None:
-    """The oldest steps are dropped, and the log does not know it."""
-    del log._steps[:count]
+    whole(feasible, rows[:0], number)
 
 
 def _uncounted(whole: Method, tally: ScoreHistogram, row: int, now: int) -> None:
@@ -245,17 +236,15 @@ FAULTS = {
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive, first=3),
     "a row that moved is left out": Fault(PodCount, "moved_since", _but_the_last, plain=False),
     "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
-    "nothing but counters and pods moves answers": Fault(AnswerCache, "environment", _nothing_else, first=14),
+    "nothing but counters and pods moves answers": Fault(AnswerCache, "still", _nothing_else, first=14),
     "what a predicate declared is judged once": Fault(FailuresAnswer, "follow", _not_followed, plain=False, first=4),
     "what a priority declared is added up once": Fault(ScoresAnswer, "follow", _not_followed, plain=False, first=4),
     "domains that are refused now are not told": Fault(DomainTest, "follow", _no_domain, plain=False, first=4),
     "domains are added up once": Fault(DomainSum, "by_code", _summed_once, plain=False, first=10),
     "a pod that leaves counts once more": Fault(Census, "add", _wrong_sign, plain=False, by_verify=False),
-    "namespaces do not matter": Fault(PodsMatching, "counts", _any_namespace, plain=False, by_verify=False),
     "scores are not counted again": Fault(ScoreHistogram, "_count", _uncounted, plain=False, first=26),
     "pods share answers whatever they ask for": Fault(AnswerCache, "key", _rule_alone),
     "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),
-    "a log forgets and does not know it": Fault(Revisions, "_drop", _still_listed),
     "a trail leaves out all rows": Fault(Trail, "touch", _no_row),
     "rows that lose a pod count as foreseen": Fault(Lookahead, "follow", _as_foreseen),
     "pods of any size count as foreseen": Fault(Lookahead, "follow", _any_size),

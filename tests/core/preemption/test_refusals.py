@@ -105,19 +105,19 @@ class TestWhatIsJudged:
     def test_only_rows_that_changed_are_judged_again(self, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
         """Not a row for the same state again, then those to which a pod came."""
         made, judged = made_for(release), []
-        follow = UnschedulableTemplate.follow
+        count_again = UnschedulableTemplate._count_again
 
-        def noted(self: UnschedulableTemplate, cycle: Any, rows: Any) -> bool:
-            judged.append(rows.tolist())
-            return follow(self, cycle, rows)
+        def noted(self: UnschedulableTemplate, row: int) -> bool:
+            judged.append(row)
+            return count_again(self, row)
 
-        monkeypatch.setattr(UnschedulableTemplate, "follow", noted)
+        monkeypatch.setattr(UnschedulableTemplate, "_count_again", noted)
         for _ in range(3):
             made.schedule(INCOMING[0], details=False)
         assert judged == []
         EventFeed(made).put(pod("new", on="n2", requests={"cpu": "1"}))
         made.schedule(INCOMING[0], details=False)
-        assert judged == [[made.table.row_of["n2"]]]
+        assert judged == [made.table.row_of["n2"]]
 
     def test_a_pod_that_fits_now_is_placed(self, release: str) -> None:
         """Once a pod has left a node, the pod that waited for it fits there."""
