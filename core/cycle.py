@@ -29,8 +29,10 @@ class CachedAnswer(Protocol):
 
     shared: bool
     """Whether a reader keeps the arrays: then they are copied before they change (copy-on-write)."""
-    watched: list[PodCount]
-    """The counters of the census that the rule read."""
+    @property
+    def watched(self) -> list[PodCount]:
+        """The counters of the census that the rule read."""
+        ...
 
     @property
     def answer(self) -> Any:

@@ -15,11 +15,11 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodCount
 from ..core.arrays.columns import grown
+from ..core.arrays.counts import DomainSum, added
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
-from ..core.matching.domains import DomainSums
 from ..core.pods.template import Entry, Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, targeted_by, unreadable
 from .reasons import (
@@ -75,12 +75,10 @@ def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
 
 
 def _refused_by_existing(pod: Template, nodes: Batch) -> Mask:
-    sums = DomainSums(nodes.table, without=nodes.table.deleted_rows)
-    terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    for carrier, counter in terms:
-        sums.add(counter, carrier.topology_key)
-    holding = sums.at(nodes)
-    holding = np.zeros(nodes.n, np.int64) if holding is None else holding
+    table = nodes.table
+    terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    carried = [(counter, carrier.topology_key, 1) for carrier, counter in terms]
+    holding = added(DomainSum.of_each(carried, table, table.deleted_rows), nodes)
     for carrier, _ in terms if nodes.edits else ():
         holding = holding + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
     return holding > 0

@@ -7,19 +7,19 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; Re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.census import PodCount, Terms
-from ..core.arrays.counts import Clause, DomainSum
+from ..core.arrays.census import Terms
+from ..core.arrays.counts import Clause, DomainSum, added
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
-from ..core.matching.domains import DomainSums, by_name, pods_with_any_key
+from ..core.matching.domains import by_name, pods_with_any_key
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
@@ -94,22 +94,13 @@ def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failur
     return None if codes is None else Failures.coded(codes, reasons)
 
 
-def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
+def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
     """Where the domain has a pod that carries one of *terms*, anti-affinity that matches the incoming pod; nominated pods count too."""
-    holding = _carried(terms, nodes.table).at(nodes)
-    if nodes.edits:
-        holding = np.zeros(nodes.n, np.int64) if holding is None else holding
-        for carrier, _ in terms:
-            holding = holding + nodes.delta(carrier) * nodes.label(carrier.topology_key).present
-    return None if holding is None else holding > 0
-
-
-def _carried(terms: Terms, table: NodeTable) -> DomainSums:
-    """The pods that carry *terms*, by domain."""
-    sums = DomainSums(table)
-    for carrier, counter in terms:
-        sums.add(counter, carrier.topology_key)
-    return sums
+    holding = added(DomainSum.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], nodes.table), nodes)
+    for carrier, _ in terms if nodes.edits else ():
+        holding += nodes.delta(carrier) * nodes.label(carrier.topology_key).present
+    found: Mask = holding > 0
+    return found
 
 
 @attrs.frozen(eq=False)
@@ -145,51 +136,18 @@ def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
     return affinity_unmet(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
 
 
-def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
-    """Where a domain lacks a pod that *affinity* matches, None: nowhere; *change*: how many of them edits add on each node, int64[n]."""
-    if nodes.edits:
-        counter = nodes.counter(affinity.wanted)
-        return _unmet_with(affinity, nodes, counter, pods_with_any_key(nodes, counter, affinity.keys), change(affinity.wanted))
-    return _where_any(_wanted_by_domain(affinity, nodes.table), lambda counts: counts <= 0, nodes)
-
-
-def _wanted_by_domain(affinity: RequiredAffinity, table: NodeTable) -> list[tuple[str, Ints]]:
-    """For each key of *affinity* how many pods it matches in each domain: int64[values], by code; empty if it need not be met."""
-    counter = table.census.counter(affinity.wanted)
-    if affinity.itself and not pods_with_any_key(Batch.everywhere(table), counter, affinity.keys):
-        return []
-    return [(key, counter.domains(key, table.labels)) for key in affinity.keys]
-
-
-def _refused_by_domain(anti: AntiAffinity, table: NodeTable) -> list[tuple[str, Ints]]:
-    """For each key of *anti* how many pods it matches in each domain: int64[values], by code."""
-    return [(key, table.census.counter(refused).domains(key, table.labels)) for key, refused in anti.by_key]
-
-
-def _where_any(domains: Iterable[tuple[str, Ints]], wanted: Callable[[Ints], Mask], nodes: Batch) -> Mask | None:
-    """The nodes of any of *domains*, label key and int64[values] by code, whose number *wanted* accepts; None: there are none."""
-    found: Mask | None = None
-    for key, counts in domains:
-        if 2 * nodes.n < len(counts):
-            here = wanted(counts.take(nodes.label(key).codes))
-            is_any = bool(np.count_nonzero(here))
-        else:
-            by_value = wanted(counts)
-            is_any = nodes.is_anywhere(key, by_value)
-            here = by_value.take(nodes.label(key).codes) if is_any else by_value
-        if is_any:
-            found = here if found is None else found | here
-    return found
-
-
-def _unmet_with(affinity: RequiredAffinity, nodes: Batch, counter: PodCount, there: int, change: Ints) -> Mask:
+def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
+    """Where a domain lacks a pod that *affinity* matches: bool[n]; *change*: how many of them edits add on each node, int64[n]."""
+    counter, more = nodes.counter(affinity.wanted), change(affinity.wanted)
     unmet, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
-        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + change * label.present) <= 0
+        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + more * label.present) <= 0
+    if not affinity.itself:
+        return unmet
     # Upstream: only collected pairs count here, so pods on nodes without any of the keys do not.
-    return unmet & (there + change * has_any > 0) if affinity.itself else unmet
+    return unmet & (pods_with_any_key(nodes, counter, affinity.keys) + more * has_any > 0)
 
 
 @attrs.frozen(eq=False)
@@ -233,10 +191,8 @@ def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
     return anti_affinity_violated(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
 
 
-def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
-    """Where a domain has a pod that *anti* matches, None: nowhere; *change* is how many the edits add on each node: int64[n]."""
-    if not nodes.edits:
-        return _where_any(_refused_by_domain(anti, nodes.table), lambda counts: counts > 0, nodes)
+def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
+    """Where a domain has a pod that *anti* matches: bool[n]; *change* is how many the edits add on each node, int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
         label = nodes.label(key)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Query
-from ..core.arrays.counts import DomainSum, Sums, Weighted
+from ..core.arrays.counts import DomainSum, Sums, Weighted, added
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
-from ..core.matching.domains import DomainSums, by_name, terms_about
+from ..core.matching.domains import by_name, terms_about
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import (
@@ -104,17 +104,7 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Scores:
     """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod: int64[n]."""
-    found = _liked(likings(pod, cycle, hard_weight), cycle.table).at(nodes)
-    return np.zeros(nodes.n, np.int64) if found is None else found
-
-
-def _liked(terms: Iterable[Weighted], table: NodeTable) -> DomainSums:
-    """The sums of weights by domain."""
-    # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
-    sums = DomainSums(table, without=table.deleted_rows)
-    for counter, key, weight in terms:
-        sums.add(counter, key, weight)
-    return sums
+    return added(liked(likings(pod, cycle, hard_weight), cycle.table).each, nodes)
 
 
 def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Weighted]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
-from ..core.arrays.counts import DomainSum, Sums
+from ..core.arrays.counts import FEW, DomainSum, Sums
 from ..core.arrays.types import Floats, Scores, ValueCodes
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
@@ -70,9 +70,6 @@ def _peers_of_any(pod: Template, listings: Listings) -> PodsMatching | None:
 def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
     selectors = owner_selectors(pod, listings)
     return peers(pod.namespace, selectors) if selectors else None
-
-
-FEW = 16
 
 
 def zone_reduction(best: int) -> Reduction:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.arrays.arithmetic import up_to
 from ..core.arrays.batch import Batch
-from ..core.arrays.counts import NO_MINIMUM, Sums
+from ..core.arrays.counts import FEW, NO_MINIMUM, Sums
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import required_node_affinity
@@ -37,7 +37,6 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.node_selector, required_node_affinity(pod))
 
 
-FEW = 8
 Summary = Tabled | tuple[int, int] | None
 """The score for each count; or, where there are more counts than nodes, the pods counted on all candidates together and the smallest count
 of one; None where the pod has no soft constraint."""

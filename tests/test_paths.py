@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.counts import added
 from kubeclassic.core.arrays.counts import judged as judged_by
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
@@ -76,7 +77,7 @@ def follows_from(declared: Any, rule: Any, nodes: Batch, at: list[int]) -> tuple
     """What follows from a declaration for some rows, as :func:`answer` has it."""
     if isinstance(rule, Predicate):
         return objections(judged_by(declared, nodes), at)
-    return tuple(sum([each.everywhere(nodes) for each in declared.each], np.zeros(nodes.n, np.int64))[at].tolist())
+    return tuple(added(declared.each, nodes)[at].tolist())
 
 
 def revisions(cycle: Any) -> tuple[int, int]:

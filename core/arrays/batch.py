@@ -42,8 +42,6 @@ class Lazy(Generic[T]):
 
 
 NO_COLUMN: NodeColumn[str | None] = NodeColumn(None)
-ZONE = ""
-"""The key of counts by zone; no label has it."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -125,10 +123,6 @@ class Batch:
     def _view(self, column: NodeColumn[Any]) -> ColumnView[Any]:
         return ColumnView(column, self._of(column.codes))
 
-    def counted_by_zone(self, query: Query) -> Ints:
-        """Pods that *query* counts in each zone of the whole table, by code of :attr:`zone`: int64[values]; code 0 counts nothing."""
-        return self.counter(query).by(ZONE, self.table.zone)[: len(self.table.zone.values)]
-
     def label(self, key: str) -> ColumnView[str | None]:
         """The value of label *key*, None where the node lacks it."""
         found = self._labels.get(key)
@@ -140,18 +134,6 @@ class Batch:
 
     @Lazy
     def _labels(self) -> dict[str, ColumnView[str | None]]:
-        return {}
-
-    def is_anywhere(self, key: str, found: Mask) -> bool:
-        """Whether any node has a value of label *key*, or none, for which *found* is set: bool[values], by code."""
-        there = self._there.get(key)
-        if there is None:
-            there = self._there[key] = np.bincount(self.label(key).codes, minlength=1).astype(np.bool_)
-        return bool(found[: len(there)][there[: len(found)]].any())
-
-    @Lazy
-    def _there(self) -> dict[str, Mask]:
-        """Label key -> which of its values some node has, by code: bool[values]."""
         return {}
 
     def codes_of(self, column: NodeColumn[Any]) -> ValueCodes:

@@ -19,7 +19,7 @@ from .batch import Batch
 from .census import PodCount
 from .columns import NodeColumn, RowsByCode
 from .table import NodeTable
-from .types import Ints, Mask, Rows, ValueCodes
+from .types import Ints, Mask, ValueCodes
 
 FEW = 16
 """Values of a label that are looked at one by one, in tuples: for three zones numpy takes four times as long as plain Python."""
@@ -121,7 +121,7 @@ class DomainSum:
         return total
 
     def everywhere(self, nodes: Batch) -> Ints:
-        """What each of *nodes* gets: int64[n]. Edits of the batch do not count."""
+        """What each of *nodes* gets, edits of the batch left out: int64[n]."""
         if self.key is not None:
             return np.asarray(self.by_code(), np.int64).take(nodes.label(self.key).codes)
         found = np.zeros(nodes.n, np.int64)
@@ -145,6 +145,11 @@ class DomainSum:
                     return None
                 found += rows if self.key is None else [code for row in rows if (code := each.column.codes.item(row))]
         return list(dict.fromkeys(found)) if len(found) > 1 else found
+
+
+def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
+    """What *nodes* get of all *sums*, edits of the batch left out: int64[n]."""
+    return sum([each.everywhere(nodes) for each in sums], np.zeros(nodes.n, np.int64))
 
 
 @attrs.frozen(eq=False)

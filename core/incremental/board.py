@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.trail import MOST_ROWS, NEVER, NO_ROWS
+from ..arrays.trail import MAX_TRAIL, MOST_ROWS, NEVER, NO_ROWS
 from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority
@@ -22,7 +22,7 @@ from .cachedanswer import Answer, Scope, Still, Unanswerable
 from .failuresanswer import FailuresAnswer
 from .leaders import Leaders
 from .rows import RowScores
-from .scored import MOST_FLIPS, FeasibleSet, Scored
+from .scored import FeasibleSet, Scored
 
 MOST_SINGLE = 12
 """Totals that are put right one by one; numpy takes as long for one as for a hundred, and as long as plain Python for twelve."""
@@ -200,7 +200,7 @@ class Board:
                 self.count += 1 if before[row] else -1
         feasible = self._feasible
         if flips and feasible is not None:
-            if len(flips) > MOST_ROWS or len(feasible.flips) > MOST_FLIPS:
+            if len(flips) > MOST_ROWS or len(feasible.flips) > MAX_TRAIL:
                 self._feasible = None
             else:
                 feasible.fits = self.fits

@@ -8,12 +8,9 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
+from ..arrays.trail import MOST_ROWS
 from ..arrays.types import Ints, Mask, Rows
 from . import verify
-
-MOST_MOVED = 16
-"""With more changed totals, and one more for each ROWS_A_MOVE rows, the highest total is looked for among all rows."""
-ROWS_A_MOVE = 1 << 7
 
 
 @attrs.define(eq=False, repr=False)
@@ -48,10 +45,9 @@ class Leaders:
 
     def trim(self) -> None:
         """Forget the leaders where too much moved."""
-        most = MOST_MOVED + len(self.ranked) // ROWS_A_MOVE
-        if len(self.moved) > most:
+        if len(self.moved) > MOST_ROWS:
             self.moved[:] = set(self.moved)
-            if len(self.moved) > most:
+            if len(self.moved) > MOST_ROWS:
                 self.replaced(self.ranked)
 
     def host(self, order: Rows, places: Rows, which: Callable[[int], int]) -> int:

@@ -24,8 +24,6 @@ STEADY = 2
 """Times that few rows have to change before scores are counted, which takes as long as to look at all rows five times."""
 NOT_COUNTED = -(2**62)
 """Stands for the score of a row that does not fit."""
-MOST_FLIPS = 1 << 12
-"""Flips that are noted before they are counted from nothing."""
 
 
 @attrs.define(eq=False, repr=False)

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.counts import DomainSum, Sums, Watched, rows_in
+from ..arrays.counts import DomainSum, Sums, Watched, added, rows_in
 from ..arrays.table import NodeTable
 from ..arrays.trail import MOST_ROWS
 from ..arrays.types import NO_INTS, Rows, Scores
@@ -42,7 +42,7 @@ class ScoresAnswer(Answer[Scores]):
             if self.by_code is not None:
                 self._scores = np.array(self.by_code).take(nodes.label(self.sums[0].key or "").codes)
             else:
-                self._scores = sum([each.everywhere(nodes) for each in self.sums], np.zeros(nodes.n, np.int64))
+                self._scores = added(self.sums, nodes)
             self.shared = False
         return self._scores
 

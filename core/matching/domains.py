@@ -17,7 +17,6 @@ from ..arrays.batch import Batch
 from ..arrays.census import PodCount, Terms
 from ..arrays.counts import Weighted
 from ..arrays.table import NodeTable
-from ..arrays.types import Ints
 from ..cluster.listings import Listing
 from ..cycle import Cycle
 from ..pods.template import Template
@@ -61,51 +60,6 @@ def _named(target: Target, cycle: Cycle) -> Target:
     # Upstream: a selector that is not emptied is matched once more, for every pod with the labels of no namespace.
     is_kept = cycle.release.framework.keeps_namespace_selectors and selector_matches(selector, NO_STRINGS)
     return attrs.evolve(target, namespaces=target.namespaces.union(selected), namespace_selector=EVERYWHERE if is_kept else None)
-
-
-@attrs.define(eq=False, repr=False)
-class DomainSums:
-    """Weighted counts by topology key, each int64[values of the key]; pods on the rows *without* are left out."""
-
-    table: NodeTable
-    without: Collection[int] = ()
-    _sums: dict[str, Ints] = attrs.field(factory=dict)
-
-    def add(self, counter: PodCount, key: str, weight: int = 1) -> None:
-        """Add *weight* for each pod of *counter* to its domain by *key*."""
-        column = self.table.labels.get(key)
-        if column is None or not key:
-            return
-        if self.without:
-            counts = counter.domains_without(key, self.table.labels, self.without)[: len(column.values)]
-        else:
-            counts = counter.by(key, column)[: len(column.values)]
-        if not counter.total:
-            return
-        sums = self._sums.get(key)
-        more = counts if weight == 1 else counts * weight
-        self._sums[key] = more if sums is None else sums + more
-
-    def by_key(self) -> Collection[tuple[str, Ints]]:
-        """Each topology key with its sums by code of the key's label column: int64[values]. They may be a counter's own, which change."""
-        return self._sums.items()
-
-    def of(self, key: str) -> Ints | None:
-        """The sums of *key*; None where nothing was added."""
-        return self._sums.get(key)
-
-    @property
-    def has_any(self) -> bool:
-        """Whether any domain has a sum other than 0."""
-        return any(sums.any() for sums in self._sums.values())
-
-    def at(self, nodes: Batch) -> Ints | None:
-        """What each node of a batch gets from all of its domains: int64[n]; None where nothing was added."""
-        found: Ints | None = None
-        for key, sums in self._sums.items():
-            gathered = sums.take(nodes.label(key).codes)
-            found = gathered if found is None else found + gathered
-        return found
 
 
 def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> bool:

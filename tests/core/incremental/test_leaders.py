@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubeclassic.core.arrays.trail import MOST_ROWS
 from kubeclassic.core.incremental import verify
-from kubeclassic.core.incremental.leaders import MOST_MOVED, Leaders
+from kubeclassic.core.incremental.leaders import Leaders
 from kubeclassic.core.incremental.verify import StaleError
 
 ROWS = 6
@@ -57,12 +58,12 @@ class TestLeaders:
 
     def test_many_changes_at_once(self) -> None:
         """More changed totals than are followed one by one are looked at together."""
-        ranked = np.zeros(2 * MOST_MOVED, np.int64)
-        leaders, order = Leaders(ranked), np.arange(2 * MOST_MOVED, dtype=np.intp)
-        assert len(leaders.all(order, order)) == 2 * MOST_MOVED
+        ranked = np.zeros(2 * MOST_ROWS, np.int64)
+        leaders, order = Leaders(ranked), np.arange(2 * MOST_ROWS, dtype=np.intp)
+        assert len(leaders.all(order, order)) == 2 * MOST_ROWS
         ranked[:-1] = -1
-        leaders.moved += range(2 * MOST_MOVED - 1)
-        assert leaders.all(order, order) == [2 * MOST_MOVED - 1]
+        leaders.moved += range(2 * MOST_ROWS - 1)
+        assert leaders.all(order, order) == [2 * MOST_ROWS - 1]
 
     def test_an_untold_change_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Verify mode finds leaders that are not the best any more."""

@@ -147,7 +147,8 @@ class TestEachPlugin:
         cycle, by = cycle_of(new, *nodes, *pods), PLUGINS[name]()
         for fit in ([0, 1, 2], [1, 2], [0, 1]):
             rows = np.array(fit, np.intp)
-            assert all(found == plain_scores(by, cycle, rows) for found in (kept_scores(by, cycle, rows), *declared_scores(by, cycle, rows)))
+            found = kept_scores(by, cycle, rows), *declared_scores(by, cycle, rows)
+            assert all(each == plain_scores(by, cycle, rows) for each in found)
             assert len({*kept_scores(by, cycle, rows)}) == len(fit)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod, TopologySpreadConstraint
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.counts import judged
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.state import FrameworkCycle
@@ -110,11 +111,16 @@ class TestOneKeyTwice:
         by = plugin(release=release)
         assert against(incoming(*self.TWO), A, B, *pods, by=by) == {"a": found, "b": None}
 
-    def test_apart_they_are_told_by_value(self) -> None:
-        """Where no counts are shared the answer goes by the values of the key."""
-        for release, is_told in (("1.32", False), ("1.33", True)):
-            cycle = cycle_of(incoming(*self.TWO), A, B)
-            assert (plugin(release=release).filter_by_value(cycle.template, cycle) is not None) is is_told
+    @pytest.mark.parametrize("release", ["1.32", "1.33"])
+    def test_what_is_declared_says_the_same(self, release: str) -> None:
+        """Shared or apart, the clauses of the plugin have against each node what its filter has."""
+        pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
+        cycle, by = cycle_of(incoming(*self.TWO), A, B, *pods), plugin(release=release)
+        clauses, nodes = by.filter_clauses(cycle.template, cycle), Batch(cycle.table)
+        assert clauses is not None
+        found, wanted = judged(clauses, nodes), by.filter(cycle.template, nodes, cycle)
+        assert [[] if one is None else [one.reasons(row) for row in range(2)] for one in (found, wanted)].count([]) in (0, 2)
+        assert found is None or wanted is None or [found.reasons(row) for row in range(2)] == [wanted.reasons(row) for row in range(2)]
 
 
 class TestMinDomains:
