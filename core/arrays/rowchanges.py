@@ -47,6 +47,15 @@ class ChangeLog(Revisions[Event]):
         self.node_revision += 1
         self._add((row, None))
 
+    def nodes_changed(self, rows: Rows) -> None:
+        """As :meth:`node_changed`, for many rows at once."""
+        self.node_revision += 1
+        self.revision += len(rows)
+        self._steps.extend((row, None) for row in rows.tolist())
+        self._changed_at = grown(self._changed_at, int(rows.max(initial=-1)) + 1)
+        self._changed_at[rows] = self.revision
+        self._shorten()
+
     def pod_came(self, row: int, template: Template) -> None:
         """A pod of *template* was put on *row*."""
         self._add((row, template))
@@ -62,6 +71,9 @@ class ChangeLog(Revisions[Event]):
         if row >= len(self._changed_at):
             self._changed_at = grown(self._changed_at, row + 1)
         self._changed_at[row] = self.revision
+        self._shorten()
+
+    def _shorten(self) -> None:
         if len(self._steps) > self.limit:
             self._drop(len(self._steps) // 2)
 
