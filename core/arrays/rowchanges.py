@@ -54,7 +54,8 @@ class ChangeLog(Revisions[Event]):
         self._steps.extend((row, None) for row in rows.tolist())
         self._changed_at = grown(self._changed_at, int(rows.max(initial=-1)) + 1)
         self._changed_at[rows] = self.revision
-        self._shorten()
+        if len(self._steps) > self.limit:
+            self._drop(len(self._steps) // 2)
 
     def pod_came(self, row: int, template: Template) -> None:
         """A pod of *template* was put on *row*."""
@@ -71,9 +72,6 @@ class ChangeLog(Revisions[Event]):
         if row >= len(self._changed_at):
             self._changed_at = grown(self._changed_at, row + 1)
         self._changed_at[row] = self.revision
-        self._shorten()
-
-    def _shorten(self) -> None:
         if len(self._steps) > self.limit:
             self._drop(len(self._steps) // 2)
 
