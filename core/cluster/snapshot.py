@@ -40,10 +40,12 @@ class Snapshot:
         changes, self.cache.changes = self.cache.changes, {}
         if self.resets_all_transient and self.table.has_transient:
             self.table.transient[:] = 0
-        self._add_rows(changes)
+        if not changes.keys() <= self.table.row_of.keys():
+            self._add_rows(changes)
         for name, steps in changes.items():
             self._catch_up(name, self.cache.infos.get(name), steps)
-        self._give_nodes()
+        if self._waiting:
+            self._give_nodes()
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
             self._drop_missing()
 
@@ -62,8 +64,7 @@ class Snapshot:
 
     def _give_nodes(self) -> None:
         given, self._waiting = self._waiting, {}
-        if given:
-            self.table.set_nodes(given)
+        self.table.set_nodes(given)
 
     def _catch_up(self, name: str, info: NodeInfo | None, steps: list[CacheChange]) -> None:
         if self.keeps_nodeless:
