@@ -281,8 +281,9 @@ class NodeTable:
         ]
         for column, values in columns:
             column.codes[rows] = column.coded(values)[which]
-        for name in {name for found in amounts for name in found} - {PODS}:
-            self.resource(name)
+        for name in chain.from_iterable(amounts):
+            if name != PODS:
+                self.resource(name)
         limits = [[found.get(name, 0) for found in amounts] for name in (PODS, *self.resources)]
         self.limits[:, rows] = np.array(limits, np.int64)[:, which]
         self.has_huge |= any(not 0 <= amount < HUGE for found in amounts for amount in found.values())

@@ -130,6 +130,7 @@ class TestNodes:
             assert content(at_once) == content(one_by_one)
             assert at_once.has_huge == one_by_one.has_huge
             assert at_once.row_of == one_by_one.row_of
+            assert list(at_once.resources) == list(one_by_one.resources)
 
     @given(st.dictionaries(NAMES, st.tuples(NODES, IMAGES)), st.dictionaries(NAMES, st.tuples(NODES, IMAGES)))
     def test_columns_are_what_nodes_say(self, first: Given, then: Given) -> None:
