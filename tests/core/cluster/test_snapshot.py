@@ -64,7 +64,6 @@ class TestEveryRelease:
         assert rows is not None
         assert [made.table.names[row] for row in rows] == ["b"]
 
-
     def test_each_update_of_a_node_counts(self, release: str) -> None:
         """What a node stated before its latest update is not lost if no cycle began in between."""
         made = engine(node("a"), node("b"), release=release)
