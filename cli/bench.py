@@ -70,15 +70,16 @@ def bench(
     memory: int | None, no_memory: bool, repeat: int, check: Path | None, against: str | None, form: str, output: str | None,
     flame_graph: Path | None, verbose: bool,
 ) -> None:  # fmt: skip
-    """Time the scheduling loop of CASE, and print the best run as one line of JSON, or as a table for people.
+    """Time how the pods of CASE are scheduled, and print the best run as one line of JSON, or as a table for people.
 
     CASE is a conformance case file, or manifests.
 
-    Only the loop is timed, on one core, with decisions that keep no per-node details; pods_per_s is pods a second of processor time.
-    load_seconds is the time to read, decode and feed the cluster, write_seconds the time to write the placements. p50_ms to p99_ms are
-    the wall time of a decision, throughput is decisions a second of wall time, over windows of 100 decisions. calibration is the
-    processor time of a fixed loop, a measure of the machine. quick is the share of decisions that were read off scoreboards, with the
-    reasons of the others. The best run is the one with the least processor time; runs has pods_per_s of each.
+    pods_per_s is pods a second of processor time of one core, the first snapshot of the cluster and the scheduling loop together,
+    in the best run; median_pods_per_s is the median of the runs. loop_pods_per_s and loop_median_pods_per_s are those of the loop alone.
+    Decisions keep no per-node details. load_seconds is the time to read, decode and feed the cluster, write_seconds the time to write
+    the placements. p50_ms to p99_ms are the wall time of a decision, throughput is decisions a second of wall time, over windows of 100
+    decisions. calibration is the processor time of a fixed loop, a measure of the machine. quick is the share of decisions that were read
+    off scoreboards, with the reasons of the others. runs has pods_per_s of each run.
 
     COMMAND is another scheduler's bench: it prints a line of JSON with pods_per_s. {case}, {workload} and {release} in it are filled in;
     without {case} the path of CASE is its last argument.

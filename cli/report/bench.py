@@ -11,12 +11,15 @@ from ...simulation.bench.comparison import PairedCases
 from ...simulation.bench.measured import PERCENTS, BenchDocument, OtherScheduler, middle
 from .tables import TextTable
 
+RATES = {
+    "pods_per_s": "pods/s", "median_pods_per_s": "median", "loop_pods_per_s": "loop pods/s", "loop_median_pods_per_s": "loop median",
+}  # fmt: skip
 POINTS = tuple(f"p{percent}" for percent in PERCENTS)
 
 
 def bench_tables(found: Sequence[BenchDocument]) -> Iterator[TextTable]:
     """The tables of some cases: one of times, one of throughput and, where another scheduler ran too, one of ratios."""
-    headers = ["case", "release", "nodes", "pods", "scheduled", "pods/s", *(f"{point} ms" for point in POINTS), "calibration"]
+    headers = ["case", "release", "nodes", "pods", "scheduled", *RATES.values(), *(f"{point} ms" for point in POINTS), "calibration"]
     yield TextTable(headers, [_times(one) for one in found])
     rates = [[one.case, *(_figure(getattr(one.throughput, name)) for name in ("average", *POINTS))] for one in found]
     yield TextTable(["case", *(f"{name}/s" for name in ("average", *POINTS))], rates)
@@ -27,7 +30,8 @@ def bench_tables(found: Sequence[BenchDocument]) -> Iterator[TextTable]:
 
 def _times(one: BenchDocument) -> list[Any]:
     times = [_figure(getattr(one, f"{point}_ms"), 3) for point in POINTS]
-    return [one.case, one.release, one.nodes, one.pods, one.scheduled, _figure(one.pods_per_s), *times, _figure(one.calibration, 4)]
+    rates = [_figure(getattr(one, name)) for name in RATES]
+    return [one.case, one.release, one.nodes, one.pods, one.scheduled, *rates, *times, _figure(one.calibration, 4)]
 
 
 def _ratio(one: BenchDocument, theirs: OtherScheduler) -> list[Any]:

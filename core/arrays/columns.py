@@ -41,6 +41,10 @@ class NodeColumn(Generic[T]):
         self.values = [self.absent]
         self._code_of = {self.absent: 0}
 
+    def known(self, value: T) -> int:
+        """The code of *value*, -1 where no node ever had it."""
+        return self._code_of.get(value, -1)
+
     def code(self, value: T) -> int:
         """The code of *value*, a new one where it was not seen before."""
         found = self._code_of.get(value)
@@ -49,17 +53,14 @@ class NodeColumn(Generic[T]):
             self.values.append(value)
         return found
 
-    def known(self, value: T) -> int:
-        """The code of *value*, -1 where no node ever had it."""
-        return self._code_of.get(value, -1)
-
-    def set(self, row: int, value: T) -> bool:
-        """Give *row* a value; answers whether that changed it."""
-        code = self.code(value)
-        self.codes = grown(self.codes, row + 1)
-        changed = bool(self.codes[row] != code)
-        self.codes[row] = code
-        return changed
+    def coded(self, values: Collection[T]) -> ValueCodes:
+        """The codes of *values*: intp[k]."""
+        try:
+            return np.fromiter(map(self._code_of.__getitem__, values), np.intp, len(values))
+        except KeyError:
+            for value in dict.fromkeys(values):
+                self.code(value)
+            return self.coded(values)
 
     def ask(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
         """*test* of each distinct value, by code."""

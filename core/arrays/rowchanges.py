@@ -47,6 +47,16 @@ class ChangeLog(Revisions[Event]):
         self.node_revision += 1
         self._add((row, None))
 
+    def nodes_changed(self, rows: Rows) -> None:
+        """As :meth:`node_changed`, for many rows at once."""
+        self.node_revision += 1
+        self.revision += len(rows)
+        self._steps.extend((row, None) for row in rows.tolist())
+        self._changed_at = grown(self._changed_at, int(rows.max(initial=-1)) + 1)
+        self._changed_at[rows] = self.revision
+        if len(self._steps) > self.limit:
+            self._drop(len(self._steps) // 2)
+
     def pod_came(self, row: int, template: Template) -> None:
         """A pod of *template* was put on *row*."""
         self._add((row, template))

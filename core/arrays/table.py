@@ -5,14 +5,15 @@ Upstream: pkg/scheduler/nodeinfo/node_info.go (1.12: pkg/scheduler/cache/node_in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import attrs
 import numpy as np
 
-from ...api.objects import Map, Node, Taint
+from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port, Template
@@ -31,10 +32,27 @@ MOST_KEPT = 1 << 14
 POD_COUNT, FIRST_RESOURCE = 2, 3
 """Where ``sums`` has the number of pods, and what resources request."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
+NO_PRESSURES = ("", "", "")
+AVOID = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
 def _flags() -> Mask:
     return np.zeros(8, np.bool_)
+
+
+def _kind(node: Node, pressures: int) -> tuple[Any, ...]:
+    """Nodes of one kind have the same columns, but for what follows from labels; *pressures*: the code before."""
+    spec, status = node.spec, node.status
+    return id(status.allocatable), id(status.conditions), id(spec.taints), spec.unschedulable, node.annotations.get(AVOID), pressures
+
+
+def _pressures(before: tuple[str, str, str], conditions: Statuses) -> tuple[str, str, str]:
+    latest = dict(zip(PRESSURES, before, strict=True)) | dict(conditions)
+    return latest[PRESSURES[0]], latest[PRESSURES[1]], latest[PRESSURES[2]]
+
+
+def _attachable(amounts: Requests) -> Map[int]:
+    return Map((name, number) for name, number in amounts.items() if name.startswith(ATTACHABLE_PREFIX))
 
 
 @attrs.define(eq=False, repr=False)
@@ -68,12 +86,12 @@ class NodeTable:
     taints: NodeColumn[tuple[Taint, ...]] = attrs.field(factory=lambda: NodeColumn(()))
     conditions: NodeColumn[Statuses] = attrs.field(factory=lambda: NodeColumn(()))
     """(type, status) of each condition, in the node's order."""
-    pressures: NodeColumn[tuple[str, str, str]] = attrs.field(factory=lambda: NodeColumn(("", "", "")))
+    pressures: NodeColumn[tuple[str, str, str]] = attrs.field(factory=lambda: NodeColumn(NO_PRESSURES))
     """Status of MemoryPressure, DiskPressure, PIDPressure; a condition that disappears keeps its last one."""
     unschedulable: NodeColumn[bool] = attrs.field(factory=lambda: NodeColumn(False))
     zone: NodeColumn[str] = attrs.field(factory=lambda: NodeColumn(""))
     avoid: NodeColumn[str | None] = attrs.field(factory=lambda: NodeColumn(None))
-    """The annotation ``scheduler.alpha.kubernetes.io/preferAvoidPods``."""
+    """The annotation :data:`AVOID`."""
     attachable: NodeColumn[Map[int]] = attrs.field(factory=lambda: NodeColumn(Map()))
     """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent where not given."""
     has_huge: bool = False
@@ -169,31 +187,40 @@ class NodeTable:
 
     def row(self, name: str) -> int:
         """The row of *name*, a new one without node where it has none."""
-        found = self.row_of.get(name)
-        if found is not None:
-            return found
-        row = self._free.pop() if self._free else self._append()
-        self._rename(row, name)
-        self.row_of[name], self.used[row] = row, True
-        self.changed.node_changed(row)
-        return row
+        if name not in self.row_of:
+            self.add_rows([name])
+        return self.row_of[name]
 
-    def _rename(self, row: int, name: str) -> None:
+    def add_rows(self, names: Sequence[str]) -> None:
+        """Give *names*, which have no rows, new ones without node."""
+        found = [self._free.pop() for _ in names[: len(self._free)]]
+        new = len(names) - len(found)
+        found += range(self.size, self.size + new)
+        self._own_names()
+        self.names += [""] * new
+        self.nodes += [None] * new
+        self.pods += [[] for _ in range(new)]
+        for row, name in zip(found, names, strict=True):
+            self.names[row] = name
+        self.row_of.update(zip(names, found, strict=True))
+        self._make_room(self.size + new)
+        rows = np.array(found, np.intp)
+        self.used[rows] = True
+        self.changed.nodes_changed(rows)
+
+    def _own_names(self) -> None:
+        """The names of rows are about to change."""
         if self.shared_names:
             self.names, self.shared_names = list(self.names), False
-        self.names[row] = name
         self.rows_version += 1
 
-    def _append(self) -> int:
-        row, self.size = self.size, self.size + 1
-        for attribute in ("limits", "sums", "transient", "has_node", "used"):
-            setattr(self, attribute, grown(getattr(self, attribute), self.size))
-        for column in self._columns():
-            column.codes = grown(column.codes, self.size)
-        self.names.append("")
-        self.nodes.append(None)
-        self.pods.append([])
-        return row
+    def _make_room(self, size: int) -> None:
+        self.size = size
+        if size > len(self.used):
+            for attribute in ("limits", "sums", "transient", "has_node", "used"):
+                setattr(self, attribute, grown(getattr(self, attribute), size))
+            for column in self._columns():
+                column.codes = grown(column.codes, size)
 
     def _columns(self) -> list[NodeColumn[Any]]:
         of_node: list[NodeColumn[Any]] = [self.taints, self.conditions, self.pressures, self.unschedulable, self.zone]
@@ -207,7 +234,8 @@ class NodeTable:
         self.clear_node(row)
         self.set_ports(row, ())
         self.transient[:, row] = 0
-        self._rename(row, "")
+        self._own_names()
+        self.names[row] = ""
         del self.row_of[name]
         self.used[row] = False
         self.deleted_rows.discard(row)
@@ -216,43 +244,68 @@ class NodeTable:
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
-    def set_node(self, row: int, node: Node, images: ImageStates) -> None:
-        """Give *row* its node object, new or updated; *images*: name -> (size in bytes, number of nodes with it)."""
-        self.nodes[row], self.has_node[row] = node, True
-        self._set_allocatable(row, of_node(node.status.allocatable))
-        self._set_labels(row, node.labels)
-        self.taints.set(row, node.spec.taints)
-        self.conditions.set(row, tuple((c.type, c.status) for c in node.status.conditions))
-        self._set_pressures(row, node)
-        self.unschedulable.set(row, node.spec.unschedulable)
-        self.zone.set(row, self.zone_key(node.labels))
-        self.avoid.set(row, node.annotations.get("scheduler.alpha.kubernetes.io/preferAvoidPods"))
-        self._set_images(row, images)
-        self.changed.node_changed(row)
+    def set_nodes(self, given: Mapping[int, tuple[Node, ImageStates]]) -> None:
+        """Give rows their node objects, new or updated, each with its images: name -> (size in bytes, number of nodes with it)."""
+        nodes = {row: node for row, (node, _) in given.items()}
+        self._describe(nodes)
+        for row, (node, images) in given.items():
+            self.nodes[row] = node
+            if images or row in self._images_of:
+                self._set_images(row, images)
+        self.has_node[list(given)] = True
 
     def clear_node(self, row: int) -> None:
         """Take the node object off *row*; its pods stay."""
+        self._describe({row: Node()})
+        self.pressures.codes[row] = 0
         self.nodes[row], self.has_node[row] = None, False
-        self._set_allocatable(row, {})
-        self._set_labels(row, {})
-        self.taints.set(row, ())
-        self.conditions.set(row, ())
-        self.unschedulable.set(row, False)
-        self.zone.set(row, "")
-        self.avoid.set(row, None)
-        self.pressures.set(row, ("", "", ""))
         self._set_images(row, {})
-        self.changed.node_changed(row)
 
-    def _set_allocatable(self, row: int, quantities: Requests) -> None:
-        for name in quantities:
+    def _describe(self, nodes: Mapping[int, Node]) -> None:
+        """Fill the columns of rows; what nodes have in common is looked at once."""
+        self._set_labels({row: node.labels for row, node in nodes.items() if node.labels != self._labels_on(row)})
+        rows = np.fromiter(nodes, np.intp, len(nodes))
+        keys = list(map(_kind, nodes.values(), self.pressures.codes[rows].tolist()))
+        kinds = dict(zip(keys, nodes.values(), strict=True))
+        which = np.fromiter(map({key: at for at, key in enumerate(kinds)}.__getitem__, keys), np.intp, len(keys))
+        amounts = [of_node(node.status.allocatable) for node in kinds.values()]
+        conditions = [tuple((c.type, c.status) for c in node.status.conditions) for node in kinds.values()]
+        before = [self.pressures.values[key[-1]] for key in kinds]
+        columns: list[tuple[NodeColumn[Any], list[Any]]] = [
+            (self.taints, [node.spec.taints for node in kinds.values()]),
+            (self.unschedulable, [node.spec.unschedulable for node in kinds.values()]),
+            (self.avoid, [node.annotations.get(AVOID) for node in kinds.values()]),
+            (self.conditions, conditions),
+            (self.pressures, list(map(_pressures, before, conditions))),
+            (self.attachable, list(map(_attachable, amounts))),
+        ]
+        for column, values in columns:
+            column.codes[rows] = column.coded(values)[which]
+        for name in chain.from_iterable(amounts):
             if name != PODS:
                 self.resource(name)
-        for name, index in self.resources.items():
-            self.allocatable[index, row] = quantities.get(name, 0)
-        self.has_huge |= any(not 0 <= amount < HUGE for amount in quantities.values())
-        self.max_pods[row] = quantities.get(PODS, 0)
-        self.attachable.set(row, Map((name, number) for name, number in quantities.items() if name.startswith(ATTACHABLE_PREFIX)))
+        limits = [[found.get(name, 0) for found in amounts] for name in (PODS, *self.resources)]
+        self.limits[:, rows] = np.array(limits, np.int64)[:, which]
+        self.has_huge |= any(not 0 <= amount < HUGE for found in amounts for amount in found.values())
+        self.changed.nodes_changed(rows)
+
+    def _labels_on(self, row: int) -> Mapping[str, str]:
+        node = self.nodes[row]
+        return NO_STRINGS if node is None else node.labels
+
+    def _set_labels(self, given: Mapping[int, Mapping[str, str]]) -> None:
+        """Give rows other labels than they had."""
+        if not given:
+            return
+        rows = np.fromiter(given, np.intp, len(given))
+        for key in dict.fromkeys(chain(*given.values(), *map(self._labels_on, given))):
+            if key not in self.labels:
+                self.labels[key] = NodeColumn(None, np.zeros(len(self.used), np.intp))
+            column = self.labels[key]
+            column.codes[rows] = column.coded([labels.get(key) for labels in given.values()])
+        self.zone.codes[rows] = self.zone.coded(list(map(self.zone_key, given.values())))
+        if any(self.pods[row] for row in given):
+            self.census.relabelled()
 
     def resource(self, name: str) -> int:
         """The index of a resource, a new one where it was never seen."""
@@ -265,20 +318,6 @@ class NodeTable:
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))
         return index
-
-    def _set_labels(self, row: int, labels: Mapping[str, str]) -> None:
-        changed = False
-        for key in labels.keys() - self.labels.keys():
-            self.labels[key] = NodeColumn(None, np.zeros(len(self.used), np.intp))
-        for key, column in self.labels.items():
-            changed |= column.set(row, labels.get(key))
-        if changed and self.pods[row]:
-            self.census.relabelled()
-
-    def _set_pressures(self, row: int, node: Node) -> None:
-        before = dict(zip(PRESSURES, self.pressures.values[self.pressures.codes[row]], strict=True))
-        before.update({c.type: c.status for c in node.status.conditions if c.type in before})
-        self.pressures.set(row, (before[PRESSURES[0]], before[PRESSURES[1]], before[PRESSURES[2]]))
 
     def _set_images(self, row: int, images: ImageStates) -> None:
         node_images = self._images_of.get(row, ())

@@ -5,9 +5,13 @@ Upstream: pkg/scheduler/internal/cache/node_tree.go (1.12: pkg/scheduler/cache/n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TypeVar
 
 import attrs
+
+T = TypeVar("T")
 
 
 @attrs.define(eq=False, repr=False)
@@ -34,7 +38,7 @@ class Zone:
 
 @attrs.define(eq=False, repr=False)
 class NodeTree:
-    """Zones in order of first appearance; :meth:`next` returns one node after another.
+    """Zones in order of first appearance, each with the nodes that were visited in this round.
 
     Upstream: an added node resets nothing, and a removed node does not move the cursors. So one pass after a change can visit a node twice
     and miss another.
@@ -76,23 +80,28 @@ class NodeTree:
             self.remove(name, old_zone)
             self.add(name, new_zone)
 
-    def next(self) -> str:
-        """The next node to visit; empty if there are none."""
-        if not self.zones:
-            return ""
+    def copy(self) -> NodeTree:
+        """An independent tree with the same state."""
+        zones = {key: Zone(list(zone.names), zone.cursor) for key, zone in self.zones.items()}
+        return NodeTree(zones, self.turn, dict(self._zone_of))
+
+    def one_round(self) -> list[str]:
+        """All nodes in the order of a round: one of each zone in turn."""
+        return _in_turn([zone.names for zone in self.zones.values()])
+
+    def rest_of_round(self) -> list[str]:
+        """The nodes that are visited until every zone is visited to its end, when a new round begins."""
+        left = [zone.names[zone.cursor :] for zone in self.zones.values()]
+        return _in_turn(left[self.turn :] + left[: self.turn])
+
+    def visit(self, count: int) -> None:
+        """The next *count* nodes of the round are visited, at least one."""
         zones = list(self.zones.values())
-        exhausted = 0
-        while True:
-            if self.turn >= len(zones):
-                self.turn = 0
-            zone = zones[self.turn]
-            self.turn += 1
-            if zone.cursor < len(zone.names):
-                zone.cursor += 1
-                return zone.names[zone.cursor - 1]
-            exhausted += 1
-            if exhausted >= len(zones):
-                self.reset()
+        left = [[zone] * (len(zone.names) - zone.cursor) for zone in zones]
+        visited = _in_turn(left[self.turn :] + left[: self.turn])[:count]
+        for zone in visited:
+            zone.cursor += 1
+        self.turn = 1 + zones.index(visited[-1])
 
     def reset(self) -> None:
         """Start a new round, in which no node was visited yet."""
@@ -100,18 +109,9 @@ class NodeTree:
         for zone in self.zones.values():
             zone.cursor = 0
 
-    def copy(self) -> NodeTree:
-        """An independent tree with the same state."""
-        zones = {key: Zone(list(zone.names), zone.cursor) for key, zone in self.zones.items()}
-        return NodeTree(zones, self.turn, dict(self._zone_of))
 
-    def _exhausted(self) -> bool:
-        return all(zone.cursor >= len(zone.names) for zone in self.zones.values())
-
-    def rest_of_round(self) -> Iterator[str]:
-        """The nodes up to the next reset; advances the tree to just before it."""
-        while self.zones and not self._exhausted():
-            yield self.next()
+def _in_turn(zones: Sequence[Sequence[T]]) -> list[T]:
+    return [found for turn in zip_longest(*zones) for found in turn if found is not None]
 
 
 @attrs.define(eq=False, repr=False)
@@ -152,10 +152,7 @@ class VisitingOrder:
     def rest_and_round(self) -> tuple[list[str], list[str]]:
         """The rest of the current round, and one whole round, which then repeats."""
         if self.rest is None:
-            ahead = self.tree.copy()
-            self.rest = list(ahead.rest_of_round())
-            ahead.reset()
-            self._round = list(ahead.rest_of_round())
+            self.rest, self._round = self.tree.rest_of_round(), self.tree.one_round()
             self.version += 1
         return self.rest, self._round
 
@@ -176,10 +173,10 @@ class VisitingOrder:
             self.rest = None
             return
         rest, full = self.rest_and_round()
-        steps = self.taken
-        if full and steps > len(rest) + len(full):
+        if full and self.taken > len(rest):
             # Whole rounds make no difference, except that afterwards the tree is at the end of a round and not at its start.
-            steps = len(rest) + (steps - len(rest) - 1) % len(full) + 1
-        for _ in range(steps):
-            self.tree.next()
+            self.tree.reset()
+            self.taken = (self.taken - len(rest) - 1) % len(full) + 1
+        if full:
+            self.tree.visit(self.taken)
         self.taken, self.rest = 0, None

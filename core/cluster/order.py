@@ -5,7 +5,7 @@ Releases with predicates visit the node tree round after round. The framework vi
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -47,6 +47,10 @@ class Order(Protocol):
     def take(self, visited: int, *, stopped: bool = False) -> None:
         """A search visited *visited* nodes; *stopped*: the last of them was the feasible node beyond the wanted number."""
         ...
+
+
+def _rows(names: Sequence[str], row_of: Mapping[str, int]) -> Rows:
+    return np.fromiter(map(row_of.__getitem__, names), np.intp, len(names))
 
 
 def _places(rows: Rows) -> Rows:
@@ -97,8 +101,8 @@ class RoundOrder:
         """Compute the rows again, after a change of the node tree or of the table's rows."""
         order, row_of = self.cache.order, self.table.row_of
         rest, full = order.rest_and_round()
-        self._rest = np.array([row_of[name] for name in rest], np.intp)
-        self._rounds = np.array([row_of[name] for name in full] * 2, np.intp)
+        self._rest, one = _rows(rest, row_of), _rows(full, row_of)
+        self._rounds = np.concatenate([one, one])
         self.revision, self._counts, self._latest = (order.version, self.table.rows_version), (len(rest), len(full)), None
 
     def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
@@ -143,10 +147,7 @@ class ListOrder:
     def rows(self) -> Rows:
         """The rows of the nodes, in list order: intp[nodes]."""
         if self.revision != self.snapshot.version:
-            zones = [zone.names for zone in self.cache.order.tree.zones.values()]
-            longest = max(map(len, zones), default=0)
-            names = (names[i] for i in range(longest) for names in zones if i < len(names))
-            self._rows = np.array([self.table.row_of[name] for name in names], np.intp)
+            self._rows = _rows(self.cache.order.tree.one_round(), self.table.row_of)
             self.revision = self.snapshot.version
         return self._rows
 

@@ -5,6 +5,8 @@ Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from ...api.objects import Node
@@ -30,16 +32,39 @@ class Snapshot:
     """Node -> the cache's ``images_revision`` when the nodes with its images were counted, where ``table`` counts them late."""
     _stale: set[str] = attrs.field(factory=set)
     """Names whose rows are stale: changes were not applied because there was no node."""
+    _waiting: dict[int, tuple[Node, ImageStates]] = attrs.field(factory=dict)
+    """Rows whose nodes are given to the table at once, at the end."""
 
     def refresh(self) -> None:
         """Bring the table up to date."""
         changes, self.cache.changes = self.cache.changes, {}
         if self.resets_all_transient and self.table.has_transient:
             self.table.transient[:] = 0
+        if not changes.keys() <= self.table.row_of.keys():
+            self._add_rows(changes)
         for name, steps in changes.items():
             self._catch_up(name, self.cache.infos.get(name), steps)
+        if self._waiting:
+            self._give_nodes()
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
             self._drop_missing()
+
+    def _add_rows(self, names: Iterable[str]) -> None:
+        """Make rows for those of *names* that get one."""
+        infos, row_of = self.cache.infos, self.table.row_of
+        new = [
+            name for name in names
+            if name not in row_of and (info := infos.get(name)) is not None and (self.keeps_nodeless or info.node is not None)
+        ]  # fmt: skip
+        if new:
+            self.table.add_rows(new)
+            if self.drops_nodeless:
+                self._stale.update(new)
+                self.version += len(new)
+
+    def _give_nodes(self) -> None:
+        given, self._waiting = self._waiting, {}
+        self.table.set_nodes(given)
 
     def _catch_up(self, name: str, info: NodeInfo | None, steps: list[CacheChange]) -> None:
         if self.keeps_nodeless:
@@ -57,14 +82,16 @@ class Snapshot:
             if name in self.table.row_of:
                 self.table.drop(name)
             return
-        row = self.table.row(name)
+        row = self.table.row_of[name]
         late = self.table.recounted is not None
         for entry, sign, node, images in steps:
             if entry is None:
+                if row in self._waiting:
+                    self._give_nodes()
                 if node is None:
                     self.table.clear_node(row)
                 else:
-                    self.table.set_node(row, node, self._images_late(name, node) if late else images)
+                    self._waiting[row] = node, self._images_late(name, node) if late else images
             elif sign > 0:
                 self.table.add_pod(row, entry)
             else:
@@ -79,21 +106,18 @@ class Snapshot:
         return self.cache.image_states(node)
 
     def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[CacheChange]) -> None:
-        if self.drops_nodeless and name not in self.table.row_of:
-            self._stale.add(name)
-            self.version += 1
         if name not in self._stale:
             self._follow(name, info, steps)
             return
         self._stale.discard(name)
-        if name in self.table.row_of:
+        if self.table.nodes[self.table.row_of[name]] is not None:
             self.table.drop(name)
         row = self.table.row(name)
         for entry in info.pods:
             self.table.add_pod(row, entry)
         assert info.node is not None
         late = self.table.recounted is not None
-        self.table.set_node(row, info.node, self._images_late(name, info.node) if late else info.images)
+        self._waiting[row] = info.node, self._images_late(name, info.node) if late else info.images
         self.table.set_ports(row, info.used_ports)
 
     def _keep_stale(self, name: str) -> None:

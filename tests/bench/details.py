@@ -31,7 +31,7 @@ def main() -> None:
         decision = run.cycle(pod)
         assert decision.details is not None
     seconds = time.process_time() - started
-    found = {"pods": len(waiting), "cpu_seconds": round(seconds, 2), "pods_per_s": round(len(waiting) / seconds, 1)}
+    found = {"pods": len(waiting), "cpu_seconds": round(seconds, 2), "loop_pods_per_s": round(len(waiting) / seconds, 1)}
     sys.stdout.write(json.dumps({**found, "calibration": calibration()}) + "\n")
 
 

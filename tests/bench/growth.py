@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kubeclassic.api.record import plain
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.simulation.bench.bench import calibration, peak_rss_mb, time_once
+from kubeclassic.simulation.bench.bench import calibration, document_of, runs_of, time_once
 from kubeclassic.simulation.bench.cases import CaseSize
 
 Json = dict[str, Any]
@@ -61,8 +62,7 @@ def measured(series: str, repeat: int, most: int) -> Iterator[Json]:
     for size, shape in SERIES[series][1]:
         if size <= most:
             case = shape.case(RELEASE)
-            best = max((time_once(case, {}) for _ in range(repeat)), key=lambda run: run.rate)
-            yield {"size": size, "peak_rss_mb": peak_rss_mb(), **best.record()}
+            yield {"size": size, **plain(document_of(case, runs_of(case, {}, repeat)))}
 
 
 def by_release(repeat: int) -> list[Json]:
@@ -70,7 +70,9 @@ def by_release(repeat: int) -> list[Json]:
     rows = []
     for release in ALL_RELEASES:
         cases = {kind: CaseSize(kind=kind, nodes=5000).case(release) for kind in KINDS}
-        rows.append({"release": release, **{kind: max(time_once(case, {}).rate for _ in range(repeat)) for kind, case in cases.items()}})
+        rows.append(
+            {"release": release, **{kind: max(time_once(case, {}).loop_rate for _ in range(repeat)) for kind, case in cases.items()}}
+        )
         write("  ".join([release, *(f"{kind} {rows[-1][kind]:,.0f} pods/s" for kind in KINDS)]) + "\n")
     return rows
 
@@ -79,8 +81,8 @@ def print_rows(series: str, rows: list[Json]) -> None:
     """A table of pods/s, the cost of a pod, and how it compares with that of the smallest case."""
     write(f"\n{SERIES[series][0]}\n{'size':>8} {'pods/s':>9} {'us/pod':>9} {'ratio':>6} {'p50 ms':>8} {'p99 ms':>8} {'load s':>7}\n")
     for row in rows:
-        ratio = rows[0]["pods_per_s"] / row["pods_per_s"]
-        write(f"{row['size']:>8} {row['pods_per_s']:>9.0f} {1e6 / row['pods_per_s']:>9.1f} {ratio:>6.2f}"
+        ratio = rows[0]["loop_pods_per_s"] / row["loop_pods_per_s"]
+        write(f"{row['size']:>8} {row['loop_pods_per_s']:>9.0f} {1e6 / row['loop_pods_per_s']:>9.1f} {ratio:>6.2f}"
               f" {row['p50_ms']:>8.3f} {row['p99_ms']:>8.3f} {row['load_seconds']:>7.1f}\n")  # fmt: skip
 
 
@@ -92,8 +94,8 @@ def as_markdown(results: dict[str, list[Json]], releases: list[Json], picture: s
         lines.append(f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs/pod | ratio | p99 ms | load s | peak MB |")
         lines.append("|---:|---:|---:|---:|---:|---:|---:|")
         for row in rows:
-            cost = 1e6 / row["pods_per_s"]
-            lines.append(f"| {row['size']:,} | {row['pods_per_s']:,.0f} | {cost:,.0f} | {rows[0]['pods_per_s'] / row['pods_per_s']:.2f} "
+            rate, ratio = row["loop_pods_per_s"], rows[0]["loop_pods_per_s"] / row["loop_pods_per_s"]
+            lines.append(f"| {row['size']:,} | {rate:,.0f} | {1e6 / rate:,.0f} | {ratio:.2f} "
                          f"| {row['p99_ms']:.2f} | {row['load_seconds']:.1f} | {row['peak_rss_mb']:,.0f} |")  # fmt: skip
     if releases:
         lines += ["\n## Releases: 5,000 nodes, 1,000 bound pods, 1,000 pending; pods/s\n", f"| release | {' | '.join(KINDS)} |"]
@@ -117,7 +119,7 @@ def draw(results: dict[str, list[Json]], path: Path) -> None:
             sizes = [max(row["size"], 1) for row in results[series]]
             kind = series.partition("-")[2] or "basic" if picture != "preemption" else "preempting"
             label = kind if given(series) == given(picture) else f"{kind}, {given(series)}"
-            pane.plot(sizes, [row["pods_per_s"] for row in results[series]], marker="o", label=label)
+            pane.plot(sizes, [row["loop_pods_per_s"] for row in results[series]], marker="o", label=label)
         pane.set(xscale="log", yscale="log", xlabel=SERIES[picture][0].partition(" (")[0], ylabel="pods/s of processor time")
         pane.set_title(textwrap.fill(SERIES[picture][0].partition("(")[2].rstrip(")"), 44), fontsize=8)
         pane.grid(visible=True, which="both", alpha=0.3)

@@ -398,10 +398,10 @@ def time_once(workload: Workload, release: str) -> Timing:
     timeline = workload.timeline()
     case = {"name": workload.name, "version": release, "config": workload.config(release), "objects": timeline.objects}
     run = Run(build(case, {}), details=False)
-    run.engine.warm()
     measured, counted = Stopwatch(), frozenset[str]()
     parts = [(phase.counted, phase.items()) for phase in timeline.phases]
     with settled():
+        measured.prepare(run.engine)
         for pods, items in parts:
             counted |= pods
             (measured if pods else Stopwatch()).follow(_decisions(run, items), run.engine)
@@ -438,7 +438,8 @@ def main() -> None:
             best = max(runs, key=lambda found: found.rate)
             record = {
                 "case": workload.name, "release": options.release, "pods": len(best.hosts), "scheduled": best.scheduled,
-                "pods_per_s": round(best.rate, 1), "runs": [round(found.rate, 1) for found in runs], "milliseconds": best.latencies,
+                "pods_per_s": round(best.rate, 1), "loop_pods_per_s": round(best.loop_rate, 1),
+                "runs": [round(found.rate, 1) for found in runs], "milliseconds": best.latencies,
                 "throughput": plain(best.throughput), "calibration": calibration(),
             }  # fmt: skip
             click.echo(json.dumps(record))

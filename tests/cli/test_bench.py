@@ -22,7 +22,8 @@ from kubeclassic.simulation.conform import read_items, read_lines
 from tests.support.build import obj
 
 FIELDS = {
-    "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "p50_ms", "p99_ms", "nodes", "peak_rss_mb", "load_seconds",
+    "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "median_pods_per_s", "loop_pods_per_s",
+    "loop_median_pods_per_s", "prepare_seconds", "p50_ms", "p99_ms", "nodes", "peak_rss_mb", "load_seconds",
     "write_seconds", "calibration", "quick",
 }  # fmt: skip
 NOTHING_FITS = Detour.NOTHING_FITS.value
@@ -64,6 +65,13 @@ class TestBench:
         found = bench(capsys, "--kind", kind, *SMALL)
         assert found.keys() >= FIELDS
         assert (found["nodes"], found["pods"], found["scheduled"]) == (20, 10, 10)
+
+    def test_the_best_and_the_median_of_the_runs(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """With the preparation and without: the best run and the median of all, and the loop alone is the quicker one."""
+        found = bench(capsys, str(case), "--repeat", "3")
+        assert (found["pods_per_s"], found["median_pods_per_s"]) == (max(found["runs"]), sorted(found["runs"])[1])
+        assert found["loop_pods_per_s"] >= found["loop_median_pods_per_s"] > found["median_pods_per_s"]
+        assert found["prepare_seconds"] > 0
 
     def test_the_fixed_loop_takes_time(self) -> None:
         """What machines compare by is a time."""

@@ -70,8 +70,7 @@ def binder(*objects: Any, release: str = "1.16", **gates: bool) -> VolumeBinder:
 
 def batch(*nodes: Node) -> Batch:
     table = NodeTable(lambda labels: "")
-    for item in nodes:
-        table.set_node(table.row(item.name), item, {})
+    table.set_nodes({table.row(item.name): (item, {}) for item in nodes})
     return Batch(table)
 
 

@@ -51,7 +51,7 @@ class TestCounters:
         """A query that is asked for the first time counts the pods that are present, those of a row once."""
         table, templates = empty()
         row = table.row("n")
-        table.set_node(row, node("n", labels={"zone": "x"}), {})
+        table.set_nodes({row: (node("n", labels={"zone": "x"}), {})})
         for name in "pq":
             table.add_pod(row, templates.entry(pod(name, labels={"app": "a"})))
         counter = table.census.counter(matching("a"))
@@ -62,18 +62,18 @@ class TestCounters:
         """A node that changes zone takes its pods along."""
         table, templates = empty()
         row = table.row("n")
-        table.set_node(row, node("n", labels={"zone": "x"}), {})
+        table.set_nodes({row: (node("n", labels={"zone": "x"}), {})})
         table.add_pod(row, templates.entry(pod("p", labels={"app": "a"})))
         counter = table.census.counter(matching("a"))
         assert by_value(counter, table, "zone") == {"x": 1}
-        table.set_node(row, node("n", labels={"zone": "y"}), {})
+        table.set_nodes({row: (node("n", labels={"zone": "y"}), {})})
         assert by_value(counter, table, "zone") == {"y": 1}
 
     def test_rows_can_be_left_out(self) -> None:
         """The pods of given rows are taken out of the domains, and the counter stays as it is."""
         table, templates = empty()
         for name in "mn":
-            table.set_node(table.row(name), node(name, labels={"zone": "x"}), {})
+            table.set_nodes({table.row(name): (node(name, labels={"zone": "x"}), {})})
             table.add_pod(table.row(name), templates.entry(pod("p", labels={"app": "a"})))
         counter = table.census.counter(matching("a"))
         code = table.labels["zone"].known("x")
@@ -137,7 +137,7 @@ def _step(table: NodeTable, templates: Templates, what: str, name: str, app: str
     if what == "ask":
         by_value(table.census.counter(matching(app)), table, "zone")
     elif what == "node":
-        table.set_node(table.row(name), node(name, labels={"zone": zone}), {})
+        table.set_nodes({table.row(name): (node(name, labels={"zone": zone}), {})})
     elif what == "pod":
         table.add_pod(table.row(name), templates.entry(refusing(zone, of=app)))
     elif name in table.row_of and what == "bare":

@@ -13,8 +13,7 @@ from kubeclassic.core.arrays.columns import ColumnView, NodeColumn, Postings, gr
 def column(*values: str | None) -> NodeColumn[str | None]:
     """A column with these values on rows 0, 1, ..."""
     made: NodeColumn[str | None] = NodeColumn(None)
-    for row, value in enumerate(values):
-        made.set(row, value)
+    made.codes[: len(values)] = made.coded(values)
     return made
 
 
@@ -49,17 +48,11 @@ class TestColumn:
         assert made.codes[:3].tolist() == [1, 2, 1]
         assert made.values == [None, "a", "b"]
 
-    def test_set_tells_whether_anything_changed(self) -> None:
-        """Giving a row the value that it has changes nothing."""
+    def test_codes_stay(self) -> None:
+        """A value that was seen has the code that it had, beside new ones."""
         made = column("a")
-        assert not made.set(0, "a")
-        assert made.set(0, "b")
-
-    def test_set_grows(self) -> None:
-        """A row beyond the end makes the column longer."""
-        made = column("a")
-        made.set(100, "b")
-        assert made.codes[100] == made.known("b")
+        assert made.coded(["b", "a", "b", None]).tolist() == [2, 1, 2, 0]
+        assert made.code("b") == 2
 
     def test_known_does_not_make_codes(self) -> None:
         """Asking for a value that no row ever had gives -1 and leaves no trace."""

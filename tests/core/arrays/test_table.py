@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.algorithmprovider.cells import beta_zone_key
+from kubeclassic.api.objects import Node
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.table import AVOID, PRESSURES, ImageStates, NodeTable
+from kubeclassic.core.pods.requests import of_node
 from tests.support.build import engine, node, pod
+
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+Given = Mapping[str, tuple[Node, ImageStates]]
 
 
 class TestSums:
@@ -35,3 +48,117 @@ class TestSums:
         made.cache.remove(one)
         made.warm()
         assert not made.table.sums.any()
+
+
+def few(*values: str) -> st.SearchStrategy[dict[str, str]]:
+    """Some of *values* as keys, each with one of two values."""
+    return st.dictionaries(st.sampled_from(values), st.sampled_from(["1", "2"]), max_size=2)
+
+
+def described(labels: Any, allocatable: Any, conditions: Any, taints: Any, unschedulable: bool, avoid: Any) -> Node:
+    """A node of no particular name."""
+    return node(
+        "n", labels=labels, allocatable=allocatable, unschedulable=unschedulable, annotations=avoid,
+        conditions=[{"type": kind, "status": status} for kind, status in conditions.items()],
+        taints=[{"key": key, "value": value, "effect": "NoSchedule"} for key, value in taints.items()],
+    )  # fmt: skip
+
+
+NODES = st.builds(
+    described, few(ZONE, "disk", "host"), few("example.com/gpu", "attachable-volumes-x", "cpu", "pods") | st.just({"memory": str(1 << 60)}),
+    few(*PRESSURES, "Ready"), few("dedicated", "old"), st.booleans(), few(AVOID),
+)  # fmt: skip
+IMAGES = st.dictionaries(st.sampled_from("ab"), st.tuples(st.integers(1, 2), st.integers(1, 2)))
+NAMES = st.sampled_from([f"n{number}" for number in range(12)])
+STEPS = st.lists(
+    st.dictionaries(NAMES, st.tuples(NODES, IMAGES), max_size=12)
+    | st.tuples(st.sampled_from(["clear", "drop", "pod"]), st.sets(NAMES, min_size=1, max_size=3)),
+    max_size=6,
+)
+
+
+def give(table: NodeTable, nodes: Given) -> None:
+    """Nodes come or change, all at once."""
+    table.add_rows([name for name in nodes if name not in table.row_of])
+    table.set_nodes({table.row_of[name]: found for name, found in nodes.items()})
+
+
+def act(table: NodeTable, what: str, names: Iterable[str]) -> None:
+    """Something becomes of the rows of *names*, if there are any."""
+    for name in sorted(set(names) & table.row_of.keys()):
+        if what == "clear":
+            table.clear_node(table.row_of[name])
+        elif what == "drop":
+            table.drop(name)
+        else:
+            table.add_pod(table.row_of[name], TEMPLATES.entry(pod("p", requests={"cpu": "1"})))
+
+
+TEMPLATES = engine().templates
+
+
+def content(table: NodeTable) -> dict[str, Any]:
+    """What the table has of each name, in plain values."""
+    columns = {"taints": table.taints, "conditions": table.conditions, "pressures": table.pressures, "zone": table.zone}
+    columns |= {"unschedulable": table.unschedulable, "avoid": table.avoid, "attachable": table.attachable, **table.labels}
+    return {
+        name: {
+            "node": table.nodes[row],
+            "has node": bool(table.has_node[row]),
+            "limits": {key: int(table.allocatable[at, row]) for key, at in table.resources.items() if table.allocatable[at, row]},
+            "pods": (int(table.max_pods[row]), int(table.pod_count[row]), len(table.pods[row])),
+            "images": {image: rows[row] for image, rows in table.images.items() if row in rows},
+            **{key: value for key, column in columns.items() if (value := column.values[column.codes[row]]) is not None},
+        }
+        for name, row in table.row_of.items()
+    }
+
+
+class TestNodes:
+    @given(STEPS)
+    def test_many_at_once_are_as_one_by_one(self, steps: list[Any]) -> None:
+        """A table that is given its nodes at once is as one that is given them one after the other, whatever became of its rows before."""
+        at_once, one_by_one = NodeTable(beta_zone_key), NodeTable(beta_zone_key)
+        for step in steps:
+            if isinstance(step, dict):
+                give(at_once, step)
+                for name, found in step.items():
+                    give(one_by_one, {name: found})
+            else:
+                act(at_once, *step)
+                act(one_by_one, *step)
+            assert content(at_once) == content(one_by_one)
+            assert at_once.has_huge == one_by_one.has_huge
+            assert at_once.row_of == one_by_one.row_of
+            assert list(at_once.resources) == list(one_by_one.resources)
+
+    @given(st.dictionaries(NAMES, st.tuples(NODES, IMAGES)), st.dictionaries(NAMES, st.tuples(NODES, IMAGES)))
+    def test_columns_are_what_nodes_say(self, first: Given, then: Given) -> None:
+        """After nodes came and some of them changed, each column has the values of the latest nodes."""
+        table = NodeTable(beta_zone_key)
+        give(table, first)
+        give(table, then)
+        found, nodes = content(table), {**first, **then}
+        assert found.keys() == nodes.keys()
+        for name, (item, images) in nodes.items():
+            amounts = of_node(item.status.allocatable)
+            assert found[name]["node"] is item
+            assert found[name]["images"] == images
+            assert found[name]["pods"][0] == amounts.pop("pods")
+            assert found[name]["limits"] == amounts
+            assert found[name]["zone"] == beta_zone_key(item.labels)
+            assert {key: found[name].get(key) for key in table.labels} == {key: item.labels.get(key) for key in table.labels}
+            assert found[name]["taints"] == item.spec.taints
+            assert found[name]["conditions"] == tuple((c.type, c.status) for c in item.status.conditions)
+            assert found[name]["unschedulable"] == item.spec.unschedulable
+            assert found[name].get("avoid") == item.annotations.get(AVOID)
+
+    def test_a_pressure_that_is_no_longer_stated_stays(self) -> None:
+        """The table keeps the latest status of a pressure, until the node goes."""
+        table = NodeTable(beta_zone_key)
+        pressed = node("n", conditions=[{"type": "DiskPressure", "status": "True"}])
+        give(table, {"n": (pressed, {})})
+        give(table, {"n": (node("n", conditions=[{"type": "Ready", "status": "True"}]), {})})
+        assert content(table)["n"]["pressures"] == ("", "True", "")
+        table.clear_node(table.row_of["n"])
+        assert content(table)["n"]["pressures"] == ("", "", "")

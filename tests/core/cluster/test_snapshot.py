@@ -64,6 +64,17 @@ class TestEveryRelease:
         assert rows is not None
         assert [made.table.names[row] for row in rows] == ["b"]
 
+    def test_each_update_of_a_node_counts(self, release: str) -> None:
+        """What a node stated before its latest update is not lost if no cycle began in between."""
+        made = engine(node("a"), node("b"), release=release)
+        refreshed(made)
+        EventFeed(made).put(node("a", conditions=[{"type": "DiskPressure", "status": "True"}]))
+        EventFeed(made).put(node("a", labels={"x": "y"}))
+        refreshed(made)
+        row = made.table.row_of["a"]
+        assert made.table.pressures.values[made.table.pressures.codes[row]] == ("", "True", "")
+        assert made.table.labels["x"].values[made.table.labels["x"].codes[row]] == "y"
+
 
 class TestRowsWithoutANode:
     @pytest.mark.parametrize("release", KEEPS_NODELESS)
@@ -81,6 +92,13 @@ class TestRowsWithoutANode:
         assert refreshed(made) == {}
         EventFeed(made).put(node("a"))
         assert refreshed(made) == {"a": (True, ["p"])}
+
+    @pytest.mark.parametrize("release", KEEPS_NODELESS)
+    def test_a_node_can_come_and_go_between_cycles(self, release: str) -> None:
+        """Its pod remains, and no node object."""
+        made = engine(node("a"), pod("p", on="a"), release=release)
+        EventFeed(made).delete(node("a"))
+        assert refreshed(made) == {"a": (False, ["p"])}
 
     @pytest.mark.parametrize("release", KEEPS_NODELESS)
     def test_pods_outlast_their_node(self, release: str) -> None:

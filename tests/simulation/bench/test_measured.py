@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 
 from kubeclassic.simulation.bench.measured import PERCENTS, WINDOW, QuickDecisions, Stopwatch, percentiles, throughput
@@ -28,8 +29,15 @@ def test_throughput_by_window(count: int) -> None:
     assert [found.p50, found.p90, found.p95, found.p99] == pytest.approx(percentiles(naive_rates(latencies)), abs=0.1)
 
 
+def test_the_preparation_counts() -> None:
+    """Pods a second are of the preparation and the loop together; those of the loop alone are beside them."""
+    timing = attrs.evolve(Stopwatch().timing(3, 0.1), hosts=dict.fromkeys("abcdef"), prepare_seconds=1.0, cpu_seconds=2.0)
+    assert (timing.rate, timing.loop_rate) == (2.0, 3.0)
+
+
 def test_nothing_was_decided() -> None:
     """A case without pods has zeros, not an error."""
     timing = Stopwatch().timing(3, 0.1)
-    assert (timing.rate, list(timing.latencies), timing.throughput.average) == (0.0, [0.0] * len(PERCENTS), 0.0)
+    assert (timing.rate, timing.loop_rate) == (0.0, 0.0)
+    assert (list(timing.latencies), timing.throughput.average) == ([0.0] * len(PERCENTS), 0.0)
     assert timing.quick == QuickDecisions(0.0, 0, {})
