@@ -63,7 +63,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("-o", "form", type=click.Choice(["json", "table"]), default="json", show_default=True, help="json: a line.")
 @click.option("--output", metavar="FILE", help="Write the placements there, as --check reads them.")
 @click.option("--flame-graph", type=FILE, metavar="FILE", help="Write a flame graph of one more run: .html, or .json for speedscope.")
-@click.option("-v", "--verbose", is_flag=True, help="Say which share of decisions was read off scoreboards, and why the others were not.")
+@click.option("-v", "--verbose", is_flag=True, help="Say which share of decisions was read off boards, and why the others were not.")
 def bench(
     case: Path | None, kind: str | None, nodes: int, existing: int | None, pods: int, templates: int, release: str | None,
     profile: Path | None, scheduler_profile: Path | None, percentage: int | None, disable_preemption: bool, extenders: str | None,
@@ -79,7 +79,7 @@ def bench(
     Decisions keep no per-node details. load_seconds is the time to read, decode and feed the cluster, write_seconds the time to write
     the placements. p50_ms to p99_ms are the wall time of a decision, throughput is decisions a second of wall time, over windows of 100
     decisions. calibration is the processor time of a fixed loop, a measure of the machine. quick is the share of decisions that were read
-    off scoreboards, with the reasons of the others. runs has pods_per_s of each run.
+    off boards, with the reasons of the others. runs has pods_per_s of each run.
 
     COMMAND is another scheduler's bench: it prints a line of JSON with pods_per_s. {case}, {workload} and {release} in it are filled in;
     without {case} the path of CASE is its last argument.

@@ -11,7 +11,7 @@ The map:
 * :mod:`.queue`: the scheduling queues of 1.12 to 1.16, the base of that of the framework, and the clock
 * :mod:`.matching`: selectors of nodes, pods and namespaces, owners, topology domains
 * :mod:`.decision`: the steps of a cycle, and its decision
-* :mod:`.incremental`: cached answers, scoreboards and the quick path
+* :mod:`.incremental`: cached answers, boards and the quick path
 * :mod:`.volumes`: the volume binder
 * :mod:`.preemption`: which pods have to leave
 * :mod:`.equivalence`: the equivalence cache of 1.12 and 1.13

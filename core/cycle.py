@@ -29,6 +29,7 @@ class CachedAnswer(Protocol):
 
     shared: bool
     """Whether a reader keeps the arrays: then they are copied before they change (copy-on-write)."""
+
     @property
     def watched(self) -> list[PodCount]:
         """The counters of the census that the rule read."""

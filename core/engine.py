@@ -107,7 +107,7 @@ class Engine:
     # --- one pod ----------------------------------------------------------------------------------------------------
 
     def schedule(self, pod: Pod, *, details: bool = True) -> Decision:
-        """One scheduling cycle: check whether the pod may be tried; take a snapshot; read the host off a scoreboard if that is possible;
+        """One scheduling cycle: check whether the pod may be tried; take a snapshot; read the host off a board if that is possible;
         else filter, ask extenders, score and pick a host; if the pod fits nowhere, say why and preempt.
 
         Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see :meth:`assume`.

@@ -119,7 +119,7 @@ class Outline:
 @rebuilt_from("quick_path")
 @attrs.define(eq=False, repr=False)
 class Outlines:
-    """The outlines of one algorithm, those that were not looked at for longest dropped beyond the memory of its scoreboards.
+    """The outlines of one algorithm, those that were not looked at for longest dropped beyond the memory of its boards.
 
     What rules out the quick path rules them out too, but that details are wanted.
     """
@@ -240,7 +240,8 @@ class Outlines:
         found, answers = None, self.quick_path.boards.answers
         for predicate in predicates:
             answer = answers.failures_of(predicate, cycle.template)
-            answers.refresh_failures(answer, predicate, cycle, answers.still(cycle))
+            if answers.is_stale(answer, answers.still(cycle)):
+                answers.refresh_failures(answer, predicate, cycle, answers.still(cycle))
             passed = answer.passed()
             if passed is not None:
                 found = passed if found is None else found & passed

@@ -12,11 +12,11 @@ import attrs
 
 from .arrays.batch import Batch
 from .arrays.counts import Clause, Sums
+from .arrays.reduction import Reduction as Reduction
 from .arrays.types import Scores
 from .failures import Failures
 from .pods.notes import StateKey
 from .pods.template import Template
-from .reduction import Reduction as Reduction
 from .release import Release
 
 AnyCycle = Any

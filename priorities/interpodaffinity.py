@@ -9,6 +9,7 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Query
 from ..core.arrays.counts import DomainSum, Sums, Weighted, added
+from ..core.arrays.reduction import RawScores, Reduction, ScoresOfNodes, Stretched
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
@@ -27,7 +28,6 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.reduction import RawScores, Reduction, ScoresOfNodes, Stretched
 from ..core.rule import PriorityError, Reads
 from .rule import MAX_PRIORITY, priority
 

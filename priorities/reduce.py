@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.reduction import Proportional, Reduction
+from ..core.arrays.reduction import Proportional, Reduction
 from .rule import MAX_PRIORITY
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
 from ..core.arrays.counts import FEW, DomainSum, Sums
+from ..core.arrays.reduction import RawScores, Reduction, Scale, Tabled
 from ..core.arrays.types import Floats, Scores, ValueCodes
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
 from ..core.pods.notes import StateKey
 from ..core.pods.template import Group, Template
-from ..core.reduction import RawScores, Reduction, Scale, Tabled
 from ..core.rule import Priority, Reads
 from .rule import MAX_PRIORITY, priority
 

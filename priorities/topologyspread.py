@@ -12,6 +12,7 @@ import numpy as np
 from ..core.arrays.arithmetic import up_to
 from ..core.arrays.batch import Batch
 from ..core.arrays.counts import FEW, NO_MINIMUM, Sums
+from ..core.arrays.reduction import RawScores, Reduction, Tabled
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import required_node_affinity
@@ -27,7 +28,6 @@ from ..core.matching.spread import (
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.reduction import RawScores, Reduction, Tabled
 from ..core.rule import PriorityError, Reads
 from .rule import MAX_PRIORITY, priority
 

@@ -39,7 +39,7 @@ class Watched:
 
 
 @attrs.define(eq=False, repr=False)
-class Counted(Watched):
+class CountTerm(Watched):
     """Pods that a counter counts, each worth *weight*, by the values of *column*; the counter keeps its sums by these under *slot*."""
 
     weight: int
@@ -62,7 +62,7 @@ class DomainSum:
     key: str | None
     column: NodeColumn[Any]
     """By whose values the nodes are in domains; the columns of the counts have the same codes, or 0 where pods do not count."""
-    counts: Sequence[Counted]
+    counts: Sequence[CountTerm]
     is_few: bool = attrs.field(init=False)
     """There are few domains, so that sums are in a tuple."""
 
@@ -73,18 +73,18 @@ class DomainSum:
     @classmethod
     def of_each(cls, terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> list[DomainSum]:
         """One for each key of *terms* that some row of *table* has as a label; pods on the rows *without* do not count."""
-        by_key: dict[str, list[Counted]] = {}
+        by_key: dict[str, list[CountTerm]] = {}
         labels = table.labels
         for counter, key, weight in terms:
             if key and key in labels:
                 slot, column = (key, labels[key]) if not without else _without(key, table, without)
-                by_key.setdefault(key, []).append(Counted(counter, weight, slot, column))
+                by_key.setdefault(key, []).append(CountTerm(counter, weight, slot, column))
         return [cls(key, labels[key], found) for key, found in by_key.items()]
 
     @classmethod
     def on_rows(cls, counters: Iterable[PodCount]) -> DomainSum:
         """The pods of *counters* on the row itself."""
-        return cls(None, NO_COLUMN, [Counted(counter, 1, "", NO_COLUMN) for counter in counters])
+        return cls(None, NO_COLUMN, [CountTerm(counter, 1, "", NO_COLUMN) for counter in counters])
 
     def by_code(self) -> tuple[int, ...] | Ints:
         """The sums by code of the column, in a tuple where they are few: else int64[values], not to be kept, as it may change."""
@@ -194,8 +194,10 @@ class Clause:
             if isinstance(sums, tuple):
                 return self.most + min([sums[code] for code in self.least_of], default=NO_MINIMUM)
             return self.most + int(sums.take(self.least_of).min(initial=NO_MINIMUM))
-        if self.unless_none and not any([other.has_any for other in self.unless_none]):
-            return None
+        if self.unless_none and not (any(sums) if isinstance(sums, tuple) else sums.any()):
+            others = [other for other in self.unless_none if other is not self.sum]
+            if not others or not any([other.has_any for other in others]):
+                return None
         return self.most
 
     def judge(self) -> tuple[int | None, Refused]:
@@ -215,8 +217,21 @@ class Clause:
 
 
 def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
-    """What *clauses* have against *nodes*, edits of the batch left out: the first that refuses a node decides."""
-    return failures_of([(clause, clause.judge()[1]) for clause in clauses], nodes)
+    """What *clauses* have against *nodes*: the first that refuses a node decides.
+
+    The edits of a batch count too; then each clause must hold a sum against ``most`` alone.
+    """
+    if not nodes.edits:
+        return failures_of([(clause, clause.judge()[1]) for clause in clauses], nodes)
+    codes = np.zeros(nodes.n, np.int64)
+    for number, clause in reversed(list(enumerate(clauses, 1))):
+        assert clause.is_local, "the limit depends on the edits"
+        present, sums = nodes.label(clause.sum.key or "").present, clause.sum.everywhere(nodes)
+        for each in clause.sum.counts:
+            sums = sums + nodes.delta(each.counter.query) * each.weight * present
+        refused = np.where(present, (sums > clause.most) != clause.wants, clause.keyless)
+        codes = np.where(refused, number, codes)
+    return Failures.coded(codes, [clause.reasons for clause in clauses])
 
 
 def failures_of(found: Sequence[tuple[Clause, Refused]], nodes: Batch) -> Failures | None:

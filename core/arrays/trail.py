@@ -18,7 +18,7 @@ NO_ROWS: Rows = np.zeros(0, np.intp)
 MAX_TRAIL = 1 << 14
 """Row numbers that a trail keeps; a reader that is further behind looks at all rows."""
 MOST_ROWS = 64
-"""Rows that are put right one by one. To look at all of 5,000 rows takes numpy as long as plain Python takes for so many."""
+"""Rows that are put right one by one. Numpy looks at all of 5,000 rows in the time that plain Python takes for 64."""
 
 
 @attrs.define(eq=False, repr=False)

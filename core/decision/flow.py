@@ -25,7 +25,7 @@ class Phase(enum.Enum):
     """A phase of a cycle, for those who want to know when it has ended. The names are upstream's labels, but for :attr:`SCOREBOARD`."""
 
     SCOREBOARD = "Scoreboard"
-    """The host was read off a scoreboard: in place of all phases up to the score."""
+    """The host was read off a board: in place of all phases up to the score."""
     PRE_FILTER = "PreFilter"
     FILTER = "Filter"
     """With what extenders say to it; if PreFilter refused the pod, nothing was done here."""
@@ -92,7 +92,7 @@ class Flow(Protocol):
 
     @property
     def quick(self) -> Callable[[Any], int | None]:
-        """A function from a cycle to the row of its host, read off a scoreboard; None if the cycle has to be run."""
+        """A function from a cycle to the row of its host, read off a board; None if the cycle has to be run."""
         ...
 
     def filter(self, cycle: Any) -> Details:

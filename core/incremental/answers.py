@@ -7,8 +7,8 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, TypeVar
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import attrs
 
@@ -57,34 +57,44 @@ class AnswerCache:
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
-        found = self.failures_of(predicate, cycle.template)
-        self.refresh(found, predicate, cycle, self.still(cycle))
+        found, still = self.failures_of(predicate, cycle.template), self.still(cycle)
+        if self.is_stale(found, still):
+            self.refresh(found, predicate, cycle, still)
+        else:
+            found.verified_at = self.table.changed.revision
         if found.has_errors:
             found.forget()
+        if found.pending is not None:
+            found.lay_out(found.pending)
         if verify.SWITCH.is_on:
             verify.check_failures(found.answer, predicate, cycle)
         return found
 
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
-        found = self.scores_of(priority, cycle.template)
-        self.refresh(found, priority, cycle, self.still(cycle))
+        found, still = self.scores_of(priority, cycle.template), self.still(cycle)
+        if self.is_stale(found, still):
+            self.refresh(found, priority, cycle, still)
+        else:
+            found.verified_at = self.table.changed.revision
+        if found.pending is not None:
+            found.lay_out(found.pending)
         if verify.SWITCH.is_on:
             verify.check_scores(found.answer, priority, cycle)
         return found
 
     def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle, still: Still) -> None:
-        """Bring the answer of *predicate* for the template of *cycle* up to date. Raises Unanswerable if there are errors in it."""
+        """Bring the answer of *predicate*, which is stale, up to date. Raises Unanswerable if there are errors in it."""
         self.refresh(answer, predicate, cycle, still)
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
 
     def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
-        """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its PriorityError."""
-        if not answer.is_stale(still):
-            answer.verified_at = self.table.changed.revision
-            return
+        """Bring the answer of *rule*, which is stale, up to date for the template of *cycle*; *still*: what :meth:`still` says.
+
+        Raises its PriorityError.
+        """
         if answer.is_declared and answer.still == still:
             answer.follow(self.table)
             answer.see()
@@ -103,6 +113,15 @@ class AnswerCache:
         answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
         answer.see()
         answer.still = still
+
+    def is_stale(self, answer: Answer[Value], still: Still) -> bool:
+        """Whether *answer* may not be right; *still*: what :meth:`still` says."""
+        if answer.still != still or answer.is_restless:
+            return True
+        for watch in answer.watches:  # noqa: SIM110  # a generator takes twice as long
+            if watch.counter.revision != watch.seen:
+                return True
+        return False
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
@@ -164,11 +183,11 @@ class AnswerCache:
 
     def _stale_rows(self, answer: Answer[Value]) -> Rows | None:
         """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all."""
-        scope, log, is_current = answer.scope, self.table.changed, answer.is_current
-        if scope.wide and not is_current:
+        scope, log, is_behind = answer.scope, self.table.changed, answer.is_behind
+        if scope.wide and is_behind:
             return None
         is_same = answer.node_revision == log.node_revision
-        if is_same and not scope.rowwise and not (scope.counted and not is_current):
+        if is_same and not scope.rowwise and not (scope.counted and is_behind):
             return NO_ROWS
         if scope.wide or answer.size != self.table.size:
             return None
@@ -219,3 +238,28 @@ class AnswerCache:
 
 def _volumes(cycle: Cycle) -> int:
     return cycle.listings.volume_tick.count + cycle.binder.version
+
+
+class HasAnswer(Protocol):
+    """A rule with its answer."""
+
+    @property
+    def answer(self) -> Answer[Any]: ...
+
+
+Part = TypeVar("Part", bound=HasAnswer)
+
+
+def stale_of(parts: Sequence[Part], still: Still) -> list[Part]:
+    """Those of *parts* whose answer is stale, as :meth:`AnswerCache.is_stale` says; there are many to ask, and one call takes less time."""
+    found: list[Part] = []
+    for part in parts:
+        answer = part.answer
+        if answer.still != still or answer.is_restless:
+            found.append(part)
+            continue
+        for watch in answer.watches:
+            if watch.counter.revision != watch.seen:
+                found.append(part)
+                break
+    return found

@@ -17,7 +17,7 @@ from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority
 from . import verify
-from .answers import AnswerCache
+from .answers import AnswerCache, stale_of
 from .cachedanswer import Answer, Scope, Still, Unanswerable
 from .failuresanswer import FailuresAnswer
 from .leaders import Leaders
@@ -34,7 +34,7 @@ OUT = -(2**62)
 class Filtered:
     """A predicate that looks beyond the row, and its answer."""
 
-    predicate: Predicate
+    rule: Predicate
     answer: FailuresAnswer
     seen: int = NEVER
     """The revision of the answer that the board has taken over."""
@@ -116,7 +116,7 @@ class Board:
             return False
         self._seen = self.near.trail.revision
         if verify.SWITCH.is_on:
-            verify.check_scoreboard(self, cycle)
+            verify.check_board(self, cycle)
         return True
 
     def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
@@ -147,7 +147,8 @@ class Board:
         """The rows of ``order`` whose nodes, as objects, will do: bool[size]."""
         found: Mask = self.answers.table.node_derived(("visited", self._order_revision), self._visited)
         for one in self.of_nodes:
-            self.answers.refresh_failures(one.answer, one.predicate, cycle, still)
+            if self.answers.is_stale(one.answer, still):
+                self.answers.refresh_failures(one.answer, one.rule, cycle, still)
             passed = one.answer.passed()
             found = found if passed is None else found & passed
         return found
@@ -162,11 +163,10 @@ class Board:
     def _refresh_allowed(self, cycle: Cycle, still: Still, *, everything: bool) -> Sequence[int] | None:
         """Bring ``_allowed`` up to date; gives the rows where it may have changed, None: all. Raises Unanswerable."""
         rows: Sequence[int] | None = None if everything else ()
+        for stale in stale_of(self.filters, still):
+            self.answers.refresh_failures(stale.answer, stale.rule, cycle, still)
         for one in self.filters:
-            answer = one.answer
-            if answer.is_stale(still):
-                self.answers.refresh_failures(answer, one.predicate, cycle, still)
-            trail = answer.trail
+            trail = one.answer.trail
             if one.seen != trail.revision:
                 more = None if rows is None else trail.since(one.seen)
                 rows = None if rows is None or more is None else [*rows, *more]
@@ -219,11 +219,10 @@ class Board:
         feasible.order = self.order
         if everything:
             rows = None
+        for stale in stale_of(self.scored, still):
+            self.answers.refresh(stale.answer, stale.rule, cycle, still)
         for one in self.scored:
-            answer = one.answer
-            if answer.is_stale(still):
-                self.answers.refresh(answer, one.priority, cycle, still)
-            if everything or one.seen != answer.trail.revision or (one.counts and one.is_stale(flipped)):
+            if everything or one.seen != one.answer.trail.revision or (one.counts and one.is_stale(flipped)):
                 more = one.refresh(cycle, feasible, everything=everything, window=self.window)
                 rows = None if rows is None or more is None else [*rows, *more] if more else rows
         self._counting = [one for one in self.scored if one.counts]
@@ -284,9 +283,9 @@ class Board:
         totals = self.ranked[feasible]
         nodes = Batch(self.answers.table, feasible)
         for one in self.scored:
-            if one.depends_on_window and one.priority.reduce is not None:
-                raw = one.answer.answer[feasible]
-                totals += one.priority.reduce(cycle.template, raw, nodes, cycle) * one.weight
+            if one.depends_on_window and one.rule.reduce is not None:
+                raw = one.answer.whole()[feasible]
+                totals += one.rule.reduce(cycle.template, raw, nodes, cycle) * one.weight
         return totals
 
 

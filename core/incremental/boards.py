@@ -20,6 +20,7 @@ from .rows import RowScores, reads_of
 from .scored import Scored
 
 T = TypeVar("T")
+AnyPart = TypeVar("AnyPart", Filtered, Scored)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -75,7 +76,8 @@ class Boards:
     def _are_idle(self, board: Board, cycle: Cycle, still: Still) -> bool:
         """Whether the rules that *board* leaves out still say the same of every node."""
         for rule, answer in board.idle:
-            self.answers.refresh(answer, rule, cycle, still)
+            if self.answers.is_stale(answer, still):
+                self.answers.refresh(answer, rule, cycle, still)
         return all(answer.is_idle for _, answer in board.idle)
 
     def _new(self, cycle: Cycle, still: Still) -> Board:
@@ -85,18 +87,26 @@ class Boards:
         plan = self._plans.get((parts, weighed))
         if plan is None:
             plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
-        beyond = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.beyond]
+        idle: list[tuple[Predicate | Priority, Answer[Any]]] = []
+        beyond = self._awake([Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.beyond], cycle, still, idle)
+        wider = self._awake([Scored(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider], cycle, still, idle)
         of_nodes = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.of_nodes]
-        wider = [Scored(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider]
-        asked: list[tuple[Predicate | Priority, Answer[Any]]] = [(one.predicate, one.answer) for one in beyond]
-        asked += [(one.priority, one.answer) for one in wider]
-        for rule, answer in asked:
-            if declares(rule):
-                answers.refresh(answer, rule, cycle, still)
-        return Board(
-            answers, self._shared(pod, plan), [one for one in beyond if not one.answer.is_idle],
-            [one for one in wider if not one.answer.is_idle], of_nodes, [pair for pair in asked if pair[1].is_idle],
-        )  # fmt: skip
+        return Board(answers, self._shared(pod, plan), beyond, wider, of_nodes, idle)
+
+    def _awake(
+        self, parts: Sequence[AnyPart], cycle: Cycle, still: Still, idle: list[tuple[Predicate | Priority, Answer[Any]]]
+    ) -> list[AnyPart]:
+        """Those of *parts* that are not idle; the others go into *idle*."""
+        found: list[AnyPart] = []
+        for part in parts:
+            rule, answer = part.rule, part.answer
+            if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is not None and self.answers.is_stale(answer, still):
+                self.answers.refresh(answer, rule, cycle, still)
+            if answer.is_idle:
+                idle.append((rule, answer))
+            else:
+                found.append(part)
+        return found
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
@@ -112,11 +122,6 @@ class Boards:
     def _size(self) -> int:
         """Bytes that one board takes with its row scores, about."""
         return 100 * max(self.answers.table.size, 1)
-
-
-def declares(rule: Predicate | Priority) -> bool:
-    """Whether *rule* may say which counts its answer follows from."""
-    return (rule.clauses if isinstance(rule, Predicate) else rule.sums) is not None
 
 
 def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:

@@ -71,6 +71,8 @@ class Answer(ABC, Generic[Value]):
     """
 
     scope: Scope
+    answer: Any = None
+    """What it answers for all rows, where nothing is ``pending``: see the subclasses."""
     trail: Trail = attrs.field(factory=Trail)
     """The rows where the answer may have changed."""
     size: int = 0
@@ -81,6 +83,8 @@ class Answer(ABC, Generic[Value]):
     """The counters of the census that it depends on."""
     watches_terms: bool = True
     """It asked for terms, of which there may be more later."""
+    pending: Batch | None = None
+    """All rows, where the answer for each of them is still to be laid out."""
     is_declared: bool = False
     is_restless: bool = True
     """It depends on something that neither ``still`` nor a counter shows: pods of the row, or volumes."""
@@ -93,6 +97,15 @@ class Answer(ABC, Generic[Value]):
     """The revisions of what this rule reads, when the answer was verified."""
     bytes_held: int = 0
     """As the cache has counted them."""
+
+    @abstractmethod
+    def lay_out(self, nodes: Batch) -> Value:
+        """Make what it answers for all rows, which are *nodes*, of what is known by domain."""
+
+    def whole(self) -> Value:
+        """What it answers for all rows, laid out where it was not."""
+        found: Value = self.answer if self.pending is None else self.lay_out(self.pending)
+        return found
 
     @property
     @abstractmethod
@@ -130,21 +143,14 @@ class Answer(ABC, Generic[Value]):
         """Take a new answer for *rows*."""
 
     @property
-    def is_current(self) -> bool:
-        """Whether no counter moved since the answer was verified."""
-        for watch in self.watches:  # noqa: SIM110  # a generator takes twice as long
-            if watch.counter.revision != watch.seen:
-                return False
-        return True
-
-    @property
     def watched(self) -> list[PodCount]:
         """The counters, each once."""
         return list(dict.fromkeys(watch.counter for watch in self.watches))
 
-    def is_stale(self, still: Still) -> bool:
-        """Whether it may not be right; *still*: what seldom moves, as it is now."""
-        return self.still != still or self.is_restless or not self.is_current
+    @property
+    def is_behind(self) -> bool:
+        """Whether a counter moved since the answer was verified."""
+        return any(watch.counter.revision != watch.seen for watch in self.watches)
 
     def see(self) -> None:
         """All counters are seen as they are."""

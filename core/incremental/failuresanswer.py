@@ -60,17 +60,12 @@ class FailuresAnswer(Answer[Failures | None]):
     has_errors: bool = False
     tests: Sequence[DomainTest] = ()
     """Of a declared answer; the first that refuses a row decides."""
-    _failures: Failures | None = None
-    """What it has against the rows: None: nothing against any."""
-    _nodes: Batch | None = None
-    """All rows, where the failures are still to be made of the tests."""
+    answer: Failures | None = None
+    """What it has against each row; None: nothing against any."""
 
-    @property
-    def answer(self) -> Failures | None:
-        """What it has against each row; None: nothing against any."""
-        if self._nodes is not None:
-            self._failures, self._nodes = failures_of([(test.clause, test.refused) for test in self.tests], self._nodes), None
-        return self._failures
+    def lay_out(self, nodes: Batch) -> Failures | None:
+        self.answer, self.pending = failures_of([(test.clause, test.refused) for test in self.tests], nodes), None
+        return self.answer
 
     @property
     def is_idle(self) -> bool:
@@ -78,12 +73,12 @@ class FailuresAnswer(Answer[Failures | None]):
 
     @property
     def nbytes(self) -> int:
-        return 0 if self._failures is None else self._failures.codes.nbytes
+        return 0 if self.answer is None else self.answer.codes.nbytes
 
     def passes(self, row: int) -> bool:
         """Whether it has nothing against *row*."""
         if not self.is_declared:
-            return self._failures is None or not self._failures.codes.item(row)
+            return self.answer is None or not self.answer.codes.item(row)
         for test in self.tests:
             if test.refused[test.codes.item(row)]:
                 return False
@@ -92,7 +87,7 @@ class FailuresAnswer(Answer[Failures | None]):
     def reasons(self, row: int) -> Reasons:
         """What it has against *row*; empty if nothing."""
         if not self.is_declared:
-            return () if self._failures is None else self._failures.reasons(row)
+            return () if self.answer is None else self.answer.reasons(row)
         for test in self.tests:
             if test.refused[test.codes.item(row)]:
                 return test.clause.reasons
@@ -101,7 +96,7 @@ class FailuresAnswer(Answer[Failures | None]):
     def passed(self) -> Mask | None:
         """bool[size], the rows against which it has nothing; None: all."""
         if not self.is_declared:
-            return None if self._failures is None else self._failures.codes == 0
+            return None if self.answer is None else self.answer.codes == 0
         found: Mask | None = None
         for test in self.tests:
             if np.count_nonzero(test.refused):
@@ -119,7 +114,7 @@ class FailuresAnswer(Answer[Failures | None]):
     def declare(self, declared: Sequence[Clause], table: NodeTable) -> Sequence[Watched]:
         self.tests = [DomainTest.of(clause) for clause in declared]
         self.trail.reset()
-        self.size, self.has_errors, self._failures, self._nodes = table.size, False, None, Batch.everywhere(table) if declared else None
+        self.size, self.has_errors, self.answer, self.pending = table.size, False, None, Batch.everywhere(table) if declared else None
         return [each for clause in declared for each in clause.sum.counts]
 
     def follow(self, table: NodeTable) -> None:
@@ -132,7 +127,7 @@ class FailuresAnswer(Answer[Failures | None]):
                 mine = rows_in(table, test.clause.sum.key, domains, MOST_ROWS)
                 rows = None if mine is None else rows + mine
         if rows is None or rows:
-            self._nodes = Batch.everywhere(table)
+            self.pending = Batch.everywhere(table)
             if rows is None:
                 self.trail.reset()
             else:
@@ -147,16 +142,16 @@ class FailuresAnswer(Answer[Failures | None]):
     def replace(self, found: Failures | None, size: int) -> None:
         if not self._says(found, size):
             self.trail.reset()
-        self.tests, self._nodes = (), None
-        self._failures, self.shared, self.size = found, True, size
+        self.tests, self.pending = (), None
+        self.answer, self.shared, self.size = found, True, size
         self.has_errors = found is not None and found.errors is not None
         if found is not None:
             found.codes  # noqa: B018  # now: until then they may be masks that are views of the table's own arrays
 
     def _says(self, found: Failures | None, size: int) -> bool:
         """Whether *found* turns down what was turned down before: then the early cutoff is here."""
-        before = self._failures
-        if self.is_declared or self.size != size or self._nodes is not None:
+        before = self.answer
+        if self.is_declared or self.size != size or self.pending is not None:
             return False
         if found is None or before is None:
             return found is before
@@ -167,7 +162,7 @@ class FailuresAnswer(Answer[Failures | None]):
         return not np.count_nonzero(found.codes != before.codes)
 
     def put(self, rows: Rows, found: Failures | None) -> None:
-        if found is None and self._failures is None:
+        if found is None and self.answer is None:
             return
         self.trail.touch(rows.tolist())
         target = self._writable()
@@ -175,17 +170,17 @@ class FailuresAnswer(Answer[Failures | None]):
         if found is not None and found.errors is not None:
             errors = np.zeros(len(target.codes), np.int64)
             errors[rows] = found.errors
-            self._failures, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
+            self.answer, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
 
     def _writable(self) -> Failures:
         """The answer, or from now on a copy of it where others may have it too."""
-        if self._failures is None:
-            self._failures = Failures(np.zeros(self.size, np.int64), {})
+        if self.answer is None:
+            self.answer = Failures(np.zeros(self.size, np.int64), {})
         elif self.shared:
-            before = self._failures
-            self._failures = Failures(before.codes.copy(), dict(before.sequences), before.errors, before.texts)
+            before = self.answer
+            self.answer = Failures(before.codes.copy(), dict(before.sequences), before.errors, before.texts)
         self.shared = False
-        return self._failures
+        return self.answer
 
 
 def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:

@@ -15,7 +15,7 @@ from . import verify
 
 @attrs.define(eq=False, repr=False)
 class Leaders:
-    """The rows that share the highest of ``ranked``, the totals of a scoreboard, in visiting order.
+    """The rows that share the highest of ``ranked``, the totals of a board, in visiting order.
 
     All of them are found in one pass over the rows. After that, a row whose total changed is put in or taken out by itself, until
     none is left.
@@ -68,11 +68,16 @@ class Leaders:
         return found
 
     def _refresh(self, order: Rows, places: Rows) -> None:
-        self.trim()
+        if len(self.moved) > MOST_ROWS:
+            self.trim()
         if self._order is not order:
             self._turn(order, places)
         if self.moved and self._count:
-            self._follow(places)
+            if self._takes_turns:
+                self._follow_queue(self._laid_out(), places)
+            else:
+                self._follow_mask(self._leads, places)
+            self.moved.clear()
         if not self._count:
             self._find(order)
 
@@ -89,14 +94,6 @@ class Leaders:
         best = ranked[ranked.argmax()]
         self._leads, self._queue = (ranked == best).take(order), None
         self.total, self._count = int(best), int(np.count_nonzero(self._leads))
-        self.moved.clear()
-
-    def _follow(self, places: Rows) -> None:
-        """Put the rows that moved in or out; no leader is known if none is left."""
-        if self._takes_turns:
-            self._follow_queue(self._laid_out(), places)
-        else:
-            self._follow_mask(self._leads, places)
         self.moved.clear()
 
     def _laid_out(self) -> list[int]:

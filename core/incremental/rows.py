@@ -13,7 +13,7 @@ from ..arrays.batch import Batch
 from ..arrays.rowchanges import Event
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail, distinct
-from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
+from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
 from .cachedanswer import Unanswerable
@@ -49,11 +49,11 @@ class RowScores:
         if seen == log.revision and self.node_revision == log.node_revision:
             return
         self.verified_at = NEVER
-        moved = log.since(seen) if self.node_revision == log.node_revision else None
-        if moved is None or len(self.fits) != self.table.size:
+        events = log.steps_since(seen) if self.node_revision == log.node_revision else None
+        if events is None or len(self.fits) != self.table.size:
             self._judge_all(cycle)
         else:
-            self._follow(cycle, log.steps_since(seen) or (), moved)
+            self._follow(cycle, events)
         self.verified_at, self.node_revision = log.revision, log.node_revision
 
     def _judge_all(self, cycle: Cycle) -> None:
@@ -61,13 +61,13 @@ class RowScores:
         self.trail.reset()
         self.fits, self.totals = self._judge(cycle, Batch.everywhere(self.table))
 
-    def _follow(self, cycle: Cycle, events: Sequence[Event], moved: Rows) -> None:
-        """Put *moved*, the rows of *events*, right: as foreseen, or else by judging them."""
-        ahead = self.ahead
+    def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
+        """Put the rows of *events* right: as foreseen, or else by judging them."""
+        ahead, moved = self.ahead, [row for row, _ in events]
         missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
-        self.trail.touch(moved.tolist())
+        self.trail.touch(moved)
         if missed is None or missed:
-            rows = moved if missed is None else distinct(missed)
+            rows = distinct(moved if missed is None else missed)
             self.fits[rows], self.totals[rows] = self._judge(cycle, Batch(self.table, rows))
             if ahead.is_due:
                 ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes))

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.columns import NodeColumn
+from ..arrays.reduction import Reduction, Scale, ScaleOf
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import NO_INTS, Ints, Mask, Rows, Scores
 from ..cycle import Cycle
-from ..reduction import Reduction, Scale, ScaleOf
 from ..rule import Priority
 from .scoresanswer import ScoresAnswer
 
@@ -196,7 +196,7 @@ class ScoreHistogram:
 class Scored:
     """A priority that looks beyond the row, or has a reduce step, its answer, and what it makes of that."""
 
-    priority: Priority
+    rule: Priority
     weight: int
     answer: ScoresAnswer
     seen: int = NEVER
@@ -219,7 +219,7 @@ class Scored:
         """Whether its reduced scores may be others than before; *flipped*: other rows fit."""
         if self.seen != self.answer.trail.revision:
             return True
-        reduce = self.priority.reduce
+        reduce = self.rule.reduce
         return self.counts and reduce is not None and (flipped or not isinstance(reduce, Reduction))
 
     def refresh(self, cycle: Cycle, feasible: FeasibleSet, *, everything: bool, window: bool) -> Sequence[int] | None:
@@ -227,7 +227,7 @@ class Scored:
 
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises PriorityError.
         """
-        answer, counted, reduce = self.answer, self.counts, self.priority.reduce
+        answer, counted, reduce = self.answer, self.counts, self.rule.reduce
         everything = everything or not counted
         rows = None if everything else answer.trail.since(self.seen)
         self.seen = answer.trail.revision
@@ -240,7 +240,7 @@ class Scored:
                 self._forget()
             return None if counted else ()
         if reduce is None:
-            self.reduced = answer.answer
+            self.reduced = answer.whole()
             return rows
         if not isinstance(reduce, Reduction):
             self.reduced = self._in_order(cycle, feasible)
@@ -277,7 +277,8 @@ class Scored:
         self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None, everything: bool
     ) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
-        raw, before, self._by_code = self.answer.answer, self.summary, None
+        answer, before, self._by_code = self.answer, self.summary, None
+        raw = answer.whole()
         column = None if reduce.column is None else reduce.column(cycle.template, cycle)
         scale = None if reduce.scale is None else self._scale(cycle, feasible, reduce.scale, raw, rows, column)
         is_same_kind, self._is_scale = self._is_scale is (scale is not None), scale is not None
@@ -311,8 +312,8 @@ class Scored:
 
     def _in_order(self, cycle: Cycle, feasible: FeasibleSet) -> Scores:
         """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""
-        assert self.priority.reduce is not None
+        assert self.rule.reduce is not None
         order = feasible.order
         nodes, found = Batch(cycle.table, order[feasible.fits[order]]), np.zeros(len(feasible.fits), np.int64)
-        found[nodes.indexes] = self.priority.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
+        found[nodes.indexes] = self.rule.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
         return found

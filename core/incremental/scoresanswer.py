@@ -30,21 +30,16 @@ class ScoresAnswer(Answer[Scores]):
     """The domains that rows are in, where they are few."""
     constant: int | None = None
     """The score of all rows, where it is known to be the same for all."""
-    _scores: Scores = NO_INTS
-    _nodes: Batch | None = None
-    """All rows, where the scores are still to be laid out."""
+    answer: Scores = NO_INTS
+    """int64[size]"""
 
-    @property
-    def answer(self) -> Scores:
-        """int64[size]"""
-        if self._nodes is not None:
-            nodes, self._nodes = self._nodes, None
-            if self.by_code is not None:
-                self._scores = np.array(self.by_code).take(nodes.label(self.sums[0].key or "").codes)
-            else:
-                self._scores = added(self.sums, nodes)
-            self.shared = False
-        return self._scores
+    def lay_out(self, nodes: Batch) -> Scores:
+        if self.by_code is not None:
+            self.answer = np.array(self.by_code).take(nodes.label(self.sums[0].key or "").codes)
+        else:
+            self.answer = added(self.sums, nodes)
+        self.shared, self.pending = False, None
+        return self.answer
 
     @property
     def is_idle(self) -> bool:
@@ -52,7 +47,7 @@ class ScoresAnswer(Answer[Scores]):
 
     @property
     def nbytes(self) -> int:
-        return self._scores.nbytes
+        return self.answer.nbytes
 
     # --- declared ---------------------------------------------------------------------------------------------------
 
@@ -67,10 +62,10 @@ class ScoresAnswer(Answer[Scores]):
         if len(self.sums) == 1 and self.sums[0].is_few:
             key = self.sums[0].key or ""
             self._there = table.node_derived(("used", key), lambda: np.bincount(nodes.label(key).codes).nonzero()[0].tolist())
-        self._lay_out(nodes)
+        self._take_sums(nodes)
         return [*[each for one in self.sums for each in one.counts], *map(Watched, declared.also)]
 
-    def _lay_out(self, nodes: Batch) -> None:
+    def _take_sums(self, nodes: Batch) -> None:
         """All scores may be others than before."""
         sums = self.sums
         if len(sums) == 1 and sums[0].is_few:
@@ -79,19 +74,18 @@ class ScoresAnswer(Answer[Scores]):
             if values == self.by_code:
                 self.trail.touch(())
                 return
-            self.by_code, self._nodes, first = values, nodes, values[self._there[0]]
+            self.by_code, self.pending, first = values, nodes, values[self._there[0]]
             self.constant = first if all([values[code] == first for code in self._there]) else None
         elif sums:
-            self._nodes = nodes
-            self.constant = constant_of(self.answer)
+            self.constant = constant_of(self.lay_out(nodes))
         else:
-            self.constant, self._nodes, self._scores, self.shared = 0, None, everywhere(0, self.size), True
+            self.constant, self.pending, self.answer, self.shared = 0, None, everywhere(0, self.size), True
         self.trail.reset()
 
     def follow(self, table: NodeTable) -> None:
         rows = None if self.by_code is not None else self._moved(table)
         if rows is None:
-            self._lay_out(Batch.everywhere(table))
+            self._take_sums(Batch.everywhere(table))
         elif rows:
             self._put_each(rows)
         else:
@@ -109,7 +103,7 @@ class ScoresAnswer(Answer[Scores]):
         return rows if len(self.sums) <= 1 else list(dict.fromkeys(rows))
 
     def _put_each(self, rows: Sequence[int]) -> None:
-        scores, sums = self._scores, self.sums
+        scores, sums = self.answer, self.sums
         changed: list[int] = []
         for row in rows:
             score = 0
@@ -129,9 +123,9 @@ class ScoresAnswer(Answer[Scores]):
         return found
 
     def replace(self, found: Scores, size: int) -> None:
-        is_asked = self._nodes is None and not self.is_declared
-        self.sums, self.by_code, self._nodes = (), None, None
-        if is_asked and found is self._scores and size == self.size and not found.flags.writeable:
+        is_asked = self.pending is None and not self.is_declared
+        self.sums, self.by_code, self.pending = (), None, None
+        if is_asked and found is self.answer and size == self.size and not found.flags.writeable:
             # The very same scores, which cannot have changed: but a reduce step may look at the counts behind them.
             self.trail.touch(())
             self.shared = True
@@ -141,17 +135,17 @@ class ScoresAnswer(Answer[Scores]):
         self.constant, self.size, self.shared = constant_of(found), size, True
         if self.constant is not None:
             # One array for all such answers: most pods that come are strangers to most rules.
-            self._scores = everywhere(self.constant, size)
+            self.answer = everywhere(self.constant, size)
             return
         # A view may be of one of the table's own arrays, which change.
         is_view = found.base is not None
-        self._scores, self.shared = found.copy() if is_view else found, not is_view
+        self.answer, self.shared = found.copy() if is_view else found, not is_view
 
     def put(self, rows: Rows, found: Scores) -> None:
         if self.shared:
-            self._scores, self.shared = self._scores.copy(), False
+            self.answer, self.shared = self.answer.copy(), False
         self.trail.touch(rows.tolist())
-        self._scores[rows] = found
+        self.answer[rows] = found
         if self.constant is not None and (found != self.constant).any():
             self.constant = None
 

@@ -1,6 +1,6 @@
 """Whether what is kept is what would be worked out now: a check after each step, for tests and for those who look for a fault.
 
-With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each scoreboard that was brought up to date and each answer
+With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each board that was brought up to date and each answer
 that is read is worked out again from the table, without anything that was kept, and compared. It makes decisions many times slower.
 """
 
@@ -99,11 +99,11 @@ def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
     return StaleError(f"{what} for template {cycle.template.number} (pod {pod.key}) is stale on {len(rows)} rows: {named}: {more}")
 
 
-# --- scoreboards ----------------------------------------------------------------------------------------------------
+# --- boards ----------------------------------------------------------------------------------------------------
 
 
-class Board(Protocol):
-    """What is checked of a :class:`~.scoreboard.Scoreboard`."""
+class Verified(Protocol):
+    """What is checked of a :class:`~.board.Board`."""
 
     fits: Mask
     ranked: Ints
@@ -112,7 +112,7 @@ class Board(Protocol):
     window: bool
 
 
-def check_scoreboard(board: Board, cycle: Cycle) -> None:
+def check_board(board: Verified, cycle: Cycle) -> None:
     """Raise StaleError unless fits, count and, where more than one row fits, totals of *board* are what its rules say."""
     with uncached(cycle) as fresh:
         _check_fits(board, fresh)
@@ -120,7 +120,7 @@ def check_scoreboard(board: Board, cycle: Cycle) -> None:
             _check_totals(board, fresh)
 
 
-def _check_fits(board: Board, cycle: Cycle) -> None:
+def _check_fits(board: Verified, cycle: Cycle) -> None:
     wanted = np.zeros(cycle.table.size, np.bool_)
     wanted[board.order] = True
     for predicate in cycle.algorithm.predicates_for(cycle.template):
@@ -129,34 +129,34 @@ def _check_fits(board: Board, cycle: Cycle) -> None:
             passed = failures.passed
             wrong = np.flatnonzero(wanted & board.fits & ~passed).tolist()
             if wrong:
-                raise _stale(cycle, "scoreboard", wrong, f"they fit, but predicate {predicate.name} turns them down")
+                raise _stale(cycle, "board", wrong, f"they fit, but predicate {predicate.name} turns them down")
             wanted &= passed
     wrong = np.flatnonzero(wanted != board.fits).tolist()
     if wrong or board.count != np.count_nonzero(wanted):
-        raise _stale(cycle, "scoreboard", wrong, f"{board.count} fit, worked out {np.count_nonzero(wanted)}")
+        raise _stale(cycle, "board", wrong, f"{board.count} fit, worked out {np.count_nonzero(wanted)}")
 
 
-def _check_totals(board: Board, cycle: Cycle) -> None:
+def _check_totals(board: Verified, cycle: Cycle) -> None:
     rows = board.order[board.fits[board.order]]
     wanted, by_priority = _totals(board, cycle, rows)
-    # Scores that are the same for all rows are left out of a scoreboard.
+    # Scores that are the same for all rows are left out of a board.
     offsets = wanted - board.ranked[rows]
     wrong = np.flatnonzero(offsets != offsets[0])
     if len(wrong):
         row = int(rows[wrong[0]])
         scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in by_priority.items())
         text = f"totals {wanted[wrong[0]]} and {wanted[0]}, kept {board.ranked[row]} and {board.ranked[rows[0]]}; scores: {scores}"
-        raise _stale(cycle, "scoreboard", rows[wrong].tolist(), text)
+        raise _stale(cycle, "board", rows[wrong].tolist(), text)
 
 
 def check_leaders(ranked: Ints, leaders: Sequence[int], count: int) -> None:
     """Raise StaleError unless *leaders*, which are *count*, are the rows with the highest of *ranked*: int64[rows]."""
     wanted = np.flatnonzero(ranked == ranked.max()).tolist()
     if sorted(leaders) != wanted or count != len(wanted):
-        raise StaleError(f"the leaders of a scoreboard are stale: kept {sorted(leaders)[:5]}, worked out {wanted[:5]}")
+        raise StaleError(f"the leaders of a board are stale: kept {sorted(leaders)[:5]}, worked out {wanted[:5]}")
 
 
-def _totals(board: Board, cycle: Cycle, rows: Rows) -> tuple[Scores, dict[str, Scores]]:
+def _totals(board: Verified, cycle: Cycle, rows: Rows) -> tuple[Scores, dict[str, Scores]]:
     """The totals of *rows*, which fit, by the long way, those left out which depend on how far a pass goes; and the scores in them."""
     nodes, found = Batch(cycle.table, rows), {}
     for priority, weight in cycle.algorithm.priorities:
@@ -170,4 +170,4 @@ def _scores(priority: Priority, nodes: Batch, cycle: Cycle) -> Scores:
         raw = priority.score(cycle.template, nodes, cycle)
         return raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
     except PriorityError as error:
-        raise _stale(cycle, "scoreboard", nodes.indexes.tolist(), f"priority {priority.name} cannot be computed: {error}") from error
+        raise _stale(cycle, "board", nodes.indexes.tolist(), f"priority {priority.name} cannot be computed: {error}") from error

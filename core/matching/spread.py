@@ -19,7 +19,7 @@ from ...api.objects import LabelSelector, TopologySpreadConstraint
 from ..arrays.batch import Batch
 from ..arrays.census import PodsMatching, Query
 from ..arrays.columns import ColumnView, NodeColumn
-from ..arrays.counts import NO_MINIMUM, Counted, DomainSum, masked
+from ..arrays.counts import NO_MINIMUM, CountTerm, DomainSum, masked
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask, Rows, ValueCodes
 from ..pods.notes import StateKey
@@ -139,9 +139,9 @@ class DomainIndex:
         column = label.column if is_whole else masked(label.column, np.where(mask, codes, 0))
         return cls(slot, column, known, np.flatnonzero(known), np.flatnonzero(mask & (codes == 0)), lacks_keys)
 
-    def counted(self, query: Query, key: str, table: NodeTable) -> Counted:
+    def counted(self, query: Query, key: str, table: NodeTable) -> CountTerm:
         """The pods of *query* in these domains, which are by label *key*; those of ``absent`` rows left out."""
-        return Counted(table.census.counter(query), 1, key if self.column is table.labels.get(key) else self.slot, self.column)
+        return CountTerm(table.census.counter(query), 1, key if self.column is table.labels.get(key) else self.slot, self.column)
 
     def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
         """The pods that *query* counts (None: none) in each domain by label *key*: int64[values]."""
@@ -198,7 +198,7 @@ class Domains:
 
 def sums_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, DomainSum]:
     """What counts the pods in the domains of each topology key that some row has."""
-    counts: dict[str, list[Counted]] = {}
+    counts: dict[str, list[CountTerm]] = {}
     for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True):
         key, query = constraint.topology_key, counted_by(constraint, namespaces)
         if key in table.labels:

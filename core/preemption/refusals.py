@@ -67,7 +67,7 @@ class UnschedulableTemplate:
         """Count again the rows that changed; False if these may be many, or the pod fits on one. Raises Unanswerable."""
         rows, still = set[int](), cache.still(cycle)
         for place, (predicate, answer) in enumerate(self.answers):
-            if answer.is_stale(still):
+            if cache.is_stale(answer, still):
                 cache.refresh_failures(answer, predicate, cycle, still)
             moved = answer.trail.since(self._seen[place])
             if moved is None:
@@ -166,7 +166,8 @@ class UnschedulableCache:
         verdict, table, rows, cache = found.verdict, cycle.table, found.visited, self.quick_path.boards.answers
         answers = [(predicate, cache.failures_of(predicate, cycle.template)) for predicate in predicates]
         for predicate, answer in answers:
-            cache.refresh_failures(answer, predicate, cycle, cache.still(cycle))
+            if cache.is_stale(answer, cache.still(cycle)):
+                cache.refresh_failures(answer, predicate, cycle, cache.still(cycle))
             answer.shared = True  # the findings are kept
         visited, alive = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)
         visited[rows] = alive[rows] = True

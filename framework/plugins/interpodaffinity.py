@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.counts import Clause, Sums, Weighted
+from ...core.arrays.reduction import RawScores, Reduction, Stretched
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures
@@ -25,7 +26,6 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ...core.reduction import RawScores, Reduction, Stretched
 from ...core.release import FrameworkCells
 from ...core.rule import Reads
 from ...predicates.interpodaffinity import (

@@ -15,6 +15,7 @@ from ...core.arrays.arithmetic import tabulated, truncated_div
 from ...core.arrays.batch import Batch
 from ...core.arrays.columns import NodeColumn
 from ...core.arrays.counts import Clause, DomainSum, Sums
+from ...core.arrays.reduction import RawScores, Reduction, Scale, ScoresOfNodes, Tabled
 from ...core.arrays.types import Mask, Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
@@ -22,7 +23,6 @@ from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
-from ...core.reduction import RawScores, Reduction, Scale, ScoresOfNodes, Tabled
 from ...core.rule import PriorityError, Reads
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN

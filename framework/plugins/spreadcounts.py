@@ -16,12 +16,12 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.counts import FEW, NO_MINIMUM, Clause, DomainSum, few_or_all
+from ...core.arrays.reduction import RawScores, Tabled
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.failures import Reasons
 from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
-from ...core.reduction import RawScores, Tabled
 from ..plugin import MAX_NODE_SCORE
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows
 

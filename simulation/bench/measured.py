@@ -1,4 +1,4 @@
-"""What is measured of decisions: processor time, wall time, percentiles, throughput by window, and how many were read off scoreboards."""
+"""What is measured of decisions: processor time, wall time, percentiles, throughput by window, and how many were read off boards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Throughput(Record):
 
 
 class QuickDecisions(Record):
-    """How many decisions were read off scoreboards."""
+    """How many decisions were read off boards."""
 
     share: Share
     decisions: Count
@@ -40,14 +40,14 @@ class QuickDecisions(Record):
 
     @classmethod
     def of(cls, taken: int, detours: Mapping[str, int]) -> QuickDecisions:
-        """The share of those that were *taken* from scoreboards."""
+        """The share of those that were *taken* from boards."""
         decisions = taken + sum(detours.values())
         return cls(round(taken / decisions, 6) if decisions else 0.0, decisions, detours)
 
     def lines(self) -> Iterator[str]:
         """A line of text for the share, and one for each reason."""
         taken = self.decisions - sum(self.detours.values())
-        yield f"read off scoreboards: {taken} of {self.decisions} decisions ({self.share:.1%})"
+        yield f"read off boards: {taken} of {self.decisions} decisions ({self.share:.1%})"
         yield from (f"  {reason}: {count} ({count / self.decisions:.1%})" for reason, count in self.detours.items())
 
 

@@ -117,13 +117,13 @@ class TestBench:
     def test_verbose_says_how_decisions_were_made(
         self, arguments: list[str], quick: dict[str, Any], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """The JSON has the share of decisions that were read off scoreboards and the reasons of the others; -v tells people the same."""
+        """The JSON has the share of decisions that were read off boards and the reasons of the others; -v tells people the same."""
         assert run(["bench", *SMALL, *arguments, "-v"]) == 0
         found = capsys.readouterr()
         assert json.loads(found.out)["quick"] == quick
         taken = 10 - sum(quick["detours"].values())
         assert found.err.splitlines() == [
-            f"read off scoreboards: {taken} of 10 decisions ({10 * taken}.0%)",
+            f"read off boards: {taken} of 10 decisions ({10 * taken}.0%)",
             *(f"  {reason}: {count} ({10 * count}.0%)" for reason, count in quick["detours"].items()),
         ]
 

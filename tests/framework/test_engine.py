@@ -57,7 +57,7 @@ class TestOrder:
 
 class TestDetours:
     def test_those_of_all_profiles_are_summed(self) -> None:
-        """Decisions that are not read off a scoreboard are counted over all profiles."""
+        """Decisions that are not read off a board are counted over all profiles."""
         engine = scheduler(node("n"), profile={"schedulerName": "one"}, profiles=[{"schedulerName": "two"}])
         for name in ("one", "two", "two"):
             engine.schedule(pod("p", schedulerName=name))

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.reduction import MOST_SCALED, Stretched
 from kubeclassic.core.rule import PriorityError
-from kubeclassic.priorities.interpodaffinity import MOST_SCALED, inter_pod_affinity, stretched
+from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
 from tests.reference.interpodaffinity import liking, scaled
 from tests.support.build import engine, node, pod, scored
 from tests.support.examples import examples
@@ -176,5 +177,6 @@ SPREADS = st.integers(0, 40) | st.integers(MOST_SCALED - 2, MOST_SCALED + 2) | s
 def test_what_is_looked_up_is_what_is_divided(lowest: int, spread: int, top: int, shares: list[float]) -> None:
     """Each sum becomes what one division says, whether it was kept for its spread, for another highest score, or is worked out."""
     raw = [lowest, *(lowest + int(share * spread) for share in shares), lowest + spread]
-    found = stretched(np.array(raw, np.int64), lowest, lowest + spread, top).tolist()
-    assert found == [int(float(top) * ((one - lowest) / float(spread))) if spread else 0 for one in raw]
+    scale = Stretched(lowest, lowest + spread, top)
+    wanted = [int(float(top) * ((one - lowest) / float(spread))) if spread else 0 for one in raw]
+    assert scale.of(np.array(raw, np.int64), None).tolist() == scale.each(raw) == [scale.at(one, 0) for one in raw] == wanted

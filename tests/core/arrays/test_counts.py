@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.census import PodsMatching
-from kubeclassic.core.arrays.counts import FEW, NO_MINIMUM, Clause, Counted, DomainSum, Sums, few_or_all, judged, masked
+from kubeclassic.core.arrays.counts import FEW, NO_MINIMUM, Clause, CountTerm, DomainSum, Sums, few_or_all, judged, masked
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.failures import Reason
 from kubeclassic.core.incremental.cachedanswer import Scope
@@ -99,7 +99,7 @@ class TestSums:
         for left_out, wanted in ((1, 1), (2, 2)):
             codes = column.codes.copy()
             codes[left_out] = 0
-            part = DomainSum("zone", column, [Counted(counter, 1, "part", masked(column, codes))])
+            part = DomainSum("zone", column, [CountTerm(counter, 1, "part", masked(column, codes))])
             assert part.at(1) == part.at(5) == wanted
 
 
@@ -155,7 +155,7 @@ class TestClauses:
             passed = answer.passed()
             assert [not answer.passes(row) for row in range(ROWS)] == wanted
             assert ([False] * ROWS if passed is None else (~passed).tolist()) == wanted
-            failures = answer.answer
+            failures = answer.whole()
             reasons = [() if failures is None else failures.reasons(row) for row in range(ROWS)]
             assert reasons == [FULL if full else LOST if other else () for full, other in zip(first, lost, strict=True)]
             found = judged(asked, Batch(town.table))
@@ -183,11 +183,12 @@ class TestScores:
         for more in ([], *later):
             for move in more:
                 town.move(*move)
-            seen, moved = answer.trail.revision, not answer.is_current
+            seen, moved = answer.trail.revision, answer.is_behind
             answer.follow(town.table)
             answer.see()
             wanted = [sum(each) for each in zip(*[town.naive(weights, key) for key in keys], strict=True)]
-            assert answer.answer.tolist() == wanted
+            scores = answer.whole()
+            assert scores.tolist() == wanted
             assert answer.constant is None or set(wanted) == {answer.constant}
             assert not moved or answer.trail.revision > seen
             changed = answer.trail.since(seen)

@@ -72,7 +72,7 @@ class TestTrail:
             elif found is not None:
                 assert found == set().union(*(step for step in later if step is not None))
             else:
-                assert sum(len(step) for step in later if step is not None) > limit // 2
+                assert sum(len(step) + 1 for step in later if step is not None) > limit // 2
 
 
 class TestChangeLog:

@@ -221,7 +221,7 @@ class TestWhoIsAsked:
 
     @pytest.mark.parametrize("release", ["1.16", FRAMEWORK])
     def test_pods_of_no_interest_take_the_quick_path(self, release: str) -> None:
-        """A decision is read off a scoreboard unless an extender is asked about the pod."""
+        """A decision is read off a board unless an extender is asked about the pod."""
         there, extenders = (node("a"), node("b")), [Scripted(only="special")]
         if release == FRAMEWORK:
             engine = scheduler(*there, extenders=extenders)

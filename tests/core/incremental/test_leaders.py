@@ -1,4 +1,4 @@
-"""The leaders of a scoreboard: kept from change to change, they are what a look at all totals finds."""
+"""The leaders of a board: kept from change to change, they are what a look at all totals finds."""
 
 from __future__ import annotations
 

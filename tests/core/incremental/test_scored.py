@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.reduction import ScoresOfNodes
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.scored import MOST_SCORES, STEADY, FeasibleSet, Scored, ScoreHistogram, ScoresOfDomains
-from kubeclassic.core.reduction import ScoresOfNodes
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import examples
@@ -139,8 +139,8 @@ def comparing(taken: set[str]) -> Any:
         found = counted(self, cycle, feasible, scale, raw, rows, column)
         if found is None:
             return None
-        taken.add(self.priority.name)
-        nodes, mine, reduce = feasible.nodes, feasible.of(raw), self.priority.reduce
+        taken.add(self.rule.name)
+        nodes, mine, reduce = feasible.nodes, feasible.of(raw), self.rule.reduce
         wanted = reduce(cycle.template, mine, nodes, cycle).tolist()
         codes = None if column is None else nodes.codes_of(column)
         assert found.of(mine, codes).tolist() == wanted

@@ -40,7 +40,7 @@ def refreshed(board: Board, cycle: Cycle) -> bool:
 
 @pytest.fixture
 def trial() -> tuple[Board, Cycle]:
-    """A scoreboard that is up to date."""
+    """A board that is up to date."""
     cycle = cluster().begin(INCOMING, details=False)
     board = Boards(AnswerCache(cycle.table), 1 << 20).of(cycle)
     assert refreshed(board, cycle)
@@ -56,7 +56,7 @@ class TestBoards:
         """The error names the template, the row and the scores that it should have."""
         board, cycle = trial
         board.ranked[1] += 1
-        words = "scoreboard for template .* (pod default/new) is stale on 1 rows: 1 (b): totals .* LeastRequestedPriority "
+        words = "board for template .* (pod default/new) is stale on 1 rows: 1 (b): totals .* LeastRequestedPriority "
         with pytest.raises(StaleError, match=re.escape(words).replace(r"\.\*", ".*")):
             refreshed(board, cycle)
 

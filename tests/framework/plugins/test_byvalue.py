@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import FEW, judged
+from kubeclassic.core.arrays.reduction import Reduction, ScoresOfNodes
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
-from kubeclassic.core.reduction import Reduction, ScoresOfNodes
 from kubeclassic.framework.adapters import as_cacheable, as_predicate
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.cycle.state import FrameworkCycle

@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from .arrays.arithmetic import truncated_div
-from .arrays.batch import Batch
-from .arrays.columns import NodeColumn
-from .arrays.types import Ints, Scores, ValueCodes
-from .pods.notes import StateKey
-from .pods.template import Template
+from ..pods.notes import StateKey
+from ..pods.template import Template
+from .arithmetic import truncated_div
+from .batch import Batch
+from .columns import NodeColumn
+from .types import Ints, Scores, ValueCodes
 
 
 class RawScores(Protocol):
@@ -222,7 +222,7 @@ class Proportional:
 
 @attrs.frozen
 class Tabled:
-    """What each raw score from *lowest* becomes, for each of so many *codes*: ``scores`` has int64[raw scores, codes], as bytes."""
+    """What each raw score from *lowest* becomes, for each of *codes* values: ``scores`` has int64[raw scores, codes], as bytes."""
 
     lowest: int
     codes: int
