@@ -182,7 +182,7 @@ class TestWatcher:
 def http(user: User, play: Any, faults: Decide | None = None) -> None:
     """Run *play* with a client of the server over HTTP."""
     transport = StoreTransport(user.store) if faults is None else StoreTransport(user.store, faults)
-    with serving(make_app(transport)) as address, httpx.Client(base_url=address, timeout=10) as client:
+    with serving(make_app(transport)) as address, httpx.Client(base_url=address, timeout=60) as client:
         play(client)
 
 
