@@ -13,7 +13,7 @@ UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "\u03bcs": 1e
 _SMALL = ((10**6, "ms"), (10**3, "\u00b5s"), (1, "ns"))
 """Units below the second, with their nanoseconds."""
 _PART = re.compile(r"([0-9]++\.?+[0-9]*+|\.[0-9]++)([^0-9.]++)")
-_WHOLE = re.compile(rf"(?:{_PART.pattern})++")
+_WHOLE = re.compile(rf"(?:{_PART.pattern})+")  # early Pythons 3.11, such as 3.11.2, match a possessive group wrongly
 _LONGEST = (2**63 - 1) / 1e9
 """Seconds: a duration is an int64 of nanoseconds."""
 

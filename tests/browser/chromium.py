@@ -22,7 +22,7 @@ REQUIRED = os.environ.get("KUBECLASSIC_BROWSER") == "required"
 READY = "html[data-ready], html:not(:has(#theme))"
 """A page of ours marks itself when its parts are set up; others have no button for light and dark."""
 WINDOW: ViewportSize = {"width": 1280, "height": 800}
-LONGEST = 30_000
+LONGEST = 180_000
 """Milliseconds that a page may take to show something."""
 ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none")
 """Root, and most containers, have no sandbox; the pages are our own."""

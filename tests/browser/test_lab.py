@@ -39,6 +39,12 @@ PLACES = """() => {
   });
 }"""
 
+SHOWN = """before => {
+  const { busy, waiting } = document.lab.line;
+  return Number(document.body.dataset.state) > before && !busy && !waiting.length;
+}"""
+"""Whether the page shows a later state than *before*, and awaits none."""
+
 MOMENT = """() => {
   const { plot, hosts } = document.lab.moment.placement;
   return plot.pods.map((pod, at) => [pod[0], plot.nodes[hosts[at]]?.[0]]);
@@ -60,10 +66,6 @@ class Running:
     def shows(self, page: Page) -> Fates:
         """Where the page shows the pods that wait."""
         return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
-
-    def settled(self, page: Page) -> None:
-        """Wait until the page shows the current state."""
-        page.wait_for_function("number => document.body.dataset.state === String(number)", arg=self.session.state.number)
 
 
 @pytest.fixture
@@ -93,13 +95,12 @@ class TestSliders:
         """After each of fifty random moves of sliders the page shows every pod where ``simulate`` puts it with that Policy."""
         page, draw = opened(lab, visit), random.Random(SEED)
         rules = [rule["name"] for rule in lab.session.record()["scorers"]]
-        for number in range(MOVES):
+        for _ in range(MOVES):
             rule, weight = draw.choice(rules), draw.randrange(21)
-            before = lab.session.state.configuration
+            before = lab.session.state
             page.evaluate(SLIDE, [rule, weight])
-            if dict(before.weights).get(rule, 1) != weight:
-                page.wait_for_function("before => document.lab.line.busy === false && document.lab.line.waiting.length === 0", arg=number)
-            lab.settled(page)
+            if dict(before.configuration.weights).get(rule, 1) != weight:
+                page.wait_for_function(SHOWN, arg=before.number)
             assert lab.session.record()["weights"].get(rule, weight) == weight
             assert lab.shows(page) == by_function(lab.session)
 

@@ -59,7 +59,7 @@ def test_it_is_dark_where_that_is_wished(subject: Subject, page_file: Path, visi
     behind, text = brightness(page)
     assert text < 0.3 < 0.7 < behind
     other = page.context.new_page()
-    for _ in range(100):  # until the browser has passed on what it keeps
+    for _ in range(1000):  # until the browser has passed on what it keeps
         other.goto(page_file.as_uri())
         if other.evaluate("document.documentElement.dataset.theme") == "light":
             break

@@ -145,27 +145,24 @@ class TestStoppingAndGoingOn:
         options = ["--release", DEFAULT_FRAMEWORK, "--binding-delay", "1"]
         wanted = finish(folder, dict(busy, PYTHONHASHSEED="1"), "whole", *options)
         draw = random.Random(7)
-        part = folder / "killed.state.part"
+        size, part, draw = len(wanted[0]), folder / "killed.state.part", random.Random(7)
         for number in range(4):
             part.unlink(missing_ok=True)
             process = subprocess.Popen(
-                command("killed", *options, "--checkpoint-every", "40", "--resume"),
-                env=dict(busy, PYTHONHASHSEED=str(number)),
-                cwd=folder,
-                stderr=subprocess.DEVNULL,
-            )
-            self._wait(process, part if number % 2 else None, draw.uniform(0.9, 1.4))
+                command("killed", *options, "--checkpoint-every", "40", "--resume"), env=dict(busy, PYTHONHASHSEED=str(number)),
+                cwd=folder, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            self._wait(process, folder / "killed.jsonl", draw.uniform(number, number + 1) / 5 * size, part if number > 1 else None)
             process.send_signal(signal.SIGKILL)
-            process.wait()
+            assert process.wait() == -signal.SIGKILL or number > 1
         assert finish(folder, busy, "killed", *options, "--checkpoint-every", "40", "--resume") == wanted
 
     @staticmethod
-    def _wait(process: subprocess.Popen[bytes], part: Path | None, seconds: float) -> None:
-        """For so long, and then until a checkpoint is half written, if *part* is where that would be."""
-        end = time.monotonic() + seconds
-        while process.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
-        while process.poll() is None and part is not None and not part.exists() and time.monotonic() < end + 10:
+    def _wait(process: subprocess.Popen[bytes], events: Path, size: float, part: Path | None) -> None:
+        """Until *events* has that many bytes, and then until a checkpoint is half written, if *part* is where that would be."""
+        while process.poll() is None and not (events.exists() and events.stat().st_size >= size):
+            time.sleep(0.001)
+        while process.poll() is None and part is not None and not part.exists():
             pass
 
     def test_an_interrupt_stops_cleanly(self, folder: Path, busy: dict[str, str]) -> None:

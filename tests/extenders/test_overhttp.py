@@ -35,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer with what was sent."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.path == "/slow":
-            self.going.wait(10)
+            self.going.wait(60)
         if self.path == "/gone":
             self.close_connection = True
             return
@@ -47,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.path == "/half":
             self.wfile.write(answer[:3])
-            self.going.wait(10)
+            self.going.wait(60)
             return
         self.wfile.write(answer)
 
@@ -72,7 +72,7 @@ def serving(context: ssl.SSLContext | None = None) -> Iterator[int]:
         thread.join()
 
 
-def failure(config: ExtenderConfig, url: str, timeout: float = 5.0) -> str:
+def failure(config: ExtenderConfig, url: str, timeout: float = 60.0) -> str:
     """The text of the error of a request."""
     post = http_post(config)
     try:
@@ -88,7 +88,7 @@ class TestPlain:
         """Two requests come by the same connection, each with its body and as JSON."""
         with serving() as port:
             post = http_post(ExtenderConfig(f"http://127.0.0.1:{port}"))
-            first, second = (json.loads(post(f"http://127.0.0.1:{port}/x", body, 5).body) for body in (b"1", b"2"))
+            first, second = (json.loads(post(f"http://127.0.0.1:{port}/x", body, 60).body) for body in (b"1", b"2"))
             post.close()
         assert first["port"] == second["port"]
         assert (first["body"], second["body"], second["type"]) == ("1", "2", "application/json")
@@ -97,7 +97,7 @@ class TestPlain:
         """A request that is sent elsewhere keeps its body."""
         with serving() as port:
             post = http_post(ExtenderConfig())
-            found = post(f"http://127.0.0.1:{port}/moved", b"{}", 5)
+            found = post(f"http://127.0.0.1:{port}/moved", b"{}", 60)
             post.close()
         assert (found.status, json.loads(found.body)["body"]) == (200, "{}")
 
@@ -119,7 +119,8 @@ class TestPlain:
     def test_half_an_answer_in_time(self) -> None:
         """A body that does not come in time has a text of its own, without the URL."""
         with serving() as port:
-            text = failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=0.1)
+            texts = (failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=timeout) for timeout in (0.1, 1.0, 10.0))
+            text = next(text for text in texts if "awaiting headers" not in text)  # a busy machine takes its time for these, too
         assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 
     def test_the_connection_ends(self) -> None:
@@ -137,7 +138,7 @@ class TestPlain:
         """What reaches an extender can be copied by pickle."""
         with serving() as port:
             post = pickle.loads(pickle.dumps(http_post(ExtenderConfig())))
-            assert post(f"http://127.0.0.1:{port}/x", b"{}", 5).status == 200
+            assert post(f"http://127.0.0.1:{port}/x", b"{}", 60).status == 200
             post.close()
 
 
@@ -171,7 +172,7 @@ class TestTls:
     def test_what_is_accepted(self, tls_port: int, tls: TlsConfig | None) -> None:
         """Files, data that win over files, and no check with insecure, or with enableHttps and no authority."""
         post = http_post(ExtenderConfig(tls=tls, enable_https=tls is None))
-        assert post(f"https://127.0.0.1:{tls_port}/x", b"{}", 5).status == 200
+        assert post(f"https://127.0.0.1:{tls_port}/x", b"{}", 60).status == 200
         post.close()
 
     def test_an_unknown_authority(self, tls_port: int) -> None:

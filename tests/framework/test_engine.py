@@ -16,7 +16,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import Status, error, unschedulable
 from tests.support.build import node, pod
-from tests.support.frameworkbuild import configuration, decided, disabled, enabled, placed, scheduler
+from tests.support.frameworkbuild import binding_methods, configuration, decided, disabled, enabled, placed, scheduler
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -254,33 +254,11 @@ class Steps(Plugin):
         super().__init__(args, handle)
         type(self).seen = []
 
-    def _note(self, point: str) -> Status | None:
+    def _note(self, point: str, cycle: Any) -> Status | None:
         self.seen.append(point)
         return unschedulable(f"no at {point}") if self.refuses == point else None
 
-    def reserve(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """Note it."""
-        return self._note("reserve")
-
-    def unreserve(self, pod: Any, node_name: str, cycle: Any) -> None:
-        """Note it."""
-        self._note("unreserve")
-
-    def permit(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """Note it."""
-        return self._note("permit")
-
-    def pre_bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """Note it."""
-        return self._note("pre_bind")
-
-    def bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """Note it."""
-        return self._note("bind")
-
-    def post_bind(self, pod: Any, node_name: str, cycle: Any) -> None:
-        """Note it."""
-        self._note("post_bind")
+    reserve, unreserve, permit, pre_bind, bind, post_bind = binding_methods(_note)
 
 
 class TestBinding:

@@ -62,8 +62,9 @@ class TestKubelets:
             for number in range(2):
                 user.add_pods(1, prefix=f"pod-{number}-")
                 user.bind(f"pod-{number}-0", "node-0")
-                await asyncio.sleep(0.001)
-                assert user.get("pods", f"pod-{number}-0")["status"]["phase"] == "Running"
+                async with asyncio.timeout(60):
+                    while user.get("pods", f"pod-{number}-0")["status"].get("phase") != "Running":
+                        await asyncio.sleep(0.001)
                 user.store.storage.restart()
             task.cancel()
 
@@ -182,7 +183,7 @@ class TestWatcher:
 def http(user: User, play: Any, faults: Decide | None = None) -> None:
     """Run *play* with a client of the server over HTTP."""
     transport = StoreTransport(user.store) if faults is None else StoreTransport(user.store, faults)
-    with serving(make_app(transport)) as address, httpx.Client(base_url=address, timeout=10) as client:
+    with serving(make_app(transport)) as address, httpx.Client(base_url=address, timeout=60) as client:
         play(client)
 
 

@@ -59,7 +59,7 @@ def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
             said = list(_until("scheduling begins", process.stderr))
             process.send_signal(signal.SIGTERM)
             said += process.stderr
-            assert process.wait(30) == 0, said
+            assert process.wait(60) == 0, said
             limit.cancel()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
@@ -51,6 +51,15 @@ def profile_of(profile: Json, *plugins: type[Plugin], gates: Mapping[str, bool] 
     """The one profile of such a scheduler."""
     found: Profile = scheduler(profile=profile, plugins=plugins, gates=gates).flow.profiles["default-scheduler"]
     return found
+
+
+def binding_methods(note: Callable[[Any, str, Any], Any]) -> Iterator[Callable[..., Any]]:
+    """For a plugin: reserve, unreserve, permit, pre_bind, bind and post_bind, which answer what *note* does of plugin, point and cycle."""
+
+    def method(point: str) -> Callable[..., Any]:
+        return lambda self, pod, node_name, cycle: note(self, point, cycle)
+
+    return map(method, ("reserve", "unreserve", "permit", "pre_bind", "bind", "post_bind"))
 
 
 def enabled(*names: str, **weights: int) -> Json:

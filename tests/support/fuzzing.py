@@ -36,7 +36,7 @@ from tests.conftest import ROOT
 from tests.support.questionfuzzing import QUESTIONS, file_with, question_seeds
 
 SECONDS = 10
-"""How long one try may take."""
+"""Seconds of CPU that one try may take."""
 ANSWER, REFUSED, SLOW = "answer", "documented error", "too slow"
 NODES = b"sn,cpu_milli,memory_mib,gpu,model\nn-1,4000,8192,2,T4\nn-2,8000,16384,0,\n"
 PODS = (
@@ -304,10 +304,10 @@ def _limited() -> Iterator[None]:
     def stop(number: int, frame: object) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

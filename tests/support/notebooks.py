@@ -28,7 +28,8 @@ def executed(path: Path) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kubeclassic").symlink_to(ROOT)
         environment = {**os.environ, "PYTHONPATH": folder, "PYTHONHASHSEED": "0"}
-        client = NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(path.parent)}}, record_timing=False)
+        where = {"metadata": {"path": str(path.parent)}}
+        client = NotebookClient(notebook, timeout=SECONDS, resources=where, record_timing=False, coalesce_streams=True)
         client.execute(env=environment)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}

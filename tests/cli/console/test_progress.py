@@ -74,8 +74,8 @@ class TestLines:
         """Elsewhere than at a terminal each look is a line of its own, without any code for colours or the cursor."""
         stream = stream_of(monkeypatch, io.StringIO)
         for _ in following(range(2), 2):
-            wait_for(stream, "scheduling: 0 of 2 pods, 0 s\n")
-        assert set(re.split(r"(?<=\n)", stream.getvalue())) <= {"", "scheduling: 0 of 2 pods, 0 s\n", "scheduling: 1 of 2 pods, 0 s\n"}
+            wait_for(stream, "scheduling: 0 of 2 pods, ")
+        assert re.fullmatch(r"(scheduling: [01] of 2 pods, \d+ s\n)+", stream.getvalue())
 
     def test_a_line_every_ten_seconds(self) -> None:
         """As delivered, a bar comes after two seconds, and a line every ten."""
@@ -100,7 +100,7 @@ class TestLines:
         while not stream.getvalue() and time.monotonic() < end:
             with telling("reading", "a.yaml"):
                 time.sleep(0.02)
-        assert stream.getvalue() == "reading: a.yaml, 0 s\n"
+        assert re.fullmatch(r"(reading: a\.yaml, \d+ s\n)+", stream.getvalue())
 
 
 class TestBar:
@@ -131,10 +131,10 @@ class TestBar:
         """A terminal that cannot move its cursor gets lines, and so does work that a bar would slow down."""
         stream = stream_of(monkeypatch, Terminal)
         with working("timing", 3, "runs", still=True):
-            wait_for(stream, "timing: 0 of 3 runs, 0 s\n")
+            wait_for(stream, "timing: 0 of 3 runs, ")
         monkeypatch.setenv("TERM", "dumb")
         with telling("reading", "b.yaml"):
-            wait_for(stream, "reading: b.yaml, 0 s\n")
+            wait_for(stream, "reading: b.yaml, ")
         assert "\x1b" not in stream.getvalue()
 
 

@@ -189,11 +189,11 @@ class TestProgram:
         with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
-            found = httpx.post(f"{address}api/session", json={}).json()["session"]
+            found = httpx.post(f"{address}api/session", json={}, timeout=60).json()["session"]
             assert (found["release"], found["edits"]) == ("1.14", ["node gpu-b1 unschedulable=true"])
-            assert httpx.post(f"{address.rpartition('/')[0][:-3]}/api/session", json={}).status_code == 404
+            assert httpx.post(f"{address.rpartition('/')[0][:-3]}/api/session", json={}, timeout=60).status_code == 404
             process.send_signal(signal.SIGINT)
-            assert (process.wait(30), process.stderr.read()) == (0, "")
+            assert (process.wait(60), process.stderr.read()) == (0, "")
 
     def test_a_live_cluster(self, tmp_path: Path) -> None:
         """With --kubeconfig the cluster is read from its API server, and the saved commands name the same file."""
@@ -206,8 +206,8 @@ class TestProgram:
             with subprocess.Popen(command("lab", "--no-open", "--kubeconfig", file), stderr=subprocess.PIPE, text=True) as process:
                 assert process.stderr is not None
                 address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
-                assert [node[0] for node in httpx.post(f"{address}api/session", json={}).json()["plot"]["nodes"]] == ["a", "b"]
-                saved = httpx.get(f"{address}save/command").text.split()
+                assert [node[0] for node in httpx.post(f"{address}api/session", json={}, timeout=60).json()["plot"]["nodes"]] == ["a", "b"]
+                saved = httpx.get(f"{address}save/command", timeout=60).text.split()
                 assert (saved[:2], saved[-2:]) == (["kubeclassic", "simulate"], ["--kubeconfig", file])
                 process.send_signal(signal.SIGTERM)
-                assert process.wait(30) == 0
+                assert process.wait(60) == 0

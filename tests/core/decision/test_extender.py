@@ -175,7 +175,7 @@ class TestNodesThatAreDescribed:
 class TestScores:
     def test_all_are_asked_at_once(self) -> None:
         """Several extenders score at the same time, and their scores add up."""
-        meeting = Barrier(2, timeout=10)
+        meeting = Barrier(2, timeout=60)
         found = decided("1.16", *(Scripted(meets=meeting, scores={"b": 5}) for _ in range(2)))
         assert found.scores["b"] - found.scores["a"] == 10
 

@@ -202,7 +202,7 @@ class TestServing:
         """Several requests go over one connection, and HEAD gets no body."""
 
         async def story(port: int) -> None:
-            async with httpx.AsyncClient(base_url=f"http://{LOOPBACK}:{port}") as client:
+            async with httpx.AsyncClient(base_url=f"http://{LOOPBACK}:{port}", timeout=60) as client:
                 found = [await client.get(path) for path in ("/healthz", "/metrics", "/nosuch", "/livez")]
                 assert [answer.status_code for answer in found] == [200, 200, 404, 200]
                 assert found[0].text == "ok"
@@ -254,7 +254,7 @@ class TestServing:
             import ssl
 
             context = ssl.create_default_context(cafile=str(certificate))
-            async with httpx.AsyncClient(base_url=f"https://{LOOPBACK}:{port}", verify=context) as client:
+            async with httpx.AsyncClient(base_url=f"https://{LOOPBACK}:{port}", verify=context, timeout=60) as client:
                 assert (await client.get("/healthz")).text == "ok"
 
         served(story, Listener(port=0, certificate=str(certificate), key=str(key)))

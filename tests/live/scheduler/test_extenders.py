@@ -43,7 +43,7 @@ class Extender:
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         self.asked.set()
         self.threads.add(threading.current_thread().name)
-        if not self.going.wait(20):
+        if not self.going.wait(60):
             raise PostError("not let go")
         if self.fails:
             raise PostError("gone")

@@ -218,7 +218,7 @@ def test_the_endpoints_answer() -> None:
         await replica.stop()
         assert replica.process.ports == []
         free = site.start("b", address="127.0.0.1", port=str(_free_port()))
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=60) as client:
             while not free.process.ports or not free.process.scheduler.is_running:
                 await asyncio.sleep(0.01)
                 assert not free.task.done()

@@ -139,7 +139,7 @@ class TestLimits:
     def test_many_requests_at_a_time(self) -> None:
         """Beyond the allowed number requests are refused at once, and the others are answered."""
         caller, gate = Caller.of(three_nodes(), limits=ServerLimits(requests=2)), threading.Event()
-        caller.app.worker.submit(gate.wait, 10)
+        caller.app.worker.submit(gate.wait, 60)
 
         async def many() -> list[int]:
             transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
@@ -154,7 +154,7 @@ class TestLimits:
     def test_an_answer_that_takes_too_long(self) -> None:
         """Who waits too long for an answer is told so; what did not begin does not run."""
         caller, gate = Caller.of(three_nodes(), limits=ServerLimits(seconds=0.05)), threading.Event()
-        caller.app.worker.submit(gate.wait, 10)
+        caller.app.worker.submit(gate.wait, 60)
         found = caller.post("/filter", ASK)
         gate.set()
         assert (found.status_code, found.headers["retry-after"]) == (429, "1")
@@ -162,7 +162,7 @@ class TestLimits:
     def test_many_large_bodies_at_a_time(self) -> None:
         """Bodies together may take four times the size of one."""
         caller, gate = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=2000)), threading.Event()
-        caller.app.worker.submit(gate.wait, 10)
+        caller.app.worker.submit(gate.wait, 60)
         body = json.dumps(ASK).encode().ljust(1900)
 
         async def many() -> list[int]:

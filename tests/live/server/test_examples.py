@@ -29,9 +29,9 @@ def asked(url: str, line: str) -> httpx.Response:
     address = address.replace(f"http://127.0.0.1:{PORT}", url)
     if words[0] != "--json":
         assert len(words) == 1
-        return httpx.get(address)
+        return httpx.get(address, timeout=60)
     assert len(words) == 3
-    return httpx.post(address, content=words[1], headers={"content-type": "application/json"})
+    return httpx.post(address, content=words[1], headers={"content-type": "application/json"}, timeout=60)
 
 
 @pytest.mark.parametrize("place", ["page", "help"])

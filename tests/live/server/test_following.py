@@ -62,7 +62,7 @@ class There:
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait until something is so in the server."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not is_so():
                 await asyncio.sleep(0.005)
 

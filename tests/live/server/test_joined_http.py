@@ -79,7 +79,7 @@ def serving(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterat
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([socket])))
     thread.start()
     try:
-        assert ready.wait(30)
+        assert ready.wait(60)
         config = ExtenderConfig(
             url[0], filter_verb="filter", prioritize_verb="prioritize", preempt_verb="preemption", bind_verb="bind", weight=2,
             timeout=60.0, node_cache_capable=names_only,

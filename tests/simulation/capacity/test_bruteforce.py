@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import attrs
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -101,30 +102,17 @@ def check(question: Question, release: str, preemption: bool) -> None:
     event(f"{min(found.fits, 3)} copies or more, {'some' if found.counted.evicted else 'none'} evicted, {found.stop.kind}")
 
 
-RELEASES = st.sampled_from(list(ALL_RELEASES))
+QUESTIONS = {
+    "resources and nodes": questions(["resources", "ports", "nodes", "tolerations"]),
+    "affinity and spread": questions(["affinity", "spread"], OWNER_KINDS),
+    "pods that wait": questions_with_pending(["resources", "affinity"]),
+    "volumes": questions(["disks", "claims"], VOLUME_KINDS),
+}
 
 
-class TestAgainstBruteForce:
-    @given(release=RELEASES, preemption=st.booleans(), question=questions(["resources", "ports", "nodes", "tolerations"]))
-    @examples(4)
-    def test_resources_and_nodes(self, release: str, preemption: bool, question: Question) -> None:
-        """Copies with requests, ports, selectors and tolerations."""
-        check(question, release, preemption)
-
-    @given(release=RELEASES, preemption=st.booleans(), question=questions(["affinity", "spread"], OWNER_KINDS))
-    @examples(4)
-    def test_affinity_and_spread(self, release: str, preemption: bool, question: Question) -> None:
-        """Copies with affinity to one another and to others, and with spread constraints."""
-        check(question, release, preemption)
-
-    @given(release=RELEASES, preemption=st.booleans(), question=questions_with_pending(["resources", "affinity"]))
-    @examples(4)
-    def test_pods_that_wait(self, release: str, preemption: bool, question: Question) -> None:
-        """Copies after the pods that wait in the cluster."""
-        check(question, release, preemption)
-
-    @given(release=RELEASES, preemption=st.booleans(), question=questions(["disks", "claims"], VOLUME_KINDS))
-    @examples(4)
-    def test_volumes(self, release: str, preemption: bool, question: Question) -> None:
-        """Copies with disks and claims."""
-        check(question, release, preemption)
+@pytest.mark.parametrize("about", QUESTIONS)
+@given(release=st.sampled_from(list(ALL_RELEASES)), preemption=st.booleans(), data=st.data())
+@examples(4)
+def test_against_brute_force(about: str, release: str, preemption: bool, data: st.DataObject) -> None:
+    """As many copies find a node, on the same nodes, and the next one stops with the same message, whatever the pods ask for."""
+    check(data.draw(QUESTIONS[about]), release, preemption)

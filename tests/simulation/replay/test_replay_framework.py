@@ -16,7 +16,7 @@ from kubeclassic.simulation.replay.inputs.traces import DELETE, UPDATE, Event
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays
 from tests.support.build import node, obj, pod
-from tests.support.frameworkbuild import disabled, enabled, scheduler
+from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
 from tests.support.replaybuild import Json, at, played, replay, there, told
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
@@ -183,29 +183,7 @@ class Steps(Plugin):
         cycle.notes[self.name] = cycle.pod.name
         return None
 
-    def reserve(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """A turn."""
-        return self._turn("reserve", cycle)
-
-    def unreserve(self, pod: Any, node_name: str, cycle: Any) -> None:
-        """A turn."""
-        self._turn("unreserve", cycle)
-
-    def permit(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """A turn."""
-        return self._turn("permit", cycle)
-
-    def pre_bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """A turn."""
-        return self._turn("pre_bind", cycle)
-
-    def bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
-        """A turn."""
-        return self._turn("bind", cycle)
-
-    def post_bind(self, pod: Any, node_name: str, cycle: Any) -> None:
-        """A turn."""
-        self._turn("post_bind", cycle)
+    reserve, unreserve, permit, pre_bind, bind, post_bind = binding_methods(_turn)
 
 
 def with_steps(*events: Event, first: bool = False, **delays: float) -> tuple[Replay, Steps]:
