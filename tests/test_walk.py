@@ -7,13 +7,13 @@ import pytest
 from tests.bench.walk import WAYS, Way, switches, walk
 
 LIMITS: dict[Way, int] = {
-    ("basic", "1.16", True): 68, ("basic", "1.27", True): 99,
+    ("basic", "1.16", True): 75, ("basic", "1.27", True): 107,
     ("basic", "1.16", False): 25, ("basic", "1.27", False): 30,
-    ("affinity", "1.16", False): 113, ("affinity", "1.27", False): 132,
-    ("antiaffinity", "1.16", False): 89, ("antiaffinity", "1.27", False): 107,
-    ("spread", "1.16", False): 94, ("spread", "1.27", False): 69,
-    ("mixed", "1.16", False): 171, ("mixed", "1.27", False): 261,
-    ("preemption", "1.16", False): 265, ("preemption", "1.27", False): 291,
+    ("affinity", "1.16", False): 48, ("affinity", "1.27", False): 56,
+    ("antiaffinity", "1.16", False): 64, ("antiaffinity", "1.27", False): 72,
+    ("spread", "1.16", False): 93, ("spread", "1.27", False): 78,
+    ("mixed", "1.16", False): 198, ("mixed", "1.27", False): 303,
+    ("preemption", "1.16", False): 261, ("preemption", "1.27", False): 285,
     ("manifest", "1.16", False): 91, ("manifest", "1.27", False): 99,
 }  # fmt: skip
 """Way -> switches between files at most."""

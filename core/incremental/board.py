@@ -18,7 +18,7 @@ from ..cycle import Cycle
 from ..rule import Predicate, Priority
 from . import verify
 from .answers import AnswerCache, stale_of
-from .cachedanswer import Answer, Scope, Still, Unanswerable
+from .cachedanswer import Scope, Still, Unanswerable
 from .failuresanswer import FailuresAnswer
 from .leaders import Leaders
 from .rows import RowScores
@@ -55,7 +55,7 @@ class Board:
     scored: list[Scored]
     of_nodes: list[Filtered]
     """Those that look at node objects alone."""
-    idle: Sequence[tuple[Predicate | Priority, Answer[object]]] = ()
+    idle: Sequence[Predicate | Priority] = ()
     """Rules that say the same of every node for now, so that they are left out."""
     idle_at: Still | None = None
     """What seldom moves, as it was when that was so."""
@@ -192,7 +192,10 @@ class Board:
         if each is None:
             self.fits = fits = near & good
             self.count = int(np.count_nonzero(fits))
-            flips: list[int] = (before != fits).nonzero()[0].tolist() if len(before) == len(fits) else list(range(len(fits)))
+            changed = before != fits if len(before) == len(fits) else np.ones(len(fits), np.bool_)
+            number = int(np.count_nonzero(changed))
+            # Of many rows it is enough how many they are.
+            flips: Sequence[int] = changed.nonzero()[0].tolist() if number <= MOST_ROWS else range(number)
         else:
             flips = [row for row in each if (near.item(row) and good.item(row)) is not before.item(row)]
             for row in flips:

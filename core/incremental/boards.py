@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import attrs
@@ -14,13 +14,12 @@ from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from .answers import AnswerCache
 from .board import Board, Filtered
-from .cachedanswer import Answer, Scope, Still
+from .cachedanswer import Scope
 from .lookahead import Lookahead, LookaheadStats
 from .rows import RowScores, reads_of
 from .scored import Scored
 
 T = TypeVar("T")
-AnyPart = TypeVar("AnyPart", Filtered, Scored)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -35,6 +34,8 @@ class Plan:
     worth: Sequence[tuple[Priority, int]]
     """Of the row alone, without a reduce step."""
     wider: Sequence[tuple[Priority, int]]
+    declaring: Sequence[Predicate | Priority]
+    """Those that look further and may declare what they count."""
     reads: Reads
     """What the rules of the row read."""
 
@@ -44,7 +45,9 @@ class Plan:
         near, far = _divided(predicates, lambda rule: rule.is_of_row)
         beyond, of_nodes = _divided(far, lambda rule: Scope.of(rule.reads).is_global)
         worth, wider = _divided(priorities, lambda item: item[0].is_of_row and item[0].reduce is None)
-        return cls(near, beyond, of_nodes, worth, wider, reads_of(near, worth))
+        asked: list[Predicate | Priority] = [*beyond, *[rule for rule, _ in wider]]
+        declaring = [rule for rule in asked if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is not None]
+        return cls(near, beyond, of_nodes, worth, wider, declaring, reads_of(near, worth))
 
 
 @rebuilt_from("answers", "limit")
@@ -61,52 +64,30 @@ class Boards:
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
     def of(self, cycle: Cycle) -> Board:
-        """The board of the template of *cycle*. Raises the PriorityError of a priority, and Unanswerable."""
+        """The board of the template of *cycle*."""
         found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
         if found is not None and found.idle_at != still:
-            found = found if self._are_idle(found, cycle, still) else None
+            found = found if all([is_idle(rule, cycle) for rule in found.idle]) else None
         if found is None:
-            found = self._new(cycle, still)
+            found = self._new(cycle)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
         found.idle_at = still
         self._known[cycle.template] = found
         return found
 
-    def _are_idle(self, board: Board, cycle: Cycle, still: Still) -> bool:
-        """Whether the rules that *board* leaves out still say the same of every node."""
-        for rule, answer in board.idle:
-            if self.answers.is_stale(answer, still):
-                self.answers.refresh(answer, rule, cycle, still)
-        return all(answer.is_idle for _, answer in board.idle)
-
-    def _new(self, cycle: Cycle, still: Still) -> Board:
+    def _new(self, cycle: Cycle) -> Board:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
         parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
         weighed = tuple([item for item in algorithm.priorities if item[0].concerns(pod)])
         plan = self._plans.get((parts, weighed))
         if plan is None:
             plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
-        idle: list[tuple[Predicate | Priority, Answer[Any]]] = []
-        beyond = self._awake([Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.beyond], cycle, still, idle)
-        wider = self._awake([Scored(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider], cycle, still, idle)
+        idle = [rule for rule in plan.declaring if is_idle(rule, cycle)]
+        beyond = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
+        wider = [Scored(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider if rule not in idle]
         of_nodes = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.of_nodes]
         return Board(answers, self._shared(pod, plan), beyond, wider, of_nodes, idle)
-
-    def _awake(
-        self, parts: Sequence[AnyPart], cycle: Cycle, still: Still, idle: list[tuple[Predicate | Priority, Answer[Any]]]
-    ) -> list[AnyPart]:
-        """Those of *parts* that are not idle; the others go into *idle*."""
-        found: list[AnyPart] = []
-        for part in parts:
-            rule, answer = part.rule, part.answer
-            if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is not None and self.answers.is_stale(answer, still):
-                self.answers.refresh(answer, rule, cycle, still)
-            if answer.is_idle:
-                idle.append((rule, answer))
-            else:
-                found.append(part)
-        return found
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
@@ -122,6 +103,15 @@ class Boards:
     def _size(self) -> int:
         """Bytes that one board takes with its row scores, about."""
         return 100 * max(self.answers.table.size, 1)
+
+
+def is_idle(rule: Predicate | Priority, cycle: Cycle) -> bool:
+    """Whether *rule* says the same of every node about the pod of *cycle*, until what is durable changes: it counts nothing."""
+    if isinstance(rule, Predicate):
+        clauses = None if rule.clauses is None else rule.clauses(cycle.template, cycle)
+        return clauses is not None and not clauses
+    sums = None if rule.sums is None else rule.sums(cycle.template, cycle)
+    return sums is not None and not sums.each
 
 
 def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:

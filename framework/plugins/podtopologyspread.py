@@ -115,7 +115,10 @@ class PodTopologySpread(Plugin):
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
-        table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
+        try:
+            table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
+        except SelectorError:
+            return None
         hard = hard_constraints(pod, constraints, table, apart=self.counts_apart) if constraints else ()
         return clauses_of(hard, table, (MISSING_LABEL,), (UNEVEN,), zeroes_minimum=self.reader.min_domains)
 
@@ -178,7 +181,10 @@ class PodTopologySpread(Plugin):
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
         """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`. None where that is not enough."""
-        constraints = self.constraints(pod, SOFT, cycle)
+        try:
+            constraints = self.constraints(pod, SOFT, cycle)
+        except SelectorError:
+            return None
         if not constraints:
             return Sums()
         if not is_plain(constraints, cycle.table, requires_all=self._requires_all(pod)):

@@ -40,6 +40,8 @@ class Fault:
     broken: Method
     by_verify: bool = True
     """Verify mode finds it; what stands below all that it compares only the comparison of schedulers finds."""
+    by_schedulers: bool = True
+    """Schedulers disagree soon; else only verify mode finds it soon."""
     plain: bool | None = None
     """In which towns it shows: those without affinity, where pods often find no room, those with it, or (None) both."""
     first: int = 0
@@ -114,7 +116,8 @@ def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) ->
 
 
 def _nothing_else(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
-    return 0, 0, 0
+    """Terms and owners stay as they are."""
+    return whole(answers, cycle)[0], 0, 0
 
 
 def _not_followed(whole: Method, answer: Any, table: NodeTable) -> None:
@@ -230,7 +233,7 @@ FAULTS = {
     "leaders are told of the last row that moved": Fault(Leaders, "host", _one_not_told),
     "of the rows whose fits are put right one is left out": Fault(Board, "_refresh_fits", _one_missed),
     "of the rows whose totals are put right one is left out": Fault(Board, "_refresh_totals", _one_missed),
-    "a row that fits or no longer does is not told to reduce steps": Fault(FeasibleSet, "flip", _not_flipped),
+    "a row that fits or no longer does is not told to reduce steps": Fault(FeasibleSet, "flip", _not_flipped, by_schedulers=False),
     "sums keep what left": Fault(NodeTable, "remove_pod", _not_taken_off, by_verify=False),
     "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone, first=5),
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive, first=3),
