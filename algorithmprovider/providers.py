@@ -40,7 +40,7 @@ from .registry import DEFAULT_PROVIDER, Registry
 EQUIVALENCE_CACHE = "EnableEquivalenceClassCache"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Selection:
     """What a configuration chooses: predicates and priorities by name, also those that never run."""
 

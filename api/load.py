@@ -31,7 +31,7 @@ RAW_KINDS = ("ConfigMap", *WORKLOADS)
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Loaded:
     """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of other kinds were skipped."""
 
@@ -88,7 +88,7 @@ def load_documents(
     return loading.result()
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Place:
     """Where an object is; written only where it is used."""
 
@@ -100,7 +100,7 @@ class _Place:
         return f"{self.where} ({describe(self.data, self.kind)})"
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Loading:
     defaults: bool
     strict: bool

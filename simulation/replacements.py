@@ -18,7 +18,7 @@ KUBELET = "Node"
 SAME_NAME = "StatefulSet"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Replacements:
     """Makes replacements, and gives them names that no other pod has."""
 

@@ -27,7 +27,7 @@ __all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_ou
 GONE = "its node is not in the input"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Scenario:
     """A cluster and the pods that wait for a node, both in the order in which they were given."""
 
@@ -82,7 +82,7 @@ def read_scenario(
     return files.scenario(scheduler_name, cron_jobs=cron_jobs, priorities=priorities)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Files:
     """What files hold, before anybody says which scheduler is meant."""
 

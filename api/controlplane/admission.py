@@ -20,7 +20,7 @@ _IS_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclas
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Admitted:
     """The objects after admission, in order, and the refused ones with their reasons."""
 

@@ -25,7 +25,7 @@ _NAMELESS = ObjectMeta()
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Workload:
     """What a controller reads from its object; *template*, *claims* and *job* stay in JSON form."""
 

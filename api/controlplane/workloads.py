@@ -30,7 +30,7 @@ QUIET_CRON_JOB = "a CronJob makes no pods here unless asked (--cron-jobs)"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Known:
     """What a cluster has already, as far as the controllers of workloads read it."""
 
@@ -40,7 +40,7 @@ class Known:
     replica_sets: tuple[ReplicaSet, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Made:
     """What controllers would add to a cluster, and what is odd about their workloads."""
 
@@ -63,7 +63,7 @@ def expand(workloads: Iterable[Mapping[str, Any]], known: Known = Known(), *, cr
     return Made(tuple(expansion.made), tuple(expansion.notices))
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Expansion:
     nodes: tuple[Node, ...]
     owners: Ownership

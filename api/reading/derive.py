@@ -54,7 +54,7 @@ def json_name(attribute: str) -> str:
     return first + "".join(_SPELLED.get(word, word.capitalize()) for word in rest)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Form(Generic[V]):
     """How a value looks in JSON: its reader, and the fields in it."""
 
@@ -62,7 +62,7 @@ class Form(Generic[V]):
     shape: Shape = ANYTHING
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Field:
     """How an attribute looks in JSON, if it does not follow from the class. What is not given is derived."""
 
@@ -112,7 +112,7 @@ def over(wrap: Callable[[Reader[V]], Reader[V]]) -> Callable[[Form[V]], Form[V]]
     return lambda form: Form(wrap(form.read), form.shape)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Schema:
     """How attrs classes look in JSON. Each class is derived once, on first use."""
 
@@ -204,7 +204,7 @@ def _hints(kind: Any) -> Mapping[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Parts:
     """The fields of one object while they are collected."""
 

@@ -29,7 +29,7 @@ _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items
 """Keys that are never written twice by intention: a second one begins another object."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Document:
     """One document of a file; *found*: the file was found in a directory, not given by name."""
 
@@ -40,7 +40,7 @@ class Document:
     """The paths of keys that an object has twice; the last one counts."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class File:
     """The unpacked bytes of a file. *where* is its name in messages, *found* as in :class:`Document`."""
 

@@ -112,7 +112,7 @@ def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
     return nodes.has_node & with_all_keys(constraints, nodes) & pod_node_affinity_mask(pod, nodes)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class DomainIndex:
     """The domains that some rows make by their values of one label, without any counts of pods.
 
@@ -167,7 +167,7 @@ class DomainIndex:
         return np.bincount(self.codes, pods[self.rows], len(self.known)).astype(np.int64)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Domains:
     """The domains of one topology key, by code of the key's label column.
 
@@ -208,7 +208,7 @@ class Domains:
         return np.where(known, np.minimum(counts, others), others)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class DomainCounting:
     """What counts the pods in the domains of one topology key, again and again while no node object changes."""
 

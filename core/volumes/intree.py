@@ -34,7 +34,7 @@ Labels = Sequence[str]
 Handle = Callable[[PersistentVolume, Labels], str]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class InTreePlugin:
     """An in-tree plugin: the driver that replaces it, and the gate for that.
 

@@ -29,7 +29,7 @@ class QuestionError(KubeclassicError):
     """A question about capacity that has no answer; the text says what was got and what is wanted."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CapacityQuestion:
     """A cluster without the excluded nodes, and the templates as the API server would admit them."""
 

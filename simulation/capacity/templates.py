@@ -22,7 +22,7 @@ _HASH, _ORDINAL = "pod-template-hash", "statefulset.kubernetes.io/pod-name"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PodTemplate:
     """A pod of which copies are made."""
 

@@ -43,7 +43,7 @@ class Cause(Record):
     text: str = ""
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Leaning:
     """How many points the rules on one subject give a node more than another, and how many they could; both times weight."""
 
@@ -63,7 +63,7 @@ class Leaning:
         return f"{points} points {'higher' if self.points > 0 else 'lower'}"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Judged:
     """A contestant's decision on a pod, and its view of each node in question."""
 

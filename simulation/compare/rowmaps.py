@@ -12,7 +12,7 @@ from ...core.decision.decision import Decision
 from .contestants import Contestant
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class RowMap:
     """From the rows of *second* to those of *first*, computed again after nodes came or went."""
 
@@ -43,7 +43,7 @@ class RowMap:
         return Feasible(self, one.details.feasible_rows, self.of_first(other.details.feasible_rows), are_regular)
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False, slots=False, repr=False)
 class Feasible:
     """The nodes that fit for both contestants, each in its visiting order, as rows of the first one."""
 

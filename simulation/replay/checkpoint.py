@@ -38,7 +38,7 @@ class CheckpointError(KubeclassicError):
     """A checkpoint cannot be written, or a replay cannot resume from it; the text says why."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Header:
     """What a checkpoint belongs to: ``inputs``, a digest; ``options`` by name; ``files``, the size and checksum of each output."""
 
@@ -95,7 +95,7 @@ def _made_by() -> str:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Checkpoint:
     """A checkpoint that was read: what it belongs to, and the state as bytes."""
 

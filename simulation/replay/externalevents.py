@@ -15,7 +15,7 @@ from .journal import NodeEvent
 from .simulatedcluster import SimulatedCluster
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ExternalEvents:
     """Applies the events of the inputs to *cluster*."""
 

@@ -185,7 +185,7 @@ def discard(event: EventData) -> None:
     """Drop an event: the default."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ReplayJournal:
     """Passes each event to *sink*, as plain data."""
 

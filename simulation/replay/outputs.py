@@ -49,7 +49,7 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[Path]:
         raise
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Mark:
     """How far a file had grown: its bytes, and a checksum of them."""
 
@@ -57,7 +57,7 @@ class Mark:
     checksum: int
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class GrowingFile:
     """Bytes appended to a file."""
 

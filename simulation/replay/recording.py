@@ -34,7 +34,7 @@ def printed(record: EventData) -> None:
     sys.stdout.write(as_json_line(record).decode())
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Recording:
     """Runs *replay*, which must be new; *header* says what its checkpoints belong to."""
 

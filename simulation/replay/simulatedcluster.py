@@ -26,7 +26,7 @@ from .tally import ReplayCounts
 K = TypeVar("K", bound=KubeObject)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class SimulatedCluster:
     """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not fit before."""
 

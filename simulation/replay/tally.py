@@ -15,7 +15,7 @@ from .ledger import Ledger
 PERCENTILES = (50, 90, 95, 99)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ReplayCounts:
     """Counts since the beginning, and every wait."""
 

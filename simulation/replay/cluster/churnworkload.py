@@ -19,7 +19,7 @@ from .volumecontroller import VolumeController
 RECREATE = "recreate"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ChurnWorkload:
     """The state of a running scenario; *operations* themselves do not change."""
 

@@ -24,7 +24,7 @@ UNREACHABLE = (
 OURS = {CORDONED, *UNREACHABLE}
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class NodeFailures:
     """Drains, failures and recoveries. A drain ignores disruption budgets."""
 

@@ -25,7 +25,7 @@ BIND_TIMEOUT = 600.0
 """Seconds that the scheduler waits for a pod's volumes."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PodLifecycles:
     """All pods of the cluster, and what happens to them."""
 

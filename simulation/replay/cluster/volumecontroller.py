@@ -37,7 +37,7 @@ from .provisioning import new_volume
 DELAYED = "WaitForFirstConsumer"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class VolumeController:
     """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile` lets it act."""
 

@@ -31,7 +31,7 @@ LONGEST = 100 * 365.25 * 86400
 """Seconds that an operation can wait."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Operation:
     """One operation; which fields count depends on *opcode*. Times are virtual seconds."""
 
@@ -166,7 +166,7 @@ _WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObje
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Settings:
     folder: Path
     defaults: bool

@@ -30,7 +30,7 @@ Make = Callable[[list[Any]], Any]
 Fill = Callable[[Any, list[Any]], None]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Kind:
     """How objects of one kind are made: at once from what is in them, or empty and then filled."""
 
