@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import IO, Any, TypeVar
 
 import attrs
+from msgspec.structs import replace
 
 from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
@@ -201,7 +202,7 @@ class _Loading:
             raise ManifestError(f"{place}: metadata.name: got nothing, wanted a name")
         number = 1
         while True:
-            named = attrs.evolve(decoded, metadata=attrs.evolve(decoded.metadata, name=f"{prefix}{number}"))
+            named = attrs.evolve(decoded, metadata=replace(decoded.metadata, name=f"{prefix}{number}"))
             if (named.kind, named.key) not in self.objects:
                 return named
             number += 1

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import attrs
+from msgspec.structs import replace
 
 from ...exceptions import ManifestError
 from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod, Requirement
@@ -85,7 +86,7 @@ class Workload:
         decoded = self._decoded("Pod", self.template, "spec.template", strict)
         if not isinstance(decoded, Pod):
             raise ManifestError(f"{self.kind} {self.name}: spec.template: got nothing, wanted a pod template")
-        metadata = attrs.evolve(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
+        metadata = replace(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
         return with_defaults(attrs.evolve(decoded, metadata=metadata))
 
     def claim_templates(self, strict: bool = True) -> list[KubeObject]:

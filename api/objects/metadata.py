@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import attrs
+from msgspec import Struct
 
 from .quantity import Quantity
 
@@ -49,8 +50,7 @@ def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[st
     return made or NO_STRINGS
 
 
-@attrs.frozen(kw_only=True)
-class OwnerReference:
+class OwnerReference(Struct, frozen=True, kw_only=True):
     """An owner of an object; *controller* marks the one that manages it."""
 
     kind: str = ""
@@ -60,8 +60,7 @@ class OwnerReference:
     controller: bool = False
 
 
-@attrs.frozen(kw_only=True)
-class ObjectMeta:
+class ObjectMeta(Struct, frozen=True, kw_only=True):
     """Name, namespace, labels and so on. Timestamps are texts in RFC 3339, None when absent."""
 
     name: str = ""
@@ -82,8 +81,16 @@ class ObjectMeta:
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
-UNREAD = {"unread": True}
-"""The metadata of an attribute that is no field of the API."""
+def is_value(kind: Any) -> bool:
+    """Whether *kind* is a class of objects, or of parts of them."""
+    return attrs.has(kind) or (isinstance(kind, type) and issubclass(kind, Struct))
+
+
+def attributes(kind: Any) -> Mapping[str, Any]:
+    """The attributes that the API has too of a class of objects or of parts of them, each with its default."""
+    if issubclass(kind, Struct):
+        return dict(zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True))
+    return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
 
 
 @attrs.frozen(kw_only=True)
@@ -94,7 +101,7 @@ class KubeObject:
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()
-    manifest: Mapping[str, Any] | None = attrs.field(default=None, eq=False, repr=False, metadata=UNREAD)
+    manifest: Mapping[str, Any] | None = attrs.field(default=None, eq=False, repr=False, metadata={"unread": True})
     """The JSON form that it was read from, where that is kept: for those who write the object back, or send it on."""
 
     @property
@@ -126,8 +133,7 @@ class KubeObject:
         return self.metadata.annotations
 
 
-@attrs.frozen(kw_only=True)
-class Condition:
+class Condition(Struct, frozen=True, kw_only=True):
     """A condition of a pod or node; *status* is ``True``, ``False`` or ``Unknown``."""
 
     type: str = ""

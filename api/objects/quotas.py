@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import attrs
+from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, KubeObject, Map
 from .quantity import Quantity
 
 
-@attrs.frozen(kw_only=True)
-class ScopedResourceSelectorRequirement:
+class ScopedResourceSelectorRequirement(Struct, frozen=True, kw_only=True):
     """Which pods a quota counts: those with one of *values* for the scope."""
 
     scope_name: str = ""
@@ -32,8 +32,7 @@ class ResourceQuota(KubeObject):
     used: Map[Quantity] = NO_QUANTITIES
 
 
-@attrs.frozen(kw_only=True)
-class LimitRangeItem:
+class LimitRangeItem(Struct, frozen=True, kw_only=True):
     """Bounds and defaults of the pods or containers of a namespace."""
 
     type: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import attrs
+from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
 from .quantity import Int32, Quantity
@@ -13,28 +14,24 @@ from .selectors import LabelSelector, NodeSelector, Requirement
 # --- disks ----------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class GCEPersistentDisk:
+class GCEPersistentDisk(Struct, frozen=True, kw_only=True, cache_hash=True):
     pd_name: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class AWSElasticBlockStore:
+class AWSElasticBlockStore(Struct, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ISCSI:
+class ISCSI(Struct, frozen=True, kw_only=True, cache_hash=True):
     iqn: str = ""
     target_portal: str = ""
     lun: Int32 = 0
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class RBD:
+class RBD(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A Ceph block device, of a PersistentVolume or a pod."""
 
     monitors: tuple[str, ...] = ()
@@ -43,26 +40,22 @@ class RBD:
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class AzureDisk:
+class AzureDisk(Struct, frozen=True, kw_only=True, cache_hash=True):
     disk_name: str = ""
     disk_uri: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Cinder:
+class Cinder(Struct, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class PortworxVolume:
+class PortworxVolume(Struct, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class CSI:
+class CSI(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (only driver)."""
 
     driver: str = ""
@@ -70,8 +63,7 @@ class CSI:
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class VolumeSource:
+class VolumeSource(Struct, frozen=True, kw_only=True, cache_hash=True):
     """The disk types that rules look at. At most one is set; for other types all are None."""
 
     gce_persistent_disk: GCEPersistentDisk | None = None
@@ -87,16 +79,14 @@ class VolumeSource:
 # --- volumes --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
-class ObjectReference:
+class ObjectReference(Struct, frozen=True, kw_only=True):
     kind: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolumeSpec:
+class PersistentVolumeSpec(Struct, frozen=True, kw_only=True):
     source: VolumeSource = VolumeSource()
     capacity: Map[Quantity] = NO_QUANTITIES
     access_modes: tuple[str, ...] = ()
@@ -118,8 +108,7 @@ class PersistentVolume(KubeObject):
     phase: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolumeClaimSpec:
+class PersistentVolumeClaimSpec(Struct, frozen=True, kw_only=True):
     volume_name: str = ""
     storage_class_name: str | None = None
     volume_attributes_class_name: str = ""
@@ -139,8 +128,7 @@ class PersistentVolumeClaim(KubeObject):
     phase: str = ""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ClaimTemplate:
+class ClaimTemplate(Struct, frozen=True, kw_only=True, cache_hash=True):
     """The template of the claim of a generic ephemeral volume."""
 
     labels: Map[str] = NO_STRINGS
@@ -148,8 +136,7 @@ class ClaimTemplate:
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class TopologySelectorTerm:
+class TopologySelectorTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Label keys with the values allowed for each: all must hold."""
 
     match_label_expressions: tuple[Requirement, ...] = ()
@@ -165,8 +152,7 @@ class StorageClass(KubeObject):
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class CSINodeDriver:
+class CSINodeDriver(Struct, frozen=True, kw_only=True):
     """A CSI driver on a node; *count* is ``allocatable.count``, None without a limit."""
 
     name: str = ""

@@ -19,6 +19,7 @@ from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCH
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration as OlderConfiguration
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy
+from kubeclassic.api.objects.metadata import is_value
 from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
@@ -142,7 +143,7 @@ def _kind_of(hint: Any) -> tuple[list[type[Any]], str]:
         return own, f"list of {words}"
     if origin is not None and issubclass(origin, Mapping):
         return [], "object"
-    if attrs.has(hint):
+    if is_value(hint):
         of_kubernetes = hint.__module__.startswith("kubeclassic.api.objects")
         return ([] if of_kubernetes else [hint]), (hint.__name__ if of_kubernetes else f"[{hint.__name__}](#{hint.__name__.lower()})")
     return [], KINDS.get(hint, KINDS[int] if "Int" in str(hint) else "any")
@@ -150,7 +151,7 @@ def _kind_of(hint: Any) -> tuple[list[type[Any]], str]:
 
 def _default(field: Any) -> str:
     value = field.default
-    if value is None or value is attrs.NOTHING or isinstance(value, attrs.Factory) or attrs.has(type(value)):  # type: ignore[arg-type]
+    if value is None or value is attrs.NOTHING or isinstance(value, attrs.Factory) or is_value(type(value)):  # type: ignore[arg-type]
         return "-"
     if value in ("", (), b""):
         return "-"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.limitranges import limit_ranges, with_limits
@@ -181,7 +182,7 @@ def _served(template: PodTemplate, scheduler_names: Collection[str]) -> PodTempl
     spec = template.pod.spec
     if spec.scheduler_name in scheduler_names:
         return template
-    spec = attrs.evolve(spec, scheduler_name=min(scheduler_names))
+    spec = replace(spec, scheduler_name=min(scheduler_names))
     return attrs.evolve(template, pod=attrs.evolve(template.pod, spec=spec))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Node, Pod
 from ...exceptions import ManifestError
@@ -51,10 +52,10 @@ class ExternalEvents:
         current = self.cluster.pod(life.key)
         if current is None or current.is_terminating:
             return
-        spec = attrs.evolve(pod.spec, node_name=current.spec.node_name)
-        metadata = attrs.evolve(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
+        spec = replace(pod.spec, node_name=current.spec.node_name)
+        metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
         changed = attrs.evolve(pod, metadata=metadata, spec=spec, status=current.status)
-        if attrs.evolve(changed, metadata=attrs.evolve(metadata, resource_version=current.metadata.resource_version)) != current:
+        if attrs.evolve(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
             self.cluster.put(changed)
 
     def _apply_to_node(self, event: Event, node: Node) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Pod
@@ -81,7 +82,7 @@ class TestMoves:
     def test_what_changes_moves_all(self, release: str, item: KubeObject) -> None:
         """A volume, claim or service that changes does so too."""
         made = router(release, item)
-        made.put(attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version="2")))
+        made.put(attrs.evolve(item, metadata=replace(item.metadata, resource_version="2")))
         assert moves(made)
 
     @pytest.mark.parametrize("release", ALL)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.objects import Condition, Pod
 from ....api.objects.pods import DEFAULT_SCHEDULER
@@ -145,7 +146,7 @@ class PodLifecycles:
         """Write the nominated node to the pod's status; an empty name removes it."""
         current = self.cluster.pod(pod.key)
         if current is not None and current.status.nominated_node_name != node_name:
-            changed = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
+            changed = attrs.evolve(current, status=replace(current.status, nominated_node_name=node_name))
             self.cluster.put(self.cluster.written(changed))
 
     def drop_nomination(self, pod: Pod) -> None:
@@ -242,7 +243,7 @@ class PodLifecycles:
         if pod.status.phase == "Running" and pod.status.start_time:
             return pod
         start = pod.status.start_time or self.cluster.timestamp
-        return pod.with_status(attrs.evolve(pod.status, phase="Running", start_time=start))
+        return pod.with_status(replace(pod.status, phase="Running", start_time=start))
 
     def _finish(self, life: PodLifecycle) -> None:
         if self._is_there(life):
@@ -286,7 +287,7 @@ class PodLifecycles:
         if delay <= 0 or pod is None or not pod.spec.node_name:
             self._gone(life)
             return
-        metadata = attrs.evolve(pod.metadata, deletion_timestamp=self.cluster.timestamp)
+        metadata = replace(pod.metadata, deletion_timestamp=self.cluster.timestamp)
         self.cluster.put(self.cluster.written(attrs.evolve(pod, metadata=metadata)))
         self.cluster.agenda.put(self.cluster.after(delay), partial(self._gone, life))
 
@@ -316,9 +317,9 @@ class PodLifecycles:
         self.seen[root.key] += 1
         again = f"-again{self.seen[root.key]}"
         uid = root.metadata.uid and root.metadata.uid + again
-        metadata = attrs.evolve(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
-        spec = attrs.evolve(root.spec, node_name="")
-        status = attrs.evolve(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
+        metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
+        spec = replace(root.spec, node_name="")
+        status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
         self.arrive(attrs.evolve(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.controlplane.admission import admit
 from ....api.meaning.labels import SelectorError, selector_matches
@@ -156,10 +157,10 @@ class VolumeController:
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
-        spec = attrs.evolve(volume.spec, claim_ref=volume.spec.claim_ref or reference)
+        spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
         self.put(self.cluster.written(attrs.evolve(volume, spec=spec, phase="Bound")))
-        metadata = attrs.evolve(claim.metadata, annotations=_bound_annotations(claim.annotations))
-        bound = attrs.evolve(claim, metadata=metadata, spec=attrs.evolve(claim.spec, volume_name=volume.name), phase="Bound")
+        metadata = replace(claim.metadata, annotations=_bound_annotations(claim.annotations))
+        bound = attrs.evolve(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
         self.put(self.cluster.written(bound))
         self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
 

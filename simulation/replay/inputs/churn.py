@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.controlplane.defaults import with_defaults
 from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, strings
@@ -250,13 +251,13 @@ class _Settings:
         prefix = (document.get("metadata") or {}).get("generateName")
         if found.name or not isinstance(prefix, str):
             return found
-        return attrs.evolve(found, metadata=attrs.evolve(found.metadata, name=prefix.rstrip("-.")))
+        return attrs.evolve(found, metadata=replace(found.metadata, name=prefix.rstrip("-.")))
 
 
 def named(template: KubeObject, number: int, namespace: str | None, generate: str) -> KubeObject:
     """Object number *number* of *template*; *generate*: what its name begins with if the template has no name."""
     name = f"{template.metadata.name or generate}-{number}"
-    metadata = attrs.evolve(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
+    metadata = replace(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
     if isinstance(template, Node):
-        metadata = attrs.evolve(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
+        metadata = replace(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
     return attrs.evolve(template, metadata=metadata)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -117,7 +118,7 @@ class QueueMachine(RuleBasedStateMachine):
         if what == "status":
             new = attrs.evolve(old, status=new.status)
         if what == "finalizers":
-            new = attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=(*old.metadata.finalizers, "f")))
+            new = attrs.evolve(old, metadata=replace(old.metadata, finalizers=(*old.metadata.finalizers, "f")))
         self.known[number] = new
         self.real.update(old, new)
         # The original looks at finalizers, as at all metadata but versions.
