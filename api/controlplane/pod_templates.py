@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
@@ -103,6 +102,8 @@ class Workload:
     def template_hash(self) -> str:
         """Ten letters and digits, the same for equal templates."""
         written = json.dumps(self.template, sort_keys=True, default=str)
+        import hashlib
+
         number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:8], "big")
         return "".join(_HASH_LETTERS[number // 27**place % 27] for place in range(10))
 

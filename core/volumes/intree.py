@@ -5,7 +5,6 @@ Upstream: k8s.io/csi-translation-lib.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from urllib.parse import unquote, urlsplit
@@ -116,6 +115,8 @@ def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     disk, written = volume.spec.source.rbd, volume.annotations.get(RBD_HANDLE)
     if written or disk is None:
         return written or ""
+    import hashlib
+
     monitors = hashlib.md5(",".join(disk.monitors).encode(), usedforsecurity=False).hexdigest()
     image = disk.image.removeprefix("kubernetes-dynamic-pvc-")
     return f"mig_mons-{monitors}_image-{image}_{disk.pool.encode().hex()}"

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,7 +35,9 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[Path]:
 
     Whatever stops this leaves the old file, and nothing beside it.
     """
-    handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
+    from tempfile import mkstemp
+
+    handle, name = mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
     os.close(handle)
     scratch = Path(name)
     try:
