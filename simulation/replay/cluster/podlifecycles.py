@@ -50,23 +50,24 @@ class PodLifecycles:
         cluster, template = self.cluster, self.cluster.engine.template_of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
-        life = PodLifecycle(pod.key, cluster.now, lifetime, cluster.ledger.vector(template.footprint), root or pod)
-        self.all[pod.key] = life
-        self.seen.setdefault(pod.key, 0)
+        key, asked = pod.key, cluster.ledger.vector(template.footprint)
+        life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, asked, root or pod)
+        self.seen.setdefault(key, 0)
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
             cluster.agenda.put(max(lifetime.leaves_at, cluster.now), partial(self._time_is_up, life))
         if pod.spec.node_name:
             life.node = pod.spec.node_name
-            cluster.ledger.place(pod.key, life.node, life.asked)
+            cluster.ledger.place(key, life.node, asked)
             self._run(life)
         elif self._is_ours(pod):
             cluster.tally.arrived += 1
-            asked = life.asked if template.requests == template.footprint else cluster.ledger.vector(template.requests)
-            cluster.ledger.wait(pod.key, asked)
+            if template.requests != template.footprint:
+                asked = cluster.ledger.vector(template.requests)
+            cluster.ledger.wait(key, asked)
             cluster.fragmentation.see(asked)
-            cluster.journal.note(PodArrived(pod=pod.key, gated=cluster.is_gated(pod.key) or UNSET))
+            cluster.journal.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
 
     def _is_ours(self, pod: Pod) -> bool:
         return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.cluster.engine.scheduler_names(self.cluster.scheduler_name)
@@ -88,7 +89,7 @@ class PodLifecycles:
         cluster, life = self.cluster, self.all[pod.key]
         life.node = host
         cluster.changes += 1
-        cluster.ledger.place(pod.key, host, life.asked)
+        cluster.ledger.place(life.key, host, life.asked)
         waiting = cluster.binding.waiting(pod)
         if waiting is None:
             self._scheduled(life)
@@ -115,7 +116,7 @@ class PodLifecycles:
         Upstream reads the pod again before it queues it, and may or may not see the new condition yet; here it always does.
         """
         life, cluster = self.all[pod.key], self.cluster
-        current = cluster.pod(pod.key) or pod
+        current = cluster.pod(life.key) or pod
         condition = self._failed_condition(current, reason, error)
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
         tried = life.tried.read_again(marked)
@@ -127,7 +128,7 @@ class PodLifecycles:
             cluster.router.put(marked)
         if error != life.message:
             life.message = error
-            cluster.journal.note(PodFailedScheduling(pod=pod.key, attempts=life.attempts, message=error))
+            cluster.journal.note(PodFailedScheduling(pod=life.key, attempts=life.attempts, message=error))
 
     def _failed_condition(self, pod: Pod, reason: str, message: str) -> Condition:
         """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
