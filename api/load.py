@@ -202,7 +202,7 @@ class _Loading:
             raise ManifestError(f"{place}: metadata.name: got nothing, wanted a name")
         number = 1
         while True:
-            named = attrs.evolve(decoded, metadata=replace(decoded.metadata, name=f"{prefix}{number}"))
+            named = replace(decoded, metadata=replace(decoded.metadata, name=f"{prefix}{number}"))
             if (named.kind, named.key) not in self.objects:
                 return named
             number += 1

@@ -151,7 +151,7 @@ def _comparable(pod: Pod, lenient: bool) -> Pod:
     status = pod.status
     if lenient:
         metadata, status = replace(metadata, finalizers=()), replace(status, conditions=())
-    return attrs.evolve(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=status)
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=status)
 
 
 def may_schedule_more(old: Node, new: Node) -> bool:

@@ -79,4 +79,4 @@ def _new(evicted: Pod, name: str, uid: str) -> Pod:
     metadata = ObjectMeta(
         name=name, namespace=old.namespace, uid=uid, labels=old.labels, annotations=old.annotations, owner_references=old.owner_references
     )
-    return attrs.evolve(evicted, metadata=metadata, spec=replace(evicted.spec, node_name=""), status=PodStatus())
+    return replace(evicted, metadata=metadata, spec=replace(evicted.spec, node_name=""), status=PodStatus())

@@ -97,14 +97,14 @@ def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:
         priority_class_name=chosen.name if chosen else "",
         preemption_policy=_preemption_policy(pod, chosen),
     )
-    return attrs.evolve(pod, spec=spec)
+    return replace(pod, spec=spec)
 
 
 def _without_priority(pod: Pod) -> Pod:
     """The pod as the API server stores it while gate PodPriority is off. Upstream: pkg/api/pod/util.go"""
     if pod.spec.priority is None and not pod.spec.priority_class_name:
         return pod
-    return attrs.evolve(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
+    return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
 
 
 def _preemption_policy(pod: Pod, chosen: PriorityClass | None) -> str | None:
@@ -131,4 +131,4 @@ def _with_storage_class(claim: PersistentVolumeClaim, defaults: list[StorageClas
     if len(defaults) > 1:
         raise _Refusal(f"Internal error occurred: {len(defaults)} default StorageClasses were found")
     changes: dict[str, Any] = {"storage_class_name": defaults[0].name}
-    return attrs.evolve(claim, spec=replace(claim.spec, **changes))
+    return replace(claim, spec=replace(claim.spec, **changes))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-import attrs
 from msgspec.structs import replace
 
 from ..objects import (
@@ -57,10 +56,10 @@ def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
     if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)) or not (labels := _template_labels(document)):
         return decoded
     if isinstance(decoded, ReplicationController) and not decoded.selector:
-        return attrs.evolve(decoded, selector=labels)
+        return replace(decoded, selector=labels)
     is_old = document.get("apiVersion") in ("extensions/v1beta1", "apps/v1beta1")
     if is_old and not isinstance(decoded, ReplicationController) and decoded.selector is None:
-        return attrs.evolve(decoded, selector=LabelSelector(match_labels=labels))
+        return replace(decoded, selector=LabelSelector(match_labels=labels))
     return decoded
 
 
@@ -87,7 +86,7 @@ def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
 
 def _pod(pod: Pod) -> Pod:
     spec = pod_spec_with_defaults(pod.spec)
-    return pod if spec is pod.spec else attrs.evolve(pod, spec=spec)
+    return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
 def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
@@ -162,7 +161,7 @@ def _node(node: Node) -> Node:
     allocatable = _rounded(node.status.allocatable) or capacity
     if allocatable is node.status.allocatable and capacity is node.status.capacity:
         return node
-    return attrs.evolve(node, status=replace(node.status, allocatable=allocatable, capacity=capacity))
+    return replace(node, status=replace(node.status, allocatable=allocatable, capacity=capacity))
 
 
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
@@ -174,24 +173,24 @@ def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
         volume_mode=volume.spec.volume_mode or "Filesystem",
     )
     settled = "Available" if spec.claim_ref is None else "Bound"
-    return attrs.evolve(volume, spec=spec, phase=volume.phase or settled)
+    return replace(volume, spec=spec, phase=volume.phase or settled)
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
     spec = replace(claim.spec, requests=_rounded(claim.spec.requests), volume_mode=claim.spec.volume_mode or "Filesystem")
-    return attrs.evolve(claim, spec=spec, phase=claim.phase or ("Bound" if spec.volume_name else "Pending"))
+    return replace(claim, spec=spec, phase=claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 
 def _storage_class(storage_class: StorageClass) -> StorageClass:
     if storage_class.volume_binding_mode:
         return storage_class
-    return attrs.evolve(storage_class, volume_binding_mode="Immediate")
+    return replace(storage_class, volume_binding_mode="Immediate")
 
 
 def _limit_range(found: LimitRange) -> LimitRange:
     """Containers get the greatest limit as default limit, that as default request, and else the smallest request."""
     limits = tuple(_limit_range_item(item) if item.type == "Container" else item for item in found.limits)
-    return attrs.evolve(found, limits=limits)
+    return replace(found, limits=limits)
 
 
 def _limit_range_item(item: LimitRangeItem) -> LimitRangeItem:

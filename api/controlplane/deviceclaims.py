@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import attrs
 from msgspec.structs import replace
 
 from ..objects import (
@@ -80,7 +79,7 @@ def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[
 def _copy(one: ResourceSlice, like: str, name: str) -> ResourceSlice:
     pool = replace(one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}")
     metadata = replace(one.metadata, name=f"{one.name}-{name}", uid="")
-    return attrs.evolve(one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None)
+    return replace(one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None)
 
 
 def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceSlice:
@@ -89,4 +88,4 @@ def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceS
     pool = ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1)
     found = ResourceSlice()
     spec = replace(found.spec, driver=driver, pool=pool, node_name=node, devices=devices)
-    return attrs.evolve(found, metadata=replace(found.metadata, name=f"{node}-more-{driver}"), spec=spec)
+    return replace(found, metadata=replace(found.metadata, name=f"{node}-more-{driver}"), spec=spec)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import attrs
 from msgspec.structs import replace
 
 from ..meaning.podtotals import AmountsOf, limits_of, requests_of, total_of, uses
@@ -33,7 +32,7 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
         init_containers = tuple(_merged(container, limits, requests) for container in spec.init_containers)
         if (containers, init_containers) != (spec.containers, spec.init_containers):
             spec = replace(spec, containers=containers, init_containers=init_containers)
-    return pod if spec is pod.spec else attrs.evolve(pod, spec=spec)
+    return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
 def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:

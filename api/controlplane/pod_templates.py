@@ -86,7 +86,7 @@ class Workload:
         if not isinstance(decoded, Pod):
             raise ManifestError(f"{self.kind} {self.name}: spec.template: got nothing, wanted a pod template")
         metadata = replace(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
-        return with_defaults(attrs.evolve(decoded, metadata=metadata))
+        return with_defaults(replace(decoded, metadata=metadata))
 
     def claim_templates(self, strict: bool = True) -> list[KubeObject]:
         """A StatefulSet's claims, with the names of the templates."""

@@ -93,7 +93,7 @@ class _Expansion:
     def add_pod(self, template: Pod, name: str, **changes: Any) -> None:
         """Make a pod of *template* with *changes* in its ``spec``."""
         spec = replace(template.spec, **changes) if changes else template.spec
-        pod = attrs.evolve(template, metadata=replace(template.metadata, name=name), spec=spec)
+        pod = replace(template, metadata=replace(template.metadata, name=name), spec=spec)
         self.taken.add(pod.key)
         self.made.append(pod)
 
@@ -122,7 +122,7 @@ def _labelled(pod: Pod, labels: Mapping[str, str]) -> Pod:
     """*pod* with *labels* added."""
     if not labels:
         return pod
-    return attrs.evolve(pod, metadata=replace(pod.metadata, labels=Map({**pod.labels, **labels})))
+    return replace(pod, metadata=replace(pod.metadata, labels=Map({**pod.labels, **labels})))
 
 
 # --- replicas -------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def _with_claims(volumes: tuple[Volume, ...], claims: list[PersistentVolumeClaim
 def _add_claim(expansion: _Expansion, workload: Workload, claim: PersistentVolumeClaim, name: str) -> None:
     labels = workload.selector.match_labels if workload.selector else {}
     metadata = replace(claim.metadata, name=name, namespace=workload.metadata.namespace, labels=Map({**claim.labels, **labels}))
-    made = attrs.evolve(claim, metadata=metadata)
+    made = replace(claim, metadata=metadata)
     if made.key not in expansion.claims:
         expansion.claims.add(made.key)
         expansion.made.append(made)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
 from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
@@ -116,8 +115,7 @@ class ResourceClaimStatus(Struct, frozen=True, kw_only=True):
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceClaim(KubeObject):
+class ResourceClaim(KubeObject, frozen=True, kw_only=True):
     """A claim to devices."""
 
     kind: ClassVar[str] = "ResourceClaim"
@@ -134,8 +132,7 @@ class ResourceClaimTemplateSpec(Struct, frozen=True, kw_only=True):
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceClaimTemplate(KubeObject):
+class ResourceClaimTemplate(KubeObject, frozen=True, kw_only=True):
     """From it each pod that names it gets a claim of its own."""
 
     kind: ClassVar[str] = "ResourceClaimTemplate"
@@ -152,8 +149,7 @@ class DeviceClassSpec(Struct, frozen=True, kw_only=True):
     """The extended resource that asks for a device of the class."""
 
 
-@attrs.frozen(kw_only=True)
-class DeviceClass(KubeObject):
+class DeviceClass(KubeObject, frozen=True, kw_only=True):
     """A class of devices: those that all of its selectors match."""
 
     kind: ClassVar[str] = "DeviceClass"
@@ -209,8 +205,7 @@ class ResourceSliceSpec(Struct, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceSlice(KubeObject):
+class ResourceSlice(KubeObject, frozen=True, kw_only=True):
     """A part of a pool of devices, as a driver publishes it."""
 
     kind: ClassVar[str] = "ResourceSlice"

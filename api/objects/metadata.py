@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import attrs
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from .quantity import Quantity
 
@@ -81,6 +82,10 @@ class ObjectMeta(Struct, frozen=True, kw_only=True):
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
+MANIFEST = "manifest"
+"""The attribute of objects that is no field of the API, does not count where they are compared, and is not shown."""
+
+
 def is_value(kind: Any) -> bool:
     """Whether *kind* is a class of objects, or of parts of them."""
     return attrs.has(kind) or (isinstance(kind, type) and issubclass(kind, Struct))
@@ -88,21 +93,36 @@ def is_value(kind: Any) -> bool:
 
 def attributes(kind: Any) -> Mapping[str, Any]:
     """The attributes that the API has too of a class of objects or of parts of them, each with its default."""
-    if issubclass(kind, Struct):
-        return dict(zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True))
-    return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
+    if attrs.has(kind):
+        return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
+    found = zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)
+    return {name: default for name, default in found if name != MANIFEST}
 
 
-@attrs.frozen(kw_only=True)
-class KubeObject:
+class KubeObject(Struct, frozen=True, kw_only=True):
     """An object of any kind: its metadata, with shortcuts."""
 
     kind: ClassVar[str] = ""
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()
-    manifest: Mapping[str, Any] | None = attrs.field(default=None, eq=False, repr=False, metadata={"unread": True})
+    manifest: Mapping[str, Any] | None = None
     """The JSON form that it was read from, where that is kept: for those who write the object back, or send it on."""
+
+    def __eq__(self, other: object) -> bool:
+        return self._compared == other._compared if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._compared)
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != MANIFEST)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        metadata, _, *rest = astuple(self)
+        return (metadata, *rest)
 
     @property
     def name(self) -> str:

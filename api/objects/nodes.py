@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
 from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
@@ -37,8 +36,7 @@ class NodeStatus(Struct, frozen=True, kw_only=True):
     """Which release the node runs, such as ``v1.16.3``."""
 
 
-@attrs.frozen(kw_only=True)
-class Node(KubeObject):
+class Node(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "Node"
     namespaced: ClassVar[bool] = False
 

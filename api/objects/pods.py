@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -134,8 +133,7 @@ class PodStatus(Struct, frozen=True, kw_only=True):
         return replace(self, conditions=conditions)
 
 
-@attrs.frozen(kw_only=True)
-class Pod(KubeObject):
+class Pod(KubeObject, frozen=True, kw_only=True):
     """A pod, bound when ``spec.node_name`` is set."""
 
     kind: ClassVar[str] = "Pod"

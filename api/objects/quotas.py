@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
 from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, KubeObject, Map
@@ -19,8 +18,7 @@ class ScopedResourceSelectorRequirement(Struct, frozen=True, kw_only=True):
     values: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceQuota(KubeObject):
+class ResourceQuota(KubeObject, frozen=True, kw_only=True):
     """How much the pods of a namespace may request together; *used* and *status_hard* are what the API server says in its status."""
 
     kind: ClassVar[str] = "ResourceQuota"
@@ -43,8 +41,7 @@ class LimitRangeItem(Struct, frozen=True, kw_only=True):
     max_limit_request_ratio: Map[Quantity] = NO_QUANTITIES
 
 
-@attrs.frozen(kw_only=True)
-class LimitRange(KubeObject):
+class LimitRange(KubeObject, frozen=True, kw_only=True):
     """The bounds and defaults of a namespace."""
 
     kind: ClassVar[str] = "LimitRange"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
 from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
@@ -97,8 +96,7 @@ class PersistentVolumeSpec(Struct, frozen=True, kw_only=True):
     node_affinity: NodeSelector | None = None
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolume(KubeObject):
+class PersistentVolume(KubeObject, frozen=True, kw_only=True):
     """A volume of the cluster; *phase* is ``status.phase``."""
 
     kind: ClassVar[str] = "PersistentVolume"
@@ -118,8 +116,7 @@ class PersistentVolumeClaimSpec(Struct, frozen=True, kw_only=True):
     volume_mode: str | None = None
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolumeClaim(KubeObject):
+class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
     """A claim to a volume; *phase* is ``status.phase``."""
 
     kind: ClassVar[str] = "PersistentVolumeClaim"
@@ -142,8 +139,7 @@ class TopologySelectorTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
     match_label_expressions: tuple[Requirement, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class StorageClass(KubeObject):
+class StorageClass(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "StorageClass"
     namespaced: ClassVar[bool] = False
 
@@ -161,16 +157,14 @@ class CSINodeDriver(Struct, frozen=True, kw_only=True):
     count: Int32 | None = None
 
 
-@attrs.frozen(kw_only=True)
-class CSINode(KubeObject):
+class CSINode(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "CSINode"
     namespaced: ClassVar[bool] = False
 
     drivers: tuple[CSINodeDriver, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class CSIDriver(KubeObject):
+class CSIDriver(KubeObject, frozen=True, kw_only=True):
     """A CSI driver; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIDriver"
@@ -179,8 +173,7 @@ class CSIDriver(KubeObject):
     storage_capacity: bool = False
 
 
-@attrs.frozen(kw_only=True)
-class CSIStorageCapacity(KubeObject):
+class CSIStorageCapacity(KubeObject, frozen=True, kw_only=True):
     """How much storage of a class is left in a part of the cluster; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
@@ -191,8 +184,7 @@ class CSIStorageCapacity(KubeObject):
     maximum_volume_size: Quantity | None = None
 
 
-@attrs.frozen(kw_only=True)
-class VolumeAttachment(KubeObject):
+class VolumeAttachment(KubeObject, frozen=True, kw_only=True):
     """A volume that the driver *attacher* attaches to a node; releases before 1.32 do not read it."""
 
     kind: ClassVar[str] = "VolumeAttachment"

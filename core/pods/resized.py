@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import attrs
 from msgspec.structs import replace
 
 from ...api.objects import NO_QUANTITIES, Container, ContainerStatus, Map, Pod
@@ -103,7 +102,7 @@ def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = 
         init_containers = _counted(init_containers, restartable, rule, infeasible)
     if containers is spec.containers and init_containers is spec.init_containers:
         return pod
-    return attrs.evolve(pod, spec=replace(spec, containers=containers, init_containers=init_containers))
+    return replace(pod, spec=replace(spec, containers=containers, init_containers=init_containers))
 
 
 def _counted(containers: tuple[Container, ...], known: _Statuses, rule: _Rule, infeasible: bool) -> tuple[Container, ...]:

@@ -338,4 +338,4 @@ def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
 def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
     finalizers = pod.metadata.finalizers if finalizers_count else ()
     metadata: ObjectMeta = replace(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
-    return attrs.evolve(pod, metadata=metadata, status=PodStatus())
+    return replace(pod, metadata=metadata, status=PodStatus())

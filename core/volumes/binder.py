@@ -224,7 +224,7 @@ def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Persis
     named = old is not None and (old.namespace, old.name, old.uid) == (claim.namespace, claim.name, claim.uid)
     if named and annotations is volume.annotations:
         return volume
-    return attrs.evolve(
+    return replace(
         volume,
         metadata=replace(volume.metadata, annotations=annotations),
         spec=volume.spec if named else replace(volume.spec, claim_ref=reference),
@@ -233,4 +233,4 @@ def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Persis
 
 def _for_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
     annotations = Map({**claim.annotations, SELECTED_NODE: node_name})
-    return attrs.evolve(claim, metadata=replace(claim.metadata, annotations=annotations))
+    return replace(claim, metadata=replace(claim.metadata, annotations=annotations))

@@ -168,7 +168,7 @@ class DynamicResources(Plugin):
         for claim in self._unreachable(state, found, cycle):
             if all(one.uid == cycle.pod.uid for one in claim.status.reserved_for) and len(claim.status.reserved_for) <= 1:
                 status = replace(claim.status, allocation=None, reserved_for=())
-                cycle.listings.resource_claims.write(claim, attrs.evolve(claim, status=status))
+                cycle.listings.resource_claims.write(claim, replace(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
         return unschedulable("still not schedulable")
 
@@ -214,7 +214,7 @@ class DynamicResources(Plugin):
             current = claims.get(claim.key)
             if current is not None and current.status.allocation is not None and _is_reserved_for(current, pod):
                 left = tuple(one for one in current.status.reserved_for if one.uid != pod.uid)
-                claims.write(current, attrs.evolve(current, status=replace(current.status, reserved_for=left)))
+                claims.write(current, replace(current, status=replace(current.status, reserved_for=left)))
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Write the devices to the claims, and that the pod uses them."""
@@ -238,7 +238,7 @@ class DynamicResources(Plugin):
         after = before if allocated is None else _allocated(before, allocated.status.allocation)
         user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
         status = replace(after.status, reserved_for=(*after.status.reserved_for, user))
-        claims.write(before, attrs.evolve(after, status=status))
+        claims.write(before, replace(after, status=status))
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
@@ -297,7 +297,7 @@ def _allocated(claim: ResourceClaim, allocation: AllocationResult | None) -> Res
     if FINALIZER not in finalizers:
         finalizers = (*finalizers, FINALIZER)
     metadata = replace(claim.metadata, finalizers=finalizers)
-    return attrs.evolve(claim, metadata=metadata, status=replace(claim.status, allocation=allocation))
+    return replace(claim, metadata=metadata, status=replace(claim.status, allocation=allocation))
 
 
 def _available(claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:

@@ -153,4 +153,4 @@ def _sized(template: PodTemplate, size: Sequence[tuple[str, int]]) -> PodTemplat
     limits = {name: max(limit, asked.get(name, limit)) for name, limit in first.limits.items()}
     changed = replace(first, requests=Map({**first.requests, **asked}), limits=Map(limits))
     spec = replace(pod.spec, containers=(changed, *others))
-    return attrs.evolve(template, pod=attrs.evolve(pod, spec=spec))
+    return attrs.evolve(template, pod=replace(pod, spec=spec))

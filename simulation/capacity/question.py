@@ -183,7 +183,7 @@ def _served(template: PodTemplate, scheduler_names: Collection[str]) -> PodTempl
     if spec.scheduler_name in scheduler_names:
         return template
     spec = replace(spec, scheduler_name=min(scheduler_names))
-    return attrs.evolve(template, pod=attrs.evolve(template.pod, spec=spec))
+    return attrs.evolve(template, pod=replace(template.pod, spec=spec))
 
 
 def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:

@@ -42,12 +42,12 @@ class PodTemplate:
         """The copy of that *number*, and the claims that are made for it alone."""
         pod, name = self.pod, f"{self.name}-{number}"
         if self.kind != "StatefulSet":
-            return attrs.evolve(pod, metadata=replace(pod.metadata, name=name)), ()
+            return replace(pod, metadata=replace(pod.metadata, name=name)), ()
         labels = Map({**pod.labels, _ORDINAL: name})
-        claimed = [attrs.evolve(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}")) for claim in self.claims]
+        claimed = [replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}")) for claim in self.claims]
         own = [Volume(name=claim.name, persistent_volume_claim=f"{claim.name}-{name}") for claim in self.claims]
         spec = replace(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
-        return attrs.evolve(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
+        return replace(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
 
 
 def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, strict: bool = True) -> PodTemplate:
@@ -88,7 +88,7 @@ def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
 def fresh(pod: Pod) -> Pod:
     """*pod* as one that is not created yet: on no node, without a UID, with no status."""
     metadata = replace(pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
-    return attrs.evolve(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
 
 
 def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
@@ -140,10 +140,10 @@ def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim]) -> PodTemplate:
     """Take the first pod's claims back to the names of their templates."""
     pod, ending = template.pod, f"-{template.pod.name}"
-    claims = tuple(attrs.evolve(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made)
+    claims = tuple(replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made)
     own = {claim.name for claim in claims}
     spec = replace(pod.spec, volumes=tuple(volume for volume in pod.spec.volumes if volume.name not in own))
-    return attrs.evolve(template, pod=attrs.evolve(pod, spec=spec), claims=claims)
+    return attrs.evolve(template, pod=replace(pod, spec=spec), claims=claims)
 
 
 def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
@@ -158,7 +158,7 @@ def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -
     hashed = newest.labels.get(_HASH)
     labels = {**template.pod.labels, **({_HASH: hashed} if hashed else {})}
     metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(owner,))
-    return attrs.evolve(template, pod=attrs.evolve(template.pod, metadata=metadata), objects=())
+    return attrs.evolve(template, pod=replace(template.pod, metadata=metadata), objects=())
 
 
 def _is_of(metadata: ObjectMeta, owner: OwnerReference | None, namespace: str) -> bool:

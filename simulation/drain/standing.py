@@ -45,4 +45,4 @@ def _replaced(eviction: EvictedPod, key: str, node: str) -> Pod:
     """The pod that takes the place of the evicted one, on its node."""
     pod = eviction.pod
     metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
-    return attrs.evolve(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))

@@ -197,7 +197,7 @@ class DrainTrial:
 def cordoned(node: Node) -> Node:
     """*node* as ``kubectl cordon`` and the node controller leave it."""
     taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
-    return attrs.evolve(node, spec=replace(node.spec, unschedulable=True, taints=taints))
+    return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
 
 
 def _why(decision: Decision, eviction: EvictedPod) -> str:

@@ -54,8 +54,8 @@ class ExternalEvents:
             return
         spec = replace(pod.spec, node_name=current.spec.node_name)
         metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
-        changed = attrs.evolve(pod, metadata=metadata, spec=spec, status=current.status)
-        if attrs.evolve(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
+        changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
+        if replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
             self.cluster.put(changed)
 
     def _apply_to_node(self, event: Event, node: Node) -> None:

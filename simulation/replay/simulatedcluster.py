@@ -121,7 +121,7 @@ class SimulatedCluster:
         if not item.metadata.resource_version.isdecimal():
             return item
         self._version += 1
-        return attrs.evolve(item, metadata=replace(item.metadata, resource_version=str(self._version)))
+        return replace(item, metadata=replace(item.metadata, resource_version=str(self._version)))
 
     @property
     def listings(self) -> Listings:

@@ -43,7 +43,7 @@ def _renamed(item: K, suffix: str) -> K:
     if isinstance(item, Node) and labels.get(HOSTNAME) == item.name:
         labels[HOSTNAME] += suffix
     uid = old.uid and f"{old.uid}{suffix}"
-    return attrs.evolve(item, metadata=replace(old, name=old.name + suffix, uid=uid, labels=Map(labels)))
+    return replace(item, metadata=replace(old, name=old.name + suffix, uid=uid, labels=Map(labels)))
 
 
 def scaled_scenario(scenario: Scenario, nodes: float, pods: float) -> Scenario:

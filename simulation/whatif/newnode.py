@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.deviceclaims import slices_like
@@ -44,7 +43,7 @@ def _copy(like: Node, names: set[str]) -> Node:
     name = next(name for number in range(1, len(names) + 2) if (name := f"{like.name}-new{number if number > 1 else ''}") not in names)
     labels = {key: name if value == like.name or key == HOSTNAME else value for key, value in like.labels.items()}
     metadata = replace(like.metadata, name=name, uid=name, labels=type(like.labels)(labels))
-    return attrs.evolve(like, metadata=metadata, manifest=None)
+    return replace(like, metadata=metadata, manifest=None)
 
 
 def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]:
@@ -54,4 +53,4 @@ def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]
         if owner is not None and owner.kind == "DaemonSet":
             called = f"{owner.name}-{name}"
             metadata = replace(entry.pod.metadata, name=called, uid=f"{entry.pod.namespace}/{called}")
-            yield attrs.evolve(entry.pod, metadata=metadata, manifest=None).bound_to(name)
+            yield replace(entry.pod, metadata=metadata, manifest=None).bound_to(name)

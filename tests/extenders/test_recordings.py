@@ -89,7 +89,7 @@ def original(objects: dict[tuple[str, str, str], Any], kind: str, sent: Any) -> 
     metadata = sent["metadata"]
     found = decoded(kind, objects[kind, metadata["name"], metadata["resourceVersion"]])
     if kind == "Pod":
-        found = attrs.evolve(found, spec=replace(found.spec, node_name=sent["spec"].get("nodeName", "")))
+        found = replace(found, spec=replace(found.spec, node_name=sent["spec"].get("nodeName", "")))
     return found
 
 

@@ -123,7 +123,7 @@ class Replay:
         assert isinstance(found, Node)
         taint = obj({"kind": "Node", "spec": {"taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}}).spec.taints
         spec = replace(found.spec, unschedulable=True, taints=(*found.spec.taints, *taint))
-        self.cluster.update(attrs.evolve(found, spec=spec))
+        self.cluster.update(replace(found, spec=spec))
 
     def of_budget(self, gone: Pod) -> list[str]:
         """The budgets that select a pod."""
@@ -159,7 +159,7 @@ def rounds_of(evictions: list[Json]) -> Iterator[list[Json]]:
 def renewed(gone: Pod, key: str) -> Pod:
     """The pod that an owner makes in place of *gone*."""
     meta = replace(gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None)
-    return attrs.evolve(gone, metadata=meta, spec=replace(gone.spec, node_name=""), status=obj({"kind": "Pod"}).status)
+    return replace(gone, metadata=meta, spec=replace(gone.spec, node_name=""), status=obj({"kind": "Pod"}).status)
 
 
 def replayed(objects: list[KubeObject], release: str, record: Json, *, asks_budgets: bool = True, **options: Any) -> Cluster:

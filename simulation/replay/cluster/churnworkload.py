@@ -92,7 +92,7 @@ class ChurnWorkload:
             if operation.label_key:
                 values = operation.label_values or (node.name,)
                 labels = {**node.labels, operation.label_key: values[number % len(values)]}
-                node = attrs.evolve(node, metadata=replace(node.metadata, labels=type(node.labels)(labels)))
+                node = replace(node, metadata=replace(node.metadata, labels=type(node.labels)(labels)))
             self.make(node)
 
     def make(self, item: KubeObject, run_time: float | None = None) -> None:

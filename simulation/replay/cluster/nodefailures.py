@@ -39,7 +39,7 @@ class NodeFailures:
         """Cordon the node and evict all pods that no DaemonSet owns."""
         self.cluster.journal.note(NodeEvent(event="NodeDrained", node=node.name))
         spec = replace(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
-        self._update(attrs.evolve(node, spec=spec))
+        self._update(replace(node, spec=spec))
         for life in self._pods_on(node.name):
             owner = life.original.metadata.controller
             if owner is None or owner.kind != "DaemonSet":
@@ -51,7 +51,7 @@ class NodeFailures:
         self._count += 1
         self._failures[node.name] = self._count
         spec = replace(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
-        self._update(attrs.evolve(node, spec=spec, status=replace(node.status, conditions=_ready(node, "Unknown"))))
+        self._update(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "Unknown"))))
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
             delay = None if pod is None else self._seconds_to_eviction(pod)
@@ -63,7 +63,7 @@ class NodeFailures:
         self.cluster.journal.note(NodeEvent(event="NodeRecovered", node=node.name))
         self._failures.pop(node.name, None)
         spec = replace(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
-        self._update(attrs.evolve(node, spec=spec, status=replace(node.status, conditions=_ready(node, "True"))))
+        self._update(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "True"))))
 
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""

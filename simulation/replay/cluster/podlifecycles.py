@@ -147,7 +147,7 @@ class PodLifecycles:
         """Write the nominated node to the pod's status; an empty name removes it."""
         current = self.cluster.pod(pod.key)
         if current is not None and current.status.nominated_node_name != node_name:
-            changed = attrs.evolve(current, status=replace(current.status, nominated_node_name=node_name))
+            changed = replace(current, status=replace(current.status, nominated_node_name=node_name))
             self.cluster.put(self.cluster.written(changed))
 
     def drop_nomination(self, pod: Pod) -> None:
@@ -289,7 +289,7 @@ class PodLifecycles:
             self._gone(life)
             return
         metadata = replace(pod.metadata, deletion_timestamp=self.cluster.timestamp)
-        self.cluster.put(self.cluster.written(attrs.evolve(pod, metadata=metadata)))
+        self.cluster.put(self.cluster.written(replace(pod, metadata=metadata)))
         self.cluster.agenda.put(self.cluster.after(delay), partial(self._gone, life))
 
     def _gone(self, life: PodLifecycle) -> None:
@@ -321,7 +321,7 @@ class PodLifecycles:
         metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
         spec = replace(root.spec, node_name="")
         status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
-        self.arrive(attrs.evolve(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
+        self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:

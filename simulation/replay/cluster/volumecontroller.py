@@ -74,7 +74,7 @@ class VolumeController:
             if self._made.pop(volume.key, None) is not None:
                 self.cluster.delete(volume)
             else:
-                self.put(self.cluster.written(attrs.evolve(volume, phase="Released")))
+                self.put(self.cluster.written(replace(volume, phase="Released")))
 
     def make_claims(self, pod: Pod) -> None:
         """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay.
@@ -158,9 +158,9 @@ class VolumeController:
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
         spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
-        self.put(self.cluster.written(attrs.evolve(volume, spec=spec, phase="Bound")))
+        self.put(self.cluster.written(replace(volume, spec=spec, phase="Bound")))
         metadata = replace(claim.metadata, annotations=_bound_annotations(claim.annotations))
-        bound = attrs.evolve(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
+        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
         self.put(self.cluster.written(bound))
         self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
 

@@ -213,7 +213,7 @@ class _Settings:
         if not found or (wanted is not KubeObject and len(found) != 1):
             raise ManifestError(f"{where}: template: got {len(found) or 'nothing'}, wanted {'one' if wanted is not KubeObject else 'some'}")
         for item in found:
-            if not isinstance(item, wanted):
+            if not issubclass(type(item), wanted):
                 raise ManifestError(f"{where}: template: got a {item.kind}, wanted a {wanted.__name__}")
             yield with_defaults(item) if self.defaults else item
 
@@ -251,7 +251,7 @@ class _Settings:
         prefix = (document.get("metadata") or {}).get("generateName")
         if found.name or not isinstance(prefix, str):
             return found
-        return attrs.evolve(found, metadata=replace(found.metadata, name=prefix.rstrip("-.")))
+        return replace(found, metadata=replace(found.metadata, name=prefix.rstrip("-.")))
 
 
 def named(template: KubeObject, number: int, namespace: str | None, generate: str) -> KubeObject:
@@ -260,4 +260,4 @@ def named(template: KubeObject, number: int, namespace: str | None, generate: st
     metadata = replace(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
     if isinstance(template, Node):
         metadata = replace(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
-    return attrs.evolve(template, metadata=metadata)
+    return replace(template, metadata=metadata)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
 from msgspec.structs import replace
 
@@ -75,7 +74,7 @@ class TestNominated:
         """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is made of it."""
         asks = named("b")
         spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
-        asks = attrs.evolve(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
+        asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
         decision = three(release).schedule(asks)
         assert decision.error == f"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) {text}."
 

@@ -160,9 +160,9 @@ class QueueMachine(RuleBasedStateMachine):
     def update(self, number: int, look: Look, what: str) -> None:
         new = made(number, look)
         if number in self.known and what == "status":
-            new = attrs.evolve(self.known[number], status=new.status)
+            new = replace(self.known[number], status=new.status)
         if number in self.known and what == "finalizers":
-            new = attrs.evolve(self.known[number], metadata=replace(self.known[number].metadata, finalizers=("f",)))
+            new = replace(self.known[number], metadata=replace(self.known[number].metadata, finalizers=("f",)))
         old = self.bring(number, new)
         self.real.update(old, new)
         # The original does not look at finalizers.

@@ -90,7 +90,7 @@ def follow(served: ServedCluster, decision: Decision) -> None:
 
 def nominated(pod: Pod, name: str) -> Pod:
     """*pod*, waiting for a node."""
-    return attrs.evolve(pod, status=replace(pod.status, nominated_node_name=name))
+    return replace(pod, status=replace(pod.status, nominated_node_name=name))
 
 
 def record_of(decision: Decision) -> Json | None:
