@@ -179,7 +179,7 @@ class PodLifecycles:
         return not self.cluster.binding.waits_for_claims(pod) or all(map(self.volumes.is_bound, self._claims(pod)))
 
     def _claims(self, pod: Pod) -> tuple[str, ...]:
-        return self.cluster.engine.claims_of(pod)
+        return self.cluster.engine.claims_of(pod) if pod.spec.volumes else ()
 
     def _bind_when_ready(self, life: PodLifecycle, deadline: float) -> None:
         """Upstream looks once a second whether the claims are bound."""
