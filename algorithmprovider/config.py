@@ -84,7 +84,7 @@ def decode_policy(document: Document) -> Policy:
 # --- the component configuration ------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ConfigMapSource:
     """The ConfigMap that holds the Policy."""
 
@@ -92,7 +92,7 @@ class ConfigMapSource:
     name: str = ""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PolicySource:
     """Where the Policy is: in a file, else in a ConfigMap."""
 
@@ -106,7 +106,7 @@ class PolicySource:
         return f"ConfigMap {self.config_map.namespace}/{self.config_map.name}"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class AlgorithmSource:
     """A provider's name, or where the Policy is; a provider wins over a Policy."""
 
@@ -114,7 +114,7 @@ class AlgorithmSource:
     policy: PolicySource | None = None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class AlgorithmConfiguration:
     """The part of a component configuration that the algorithm depends on, as written: without defaults yet."""
 
@@ -297,7 +297,7 @@ LAST_MINOR = 22
 """Upstream: 1.22 was the last release that read Policies; 1.23 removed them."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PolicyFile:
     """A Policy (None: a provider's rules run) and the component configuration that it is a part of."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import attrs
+from msgspec import Struct
 
 from ..api.reading.derive import Field
 from ..api.reading.fields import Mismatch
@@ -26,31 +26,27 @@ MAX_WEIGHT = MAX_INT // MAX_PRIORITY
 # --- predicates -----------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class ServiceAffinity:
+class ServiceAffinity(Struct, frozen=True):
     """Pods of a service stay where these node labels have one value."""
 
     labels: tuple[str, ...] = ()
 
 
-@attrs.frozen
-class LabelsPresence:
+class LabelsPresence(Struct, frozen=True):
     """Nodes must have all of these labels, or none."""
 
     labels: tuple[str, ...] = ()
     presence: bool = False
 
 
-@attrs.frozen
-class PredicateArgument:
+class PredicateArgument(Struct, frozen=True):
     """The argument of a predicate; one of the two is given."""
 
     service_affinity: ServiceAffinity | None = None
     labels_presence: LabelsPresence | None = None
 
 
-@attrs.frozen
-class PredicateEntry:
+class PredicateEntry(Struct, frozen=True):
     """One item of ``predicates``."""
 
     name: str = ""
@@ -60,47 +56,41 @@ class PredicateEntry:
 # --- priorities -----------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class ServiceAntiAffinity:
+class ServiceAntiAffinity(Struct, frozen=True):
     """Pods of a service are spread over the values of this node label."""
 
     label: str = ""
 
 
-@attrs.frozen
-class LabelPreference:
+class LabelPreference(Struct, frozen=True):
     """Nodes with this label are preferred, or those without."""
 
     label: str = ""
     presence: bool = False
 
 
-@attrs.frozen
-class UtilizationPoint:
+class UtilizationPoint(Struct, frozen=True):
     """A point of a broken line from utilization in percent to a score."""
 
     utilization: int = 0
     score: int = 0
 
 
-@attrs.frozen
-class ResourceWeight:
+class ResourceWeight(Struct, frozen=True):
     """A resource that counts, and how much."""
 
     name: str = ""
     weight: int = 0
 
 
-@attrs.frozen
-class RatioArguments:
+class RatioArguments(Struct, frozen=True):
     """How full a node should be: ``requestedToCapacityRatioArguments``."""
 
     shape: tuple[UtilizationPoint, ...] = ()
     resources: tuple[ResourceWeight, ...] = ()
 
 
-@attrs.frozen
-class PriorityArgument:
+class PriorityArgument(Struct, frozen=True):
     """The argument of a priority; one of the three is given."""
 
     service_anti_affinity: ServiceAntiAffinity | None = None
@@ -108,8 +98,7 @@ class PriorityArgument:
     ratio: RatioArguments | None = None
 
 
-@attrs.frozen
-class PriorityEntry:
+class PriorityEntry(Struct, frozen=True):
     """One item of ``priorities``."""
 
     name: str = ""
@@ -120,8 +109,7 @@ class PriorityEntry:
 # --- the Policy -----------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Policy:
+class Policy(Struct, frozen=True):
     """A Policy as it was written; None for lists that are absent or null, which mean the DefaultProvider's."""
 
     kind: str = ""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
+from msgspec.structs import astuple
 
 from ..core.release import Release
 from ..core.rule import Algorithm, Predicate, Priority
@@ -40,7 +41,7 @@ from .registry import DEFAULT_PROVIDER, Registry
 EQUIVALENCE_CACHE = "EnableEquivalenceClassCache"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Selection:
     """What a configuration chooses: predicates and priorities by name, also those that never run."""
 
@@ -138,7 +139,7 @@ def _int32(number: int) -> int:
 def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
     """Register the predicate that *entry* asks for under its name, in place of any other; returns the name."""
     if entry.argument is not None:
-        _check_one(attrs.astuple(entry.argument, recurse=False), "predicate", "Predicate", entry.name)
+        _check_one(astuple(entry.argument), "predicate", "Predicate", entry.name)
         check_name(entry.name)
         registry.predicates[entry.name] = _predicate(entry.name, entry.argument)
     elif entry.name not in registry.predicates:
@@ -150,7 +151,7 @@ def register_priority(registry: Registry, entry: PriorityEntry) -> str:
     """Register the priority that *entry* asks for under its name and weight, in place of any other; returns the name."""
     name, argument = entry.name, entry.argument
     if argument is not None:
-        _check_one(attrs.astuple(argument, recurse=False), "priority", "Priority", name)
+        _check_one(astuple(argument), "priority", "Priority", name)
         check_name(name)
         # Upstream: an argument is checked when the list of priorities is made, unless another entry has replaced it.
         registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)

@@ -25,7 +25,7 @@ PROVIDERS: Mapping[str, Mapping[str, str]] = {
 """The providers, each with the priorities that replace default ones."""
 
 
-@attrs.define(kw_only=True)
+@attrs.define(kw_only=True, repr=False)
 class Registry:
     """Everything that is registered: functions by name, the providers' sets, and what is mandatory."""
 

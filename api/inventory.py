@@ -26,7 +26,7 @@ TABLE_HINT = "a Table is what the API prints for people, and has no objects: use
 CSV_HINT = "got a CSV file, wanted manifests: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Inventory:
     """The objects of a cluster in the given order, and what happened to the rest."""
 

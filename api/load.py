@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import IO, Any, TypeVar
 
 import attrs
+from msgspec.structs import replace
 
 from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
@@ -31,7 +32,7 @@ RAW_KINDS = ("ConfigMap", *WORKLOADS)
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Loaded:
     """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of other kinds were skipped."""
 
@@ -88,7 +89,7 @@ def load_documents(
     return loading.result()
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Place:
     """Where an object is; written only where it is used."""
 
@@ -100,7 +101,7 @@ class _Place:
         return f"{self.where} ({describe(self.data, self.kind)})"
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Loading:
     defaults: bool
     strict: bool
@@ -201,7 +202,7 @@ class _Loading:
             raise ManifestError(f"{place}: metadata.name: got nothing, wanted a name")
         number = 1
         while True:
-            named = attrs.evolve(decoded, metadata=attrs.evolve(decoded.metadata, name=f"{prefix}{number}"))
+            named = replace(decoded, metadata=replace(decoded.metadata, name=f"{prefix}{number}"))
             if (named.kind, named.key) not in self.objects:
                 return named
             number += 1

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-import yaml
-
 from .. import __version__
 from ..api.objects import Pod
 from ..api.reading.notices import in_groups, unread_sentences
@@ -31,13 +29,13 @@ def _text(dumper: Any, value: str) -> Any:
     return dumper.represent_str(value.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
-_AnyText: Any = type("_AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
-_AnyText.add_representer(str, _text)
-
-
 def write_yaml(document: Any, stream: IO[str]) -> None:
     """Write *document* as it is ordered; characters that *stream* cannot have are written as escapes, which YAML reads back."""
-    yaml.dump(document, stream, Dumper=_AnyText, sort_keys=False, allow_unicode=takes_unicode(stream))
+    import yaml
+
+    dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
+    dumper.add_representer(str, _text)
+    yaml.dump(document, stream, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
 
 
 if TYPE_CHECKING:

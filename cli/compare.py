@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import attrs
 import click
@@ -75,17 +75,22 @@ def compare(
     from .answering import about, answer
     from .declaring.setup import NamedSetup
     from .opening import Console, contestants
-    from .report.page.markup import code, sentence
-    from .report.questions.comparisonmarkdown import comparison_markdown
-    from .report.questions.comparisonpage import comparison_html
 
     limit = environments_max_pd_vols()
     given = contestants(paths, cluster, [NamedSetup.parse(name, text, limit) for name, text in texts.items() if text is not None])
     found = attrs.evolve(ask(given, mode, newer_labels=newer_labels, observer=Console(output.verbose)), show=show)
 
     def page() -> str:
+        from .report.page.markup import code, sentence
+        from .report.questions.comparisonpage import comparison_html
+
         sides = found.document.configurations
         rules, releases = [sentence(f"{one.name}: ", code(one.text)) for one in sides], [one.release for one in sides]
         return comparison_html(found, about(given.scenario, (*paths, *cluster.pods), releases=releases, rules=rules))
 
-    sys.exit(answer(found, output, page, forms={"markdown": lambda stream: stream.write(comparison_markdown(found))}))
+    def markdown(stream: IO[str]) -> None:
+        from .report.questions.comparisonmarkdown import comparison_markdown
+
+        stream.write(comparison_markdown(found))
+
+    sys.exit(answer(found, output, page, forms={"markdown": markdown}))

@@ -111,7 +111,8 @@ def migrate_policy(
         tell_line(told)
     if cluster is not None:
         _tell_check(found, show)
-        _report(found, report, cluster, (file, *paths, *more))
+        if report is not None:
+            _report(found, report, cluster, (file, *paths, *more))
     sys.exit(status)
 
 
@@ -140,7 +141,7 @@ def _releases(release: str, target: str | None) -> tuple[Release, Release]:
     return release_of_policies(release), found
 
 
-def _report(found: MigrateResult, report: str | None, cluster: Scenario, read: Sequence[Path]) -> None:
+def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:
     """Write the whole proof to the file *report*, in the form that its name says."""
     from .answering import about, write_report
     from .report.documents import indented
@@ -149,7 +150,7 @@ def _report(found: MigrateResult, report: str | None, cluster: Scenario, read: S
     from .report.viewtext import write_view
 
     def made() -> str:
-        form = Path(report or "").suffix
+        form = Path(report).suffix
         if form == ".json":
             return indented(found.proof())
         if form == ".txt":

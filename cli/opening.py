@@ -42,7 +42,7 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Inp
     )  # fmt: skip
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Console(Observer):
     """Says on standard error what is odd in the input, and how far the work is."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import signal
 import sys
 import threading
@@ -143,12 +142,12 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     from .console.output import note
     from .notices import tell_unread
     from .opening import Console
-    from .report import plots
-    from .report.questions.replaypage import replay_html
     from .report.tables import width_of
     from .report.viewtext import view_lines
 
     if plot is not None:
+        from .report import plots
+
         plots.check_place(plot)
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
@@ -159,6 +158,8 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
             running=_interruptible,
         )  # fmt: skip
     if (history := found.history) is not None:
+        from .report.questions.replaypage import replay_html
+
         write_report(str(places.report), lambda: replay_html(found, history, _about(found, history, given.inputs, paths, setup)))
     note("\n".join(view_lines(found.view(), "table", width_of(sys.stderr))))
     tell_unread(given.inputs.warnings)
@@ -210,6 +211,8 @@ def _told(value: Any) -> str:
     """An option's value; for a file, a hash of its content too."""
     if not isinstance(value, Path) or not value.is_file():
         return str(value)
+    import hashlib
+
     return f"{value} (sha256 {hashlib.sha256(value.read_bytes()).hexdigest()[:16]})"
 
 

@@ -17,7 +17,7 @@ from .failures import Codes
 """For each node the index of a volume in a list: int64[n], -1 for none."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class VolumeDecision:
     """What a pod gets on one node: volumes for its claims, and claims whose volumes have to be provisioned."""
 
@@ -78,7 +78,7 @@ class Finding:
         return VolumeDecision(bindings, made)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PodClaims:
     """A pod's claims by kind: bound; delayed (they wait for their first consumer), with their class; and immediate."""
 

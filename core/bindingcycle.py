@@ -16,7 +16,7 @@ from ..api.objects import Pod
 UNSCHEDULABLE = "Unschedulable"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Failure:
     """Why a step failed. ``reason``: that of the pod's condition PodScheduled; ``plugin``: the one whose rejection the queue notes."""
 

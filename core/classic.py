@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -25,7 +25,6 @@ from .decision.nodesearch import SearchResult, run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import Ranking, prioritize
 from .engine import NO_NODES, Engine, FilterError
-from .equivalence import EquivalenceCache
 from .incremental.answers import AnswerCache
 from .incremental.boards import Boards
 from .incremental.quick import QuickPath
@@ -35,12 +34,15 @@ from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
 from .preemption.refusals import UnschedulableCache
 from .preemption.select import is_eligible, preempt, victims_beside
-from .queue.backoff import Clock
-from .queue.protocol import SchedulingQueue, make_queue
-from .router import EventRouter
 from .rule import Algorithm
 from .volumes.assumecache import VolumeError
 from .volumes.binder import VolumeBinder, basic_checks
+
+if TYPE_CHECKING:
+    from .equivalence import EquivalenceCache
+    from .queue.backoff import Clock
+    from .queue.protocol import SchedulingQueue
+    from .router import EventRouter
 
 MAX_PRIORITY = 10
 
@@ -91,7 +93,7 @@ class ClassicFlow:
             answers=answers if engine.memory_bytes else None,
             quick_path=quick,
             runs=DryRuns(PodLayout(table, release.preemption.by_start_time), engine.memory_bytes // 16),
-            equivalence=EquivalenceCache(table, release, gates) if algorithm.equivalence_cache else None,
+            equivalence=_equivalence(engine) if algorithm.equivalence_cache else None,
         )
 
     def __attrs_post_init__(self) -> None:
@@ -282,11 +284,21 @@ class ClassicFlow:
         yield f"priorities: {', '.join(f'{priority.name} x {weight}' for priority, weight in algorithm.priorities)}"
 
     def queue(self, clock: Clock, *, apart: bool = False) -> SchedulingQueue:
+        from .queue.protocol import make_queue  # most questions have no queue
+
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
         return make_queue(self.engine.algorithm, nominations, clock)
 
     def router(self, queue: SchedulingQueue, scheduler_name: str) -> EventRouter:
+        from .router import EventRouter
+
         return EventRouter(self.engine, queue, scheduler_name)
+
+
+def _equivalence(engine: Engine) -> EquivalenceCache:
+    from .equivalence import EquivalenceCache  # only 1.12 and 1.13 can have it
+
+    return EquivalenceCache(engine.table, engine.algorithm.release, engine.algorithm.gates)
 
 
 def _is_cacheable(algorithm: Algorithm) -> bool:

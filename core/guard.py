@@ -50,7 +50,7 @@ def anything(answer: Any, arguments: tuple[Any, ...]) -> Any:
     return answer
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class RuleGuard:
     """Calls *method* of the rule that *name* gives, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
 
@@ -185,7 +185,7 @@ def frozen_view(array: NDArray[Any]) -> NDArray[Any]:
 FAILURES = "Failures or None"
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class GuardedPredicate(Predicate):
     """A predicate behind guards. It is pickled as the one that was *declared*, which a module may hold."""
 
@@ -195,7 +195,7 @@ class GuardedPredicate(Predicate):
         return guarded_predicate, (self.declared,)
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class GuardedPriority(Priority):
     """The same for a priority."""
 
@@ -237,7 +237,7 @@ def guarded_reduce(name: str, reduce: Any) -> Any:
     return None if reduce is None else guarded(name, unchanging(reduce), scores_of_raw)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Unchanging:
     """A step after the scores that cannot write to the raw ones that it is given, as these may be kept."""
 

@@ -6,6 +6,7 @@ Upstream: AddAllEventHandlers in pkg/scheduler/eventhandlers.go (1.12, 1.13: New
 from __future__ import annotations
 
 import attrs
+from msgspec.structs import replace
 
 from ..api.objects import KubeObject, Map, Node, Pod, StorageClass
 from ..api.objects.pods import DEFAULT_SCHEDULER
@@ -146,11 +147,11 @@ def _is_assigned(pod: Pod | None) -> bool:
 
 def _comparable(pod: Pod, lenient: bool) -> Pod:
     """*pod* less what may differ: with *lenient* also its conditions and finalizers."""
-    metadata = attrs.evolve(pod.metadata, resource_version="", annotations=Map())
+    metadata = replace(pod.metadata, resource_version="", annotations=Map())
     status = pod.status
     if lenient:
-        metadata, status = attrs.evolve(metadata, finalizers=()), attrs.evolve(status, conditions=())
-    return attrs.evolve(pod, metadata=metadata, spec=attrs.evolve(pod.spec, node_name=""), status=status)
+        metadata, status = replace(metadata, finalizers=()), replace(status, conditions=())
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=status)
 
 
 def may_schedule_more(old: Node, new: Node) -> bool:

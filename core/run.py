@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ..api.objects import KubeObject, Pod
 from .bindingcycle import Failure
@@ -275,4 +276,4 @@ class Run:
         if self.engine.point is not None:
             self._note(pod)
         current = self._pods.get(pod.key, pod)
-        self._pods[pod.key] = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
+        self._pods[pod.key] = replace(current, status=replace(current.status, nominated_node_name=node_name))

@@ -39,7 +39,7 @@ def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_pos
     return [HttpExtender(config, release, open_post(config), bodies) for config in configs]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ConfiguredExtenders:
     """The extenders that a Policy or a configuration names, reached by *how*, which has the words of ``--extenders``.
 

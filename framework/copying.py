@@ -82,7 +82,7 @@ KNOWN = frozenset(sys.stdlib_module_names) | {OURS, "numpy"}
 Named = Mapping[str, Any]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Frozen:
     """Some state: *data*, and the *foreign* objects in it, which are a user's own: the pickler that writes this writes them too."""
 

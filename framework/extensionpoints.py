@@ -166,7 +166,7 @@ class PostBind(Named, Protocol):
     def post_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> None: ...
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Points:
     """The plugins of a profile at each extension point, in running order. Filter and Score plugins run as rules: ``Profile.algorithm``."""
 

@@ -86,7 +86,7 @@ def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handl
     return found
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Builder:
     profile: ProfileConfig
     config: KubeSchedulerConfiguration

@@ -18,7 +18,7 @@ MAX_TIMEOUT = 900.0
 """The longest wait in seconds; a plugin that asks for more gets this."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class WaitingPod:
     """A reserved pod whose binding waits for some Permit plugins. The first word counts: it is allowed by all of them, or rejected.
 
@@ -82,7 +82,7 @@ class WaitingPod:
                 self.on_end()
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class WaitingPods:
     """The waiting pods of one profile, in the order in which they began to wait."""
 

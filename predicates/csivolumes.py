@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import partial
@@ -54,6 +53,8 @@ def csi_limit_key(driver: str) -> str:
     """The allocatable resource that limits a driver's volumes; a long driver name is cut and completed by a part of its SHA-1."""
     if len(PREFIX) + len(driver) < LONGEST_NAME:
         return PREFIX + driver
+    import hashlib
+
     return PREFIX + driver[:23] + hashlib.sha1(driver.encode()).hexdigest()[:16]
 
 

@@ -36,7 +36,7 @@ from .result import Result
 NAMES = "abcdefgh"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ClusterEnd:
     """The nodes of a cluster when all pods are scheduled."""
 

@@ -64,7 +64,7 @@ class MigrationReport(Record):
     trials: tuple[DeviationTrial, ...]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class MigrateOptions:
     """What is translated, and how."""
 

@@ -47,7 +47,7 @@ TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
 """Fields of events that have a place in the table."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ReplayInput:
     """What a replay starts from, and a new scheduler for it."""
 

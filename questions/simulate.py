@@ -38,7 +38,7 @@ TOLD = 3
 """That many reasons are in the verdict."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SimulationOptions:
     """What becomes of evicted pods, and what is shown."""
 
@@ -63,7 +63,7 @@ class SimulationOptions:
         return not set(forms).isdisjoint(self.forms)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class SimulationRun:
     """A simulation under way: :meth:`decisions` takes all of them, and then there is a :meth:`result`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import attrs
+from msgspec.structs import replace
 
 from ..api.controlplane.deviceclaims import claims_made_for, templates_in
 from ..api.objects import Pod, ResourceClaim
@@ -24,8 +24,8 @@ def claims_left_by(pod: Pod, engine: Engine) -> Iterator[tuple[ResourceClaim, Re
             continue
         users = tuple(one for one in claim.status.reserved_for if one.uid != pod.uid)
         if len(users) < len(claim.status.reserved_for):
-            status = attrs.evolve(claim.status, reserved_for=users, allocation=claim.status.allocation if users else None)
-            yield claim, attrs.evolve(claim, status=status)
+            status = replace(claim.status, reserved_for=users, allocation=claim.status.allocation if users else None)
+            yield claim, replace(claim, status=status)
 
 
 def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:

@@ -39,7 +39,7 @@ GivenScheduler: TypeAlias = "Classic | Framework | str | None"
 WANTED = "a Cluster, a path, manifests or a list of these"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Input:
     """A cluster that was read, and a new scheduler for it."""
 
@@ -98,7 +98,7 @@ class Input:
         return grouped(self.scenario.warnings)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ComparisonInput:
     """A cluster that was read, and a new scheduler for each of several configurations, by its name."""
 

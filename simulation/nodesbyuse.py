@@ -81,7 +81,7 @@ class NodeRecord(Record):
     resources: Annotated[Mapping[str, ResourceUse], says("Resource -> amounts, for those that any node has.")]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class NodeUse:
     """One node before and after a simulation, with its labels."""
 
@@ -95,7 +95,7 @@ class NodeUse:
         return NodeRecord(self.node, self.pods, self.resources)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class NodeUses:
     """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""
 

@@ -50,7 +50,7 @@ NO_NAMESPACES = "got no Namespace in the input, though pods select some by label
 SPREADING = "EvenPodsSpread"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class NewerField:
     """A field of a pod that not every release reads. Without its gate a release does not read it."""
 
@@ -78,7 +78,7 @@ class NewerField:
         return Unread(where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class NewerFeature(NewerField):
     """A field of another kind of object, which does not count in any release."""
 

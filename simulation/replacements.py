@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import count
 
 import attrs
+from msgspec.structs import replace
 
 from ..api.inventory import why_not_waiting
 from ..api.objects import Pod
@@ -18,7 +19,7 @@ KUBELET = "Node"
 SAME_NAME = "StatefulSet"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Replacements:
     """Makes replacements, and gives them names that no other pod has."""
 
@@ -78,4 +79,4 @@ def _new(evicted: Pod, name: str, uid: str) -> Pod:
     metadata = ObjectMeta(
         name=name, namespace=old.namespace, uid=uid, labels=old.labels, annotations=old.annotations, owner_references=old.owner_references
     )
-    return attrs.evolve(evicted, metadata=metadata, spec=attrs.evolve(evicted.spec, node_name=""), status=PodStatus())
+    return replace(evicted, metadata=metadata, spec=replace(evicted.spec, node_name=""), status=PodStatus())

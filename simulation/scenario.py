@@ -15,8 +15,6 @@ from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice
 from ..core.engine import Engine
-from ..core.queue.backoff import Clock
-from ..core.queue.protocol import queues_by_priority
 from ..exceptions import ManifestError
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ __all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_ou
 GONE = "its node is not in the input"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Scenario:
     """A cluster and the pods that wait for a node, both in the order in which they were given."""
 
@@ -82,7 +80,7 @@ def read_scenario(
     return files.scenario(scheduler_name, cron_jobs=cron_jobs, priorities=priorities)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Files:
     """What files hold, before anybody says which scheduler is meant."""
 
@@ -187,12 +185,16 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
 
     Those that the queue of *engine* holds back come last.
     """
-    if order == "priority" and queues_by_priority(engine.algorithm):
-        return sorted(pods, key=lambda pod: -pod.priority)
+    if order == "priority":
+        from ..core.queue.protocol import queues_by_priority
+
+        return sorted(pods, key=lambda pod: -pod.priority) if queues_by_priority(engine.algorithm) else list(pods)
     return list(_popped(pods, engine)) if order == "queue" else list(pods)
 
 
 def _popped(pods: Sequence[Pod], engine: Engine) -> Iterator[Pod]:
+    from ..core.queue.backoff import Clock
+
     clock = Clock()
     queue = engine.flow.queue(clock, apart=True)
     for pod in pods:

@@ -21,7 +21,7 @@ WAITS = 'one or more plugins asked to wait and no plugin rejected pod "{}"'
 OutcomeWord = Literal["placed", "unschedulable", "evicted", "gated", "waiting"]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Eviction:
     """A pod that had to leave a node, to make room for another."""
 
@@ -34,7 +34,7 @@ class Eviction:
     """The pod that its owner made in its place, if evicted pods are rescheduled."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Outcome:
     """What became of a pod in the end: a host, or why it has none."""
 
@@ -69,7 +69,7 @@ class Outcome:
         return "placed" if self.host is not None else "gated" if self.is_gated else "unschedulable"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Simulation:
     """The pods of *scenario*, tried in *order* by *engine*, which must be new.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ..objects import KubeObject, ObjectMeta, PersistentVolumeClaim, Pod, PriorityClass, StorageClass
 
@@ -20,7 +21,7 @@ _IS_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclas
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Admitted:
     """The objects after admission, in order, and the refused ones with their reasons."""
 
@@ -90,20 +91,20 @@ def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:
             f"the integer value of priority ({pod.spec.priority}) must not be provided in pod spec; "
             f"priority admission controller computed {priority} from the given PriorityClass name"
         )
-    spec = attrs.evolve(
+    spec = replace(
         pod.spec,
         priority=priority,
         priority_class_name=chosen.name if chosen else "",
         preemption_policy=_preemption_policy(pod, chosen),
     )
-    return attrs.evolve(pod, spec=spec)
+    return replace(pod, spec=spec)
 
 
 def _without_priority(pod: Pod) -> Pod:
     """The pod as the API server stores it while gate PodPriority is off. Upstream: pkg/api/pod/util.go"""
     if pod.spec.priority is None and not pod.spec.priority_class_name:
         return pod
-    return attrs.evolve(pod, spec=attrs.evolve(pod.spec, priority=None, priority_class_name=""))
+    return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
 
 
 def _preemption_policy(pod: Pod, chosen: PriorityClass | None) -> str | None:
@@ -130,4 +131,4 @@ def _with_storage_class(claim: PersistentVolumeClaim, defaults: list[StorageClas
     if len(defaults) > 1:
         raise _Refusal(f"Internal error occurred: {len(defaults)} default StorageClasses were found")
     changes: dict[str, Any] = {"storage_class_name": defaults[0].name}
-    return attrs.evolve(claim, spec=attrs.evolve(claim.spec, **changes))
+    return replace(claim, spec=replace(claim.spec, **changes))

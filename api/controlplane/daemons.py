@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import attrs
+from msgspec.structs import replace
 
 from ..meaning.labels import node_selector_matches, set_selector, tolerates
 from ..objects import (
@@ -65,14 +65,14 @@ def _merged(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tup
 
 def daemon_spec(spec: PodSpec, node_name: str) -> PodSpec:
     """The specification of the daemon for one node: its required node affinity names only that node."""
-    return attrs.evolve(spec, tolerations=daemon_tolerations(spec), affinity=_tied(spec.affinity, node_name))
+    return replace(spec, tolerations=daemon_tolerations(spec), affinity=_tied(spec.affinity, node_name))
 
 
 def _tied(affinity: Affinity | None, node_name: str) -> Affinity:
     field = Requirement(key="metadata.name", operator="In", values=(node_name,))
     required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
     base = affinity or Affinity()
-    return attrs.evolve(base, node_affinity=attrs.evolve(base.node_affinity or NodeAffinity(), required=required))
+    return replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
 
 
 def target_node(pod: Pod) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-import attrs
+from msgspec.structs import replace
 
 from ..objects import (
     NO_STRINGS,
@@ -56,10 +56,10 @@ def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
     if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)) or not (labels := _template_labels(document)):
         return decoded
     if isinstance(decoded, ReplicationController) and not decoded.selector:
-        return attrs.evolve(decoded, selector=labels)
+        return replace(decoded, selector=labels)
     is_old = document.get("apiVersion") in ("extensions/v1beta1", "apps/v1beta1")
     if is_old and not isinstance(decoded, ReplicationController) and decoded.selector is None:
-        return attrs.evolve(decoded, selector=LabelSelector(match_labels=labels))
+        return replace(decoded, selector=LabelSelector(match_labels=labels))
     return decoded
 
 
@@ -86,13 +86,13 @@ def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
 
 def _pod(pod: Pod) -> Pod:
     spec = pod_spec_with_defaults(pod.spec)
-    return pod if spec is pod.spec else attrs.evolve(pod, spec=spec)
+    return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
 def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
     """A pod's specification with its defaults: requests from limits, protocols, host ports of pods in the host's network and so on."""
     needed = _needed(spec.scheduler_name, spec.host_network, spec.containers, spec.init_containers, spec.overhead, spec.volumes)
-    return attrs.evolve(spec, **needed) if needed else spec
+    return replace(spec, **needed) if needed else spec
 
 
 @lru_cache(maxsize=_CACHED)
@@ -136,7 +136,7 @@ def _container(container: Container, host_network: bool) -> Container:
     ports = _each(lambda port: _port(port, host_network), container.ports)
     if not absent and (limits, requests, ports) == (container.limits, container.requests, container.ports):
         return container
-    return attrs.evolve(container, limits=limits, requests=Map({**requests, **absent}) if absent else requests, ports=ports)
+    return replace(container, limits=limits, requests=Map({**requests, **absent}) if absent else requests, ports=ports)
 
 
 def _port(port: ContainerPort, host_network: bool) -> ContainerPort:
@@ -144,13 +144,13 @@ def _port(port: ContainerPort, host_network: bool) -> ContainerPort:
     host_port = port.container_port if host_network and not port.host_port else port.host_port
     if (protocol, host_port) == (port.protocol, port.host_port):
         return port
-    return attrs.evolve(port, protocol=protocol, host_port=host_port)
+    return replace(port, protocol=protocol, host_port=host_port)
 
 
 def _volume(source: S) -> S:
     if source.rbd is None or source.rbd.pool:
         return source
-    return attrs.evolve(source, rbd=attrs.evolve(source.rbd, pool="rbd"))
+    return replace(source, rbd=replace(source.rbd, pool="rbd"))
 
 
 # --- nodes and volumes ----------------------------------------------------------------------------------------------
@@ -161,41 +161,41 @@ def _node(node: Node) -> Node:
     allocatable = _rounded(node.status.allocatable) or capacity
     if allocatable is node.status.allocatable and capacity is node.status.capacity:
         return node
-    return attrs.evolve(node, status=attrs.evolve(node.status, allocatable=allocatable, capacity=capacity))
+    return replace(node, status=replace(node.status, allocatable=allocatable, capacity=capacity))
 
 
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
     """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound if it has a claim."""
-    spec = attrs.evolve(
+    spec = replace(
         volume.spec,
         source=_volume(volume.spec.source),
         capacity=_rounded(volume.spec.capacity),
         volume_mode=volume.spec.volume_mode or "Filesystem",
     )
     settled = "Available" if spec.claim_ref is None else "Bound"
-    return attrs.evolve(volume, spec=spec, phase=volume.phase or settled)
+    return replace(volume, spec=spec, phase=volume.phase or settled)
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    spec = attrs.evolve(claim.spec, requests=_rounded(claim.spec.requests), volume_mode=claim.spec.volume_mode or "Filesystem")
-    return attrs.evolve(claim, spec=spec, phase=claim.phase or ("Bound" if spec.volume_name else "Pending"))
+    spec = replace(claim.spec, requests=_rounded(claim.spec.requests), volume_mode=claim.spec.volume_mode or "Filesystem")
+    return replace(claim, spec=spec, phase=claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 
 def _storage_class(storage_class: StorageClass) -> StorageClass:
     if storage_class.volume_binding_mode:
         return storage_class
-    return attrs.evolve(storage_class, volume_binding_mode="Immediate")
+    return replace(storage_class, volume_binding_mode="Immediate")
 
 
 def _limit_range(found: LimitRange) -> LimitRange:
     """Containers get the greatest limit as default limit, that as default request, and else the smallest request."""
     limits = tuple(_limit_range_item(item) if item.type == "Container" else item for item in found.limits)
-    return attrs.evolve(found, limits=limits)
+    return replace(found, limits=limits)
 
 
 def _limit_range_item(item: LimitRangeItem) -> LimitRangeItem:
     default = Map({**item.max, **item.default})
-    return attrs.evolve(item, default=default, default_request=Map({**item.min, **default, **item.default_request}))
+    return replace(item, default=default, default_request=Map({**item.min, **default, **item.default_request}))
 
 
 _COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import attrs
+from msgspec.structs import replace
 
 from ..objects import (
     Device,
@@ -60,7 +60,7 @@ def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceC
     claims = [_claim(pod, claim, template) for claim, template in found]
     made = (PodResourceClaimStatus(name=claim.name, resource_claim_name=one.name) for (claim, _), one in zip(found, claims, strict=True))
     statuses = (*pod.status.resource_claim_statuses, *made)
-    return pod.with_status(attrs.evolve(pod.status, resource_claim_statuses=statuses)), claims
+    return pod.with_status(replace(pod.status, resource_claim_statuses=statuses)), claims
 
 
 def _claim(pod: Pod, claim: PodResourceClaim, template: ResourceClaimTemplate) -> ResourceClaim:
@@ -77,15 +77,15 @@ def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[
 
 
 def _copy(one: ResourceSlice, like: str, name: str) -> ResourceSlice:
-    pool = attrs.evolve(one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}")
-    metadata = attrs.evolve(one.metadata, name=f"{one.name}-{name}", uid="")
-    return attrs.evolve(one, metadata=metadata, spec=attrs.evolve(one.spec, node_name=name, pool=pool), manifest=None)
+    pool = replace(one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}")
+    metadata = replace(one.metadata, name=f"{one.name}-{name}", uid="")
+    return replace(one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None)
 
 
 def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceSlice:
     """A slice with *count* more devices of *driver* that are as *like*, in a pool of their own on *node*."""
-    devices = tuple(attrs.evolve(like, name=f"{like.name}-more-{number}") for number in range(1, count + 1))
+    devices = tuple(replace(like, name=f"{like.name}-more-{number}") for number in range(1, count + 1))
     pool = ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1)
     found = ResourceSlice()
-    spec = attrs.evolve(found.spec, driver=driver, pool=pool, node_name=node, devices=devices)
-    return attrs.evolve(found, metadata=attrs.evolve(found.metadata, name=f"{node}-more-{driver}"), spec=spec)
+    spec = replace(found.spec, driver=driver, pool=pool, node_name=node, devices=devices)
+    return replace(found, metadata=replace(found.metadata, name=f"{node}-more-{driver}"), spec=spec)

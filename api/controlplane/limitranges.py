@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import attrs
+from msgspec.structs import replace
 
 from ..meaning.podtotals import AmountsOf, limits_of, requests_of, total_of, uses
 from ..objects import Container, KubeObject, LimitRange, LimitRangeItem, Map, Pod
@@ -31,8 +31,8 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
         containers = tuple(_merged(container, limits, requests) for container in spec.containers)
         init_containers = tuple(_merged(container, limits, requests) for container in spec.init_containers)
         if (containers, init_containers) != (spec.containers, spec.init_containers):
-            spec = attrs.evolve(spec, containers=containers, init_containers=init_containers)
-    return pod if spec is pod.spec else attrs.evolve(pod, spec=spec)
+            spec = replace(spec, containers=containers, init_containers=init_containers)
+    return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
 def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
@@ -61,7 +61,7 @@ def _defaults(found: LimitRange) -> tuple[Amounts, Amounts]:
 def _merged(container: Container, limits: Amounts, requests: Amounts) -> Container:
     if all(name in container.limits for name in limits) and all(name in container.requests for name in requests):
         return container
-    return attrs.evolve(container, limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests}))
+    return replace(container, limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests}))
 
 
 # --- bounds ---------------------------------------------------------------------------------------------------------

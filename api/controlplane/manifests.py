@@ -19,7 +19,7 @@ Identity: TypeAlias = tuple[str, str, str]
 GIVEN_BEFORE = "was given before, the last one counts"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Manifests:
     """Workloads, each once, and a notice for each that was given again."""
 

@@ -57,7 +57,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         yield Notice("", NO_BUDGETS)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _There:
     """The objects that may be missed, by class and key."""
 

@@ -20,7 +20,7 @@ _Place = tuple[str, str]
 """Kind or namespace, and name."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class LostReplicaSet:
     """A ReplicaSet that is not in the input, as its pods show it."""
 
@@ -44,7 +44,7 @@ class LostReplicaSet:
         return max(pod.metadata.creation_timestamp or "" for pod in self.pods), len(self.pods), self.name
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Ownership:
     """Who controls whom among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in another form."""
 

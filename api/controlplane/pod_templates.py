@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import attrs
+from msgspec.structs import replace
 
 from ...exceptions import ManifestError
 from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod, Requirement
@@ -25,7 +25,7 @@ _NAMELESS = ObjectMeta()
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Workload:
     """What a controller reads from its object; *template*, *claims* and *job* stay in JSON form."""
 
@@ -85,8 +85,8 @@ class Workload:
         decoded = self._decoded("Pod", self.template, "spec.template", strict)
         if not isinstance(decoded, Pod):
             raise ManifestError(f"{self.kind} {self.name}: spec.template: got nothing, wanted a pod template")
-        metadata = attrs.evolve(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
-        return with_defaults(attrs.evolve(decoded, metadata=metadata))
+        metadata = replace(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
+        return with_defaults(replace(decoded, metadata=metadata))
 
     def claim_templates(self, strict: bool = True) -> list[KubeObject]:
         """A StatefulSet's claims, with the names of the templates."""
@@ -102,6 +102,8 @@ class Workload:
     def template_hash(self) -> str:
         """Ten letters and digits, the same for equal templates."""
         written = json.dumps(self.template, sort_keys=True, default=str)
+        import hashlib
+
         number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:8], "big")
         return "".join(_HASH_LETTERS[number // 27**place % 27] for place in range(10))
 

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...exceptions import ManifestError
 from ..objects import KubeObject, LabelSelector, Map, Node, ObjectMeta, PersistentVolumeClaim, Pod, ReplicaSet, Volume
@@ -30,7 +31,7 @@ QUIET_CRON_JOB = "a CronJob makes no pods here unless asked (--cron-jobs)"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Known:
     """What a cluster has already, as far as the controllers of workloads read it."""
 
@@ -40,7 +41,7 @@ class Known:
     replica_sets: tuple[ReplicaSet, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Made:
     """What controllers would add to a cluster, and what is odd about their workloads."""
 
@@ -63,7 +64,7 @@ def expand(workloads: Iterable[Mapping[str, Any]], known: Known = Known(), *, cr
     return Made(tuple(expansion.made), tuple(expansion.notices))
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Expansion:
     nodes: tuple[Node, ...]
     owners: Ownership
@@ -91,8 +92,8 @@ class _Expansion:
 
     def add_pod(self, template: Pod, name: str, **changes: Any) -> None:
         """Make a pod of *template* with *changes* in its ``spec``."""
-        spec = attrs.evolve(template.spec, **changes) if changes else template.spec
-        pod = attrs.evolve(template, metadata=attrs.evolve(template.metadata, name=name), spec=spec)
+        spec = replace(template.spec, **changes) if changes else template.spec
+        pod = replace(template, metadata=replace(template.metadata, name=name), spec=spec)
         self.taken.add(pod.key)
         self.made.append(pod)
 
@@ -121,7 +122,7 @@ def _labelled(pod: Pod, labels: Mapping[str, str]) -> Pod:
     """*pod* with *labels* added."""
     if not labels:
         return pod
-    return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, labels=Map({**pod.labels, **labels})))
+    return replace(pod, metadata=replace(pod.metadata, labels=Map({**pod.labels, **labels})))
 
 
 # --- replicas -------------------------------------------------------------------------------------------------------
@@ -183,8 +184,8 @@ def _add_replica_set(expansion: _Expansion, deployment: Workload, metadata: Obje
     labels = deployment.pod(expansion.strict).labels
     selector = deployment.selector or LabelSelector(match_labels=labels)
     hash_label = {HASH_LABEL: template_hash} if template_hash else {}
-    narrowed = attrs.evolve(selector, match_labels=Map({**selector.match_labels, **hash_label}))
-    labelled = attrs.evolve(metadata, labels=Map({**labels, **hash_label}))
+    narrowed = replace(selector, match_labels=Map({**selector.match_labels, **hash_label}))
+    labelled = replace(metadata, labels=Map({**labels, **hash_label}))
     expansion.made.append(ReplicaSet(metadata=labelled, selector=narrowed))
 
 
@@ -215,8 +216,8 @@ def _with_claims(volumes: tuple[Volume, ...], claims: list[PersistentVolumeClaim
 
 def _add_claim(expansion: _Expansion, workload: Workload, claim: PersistentVolumeClaim, name: str) -> None:
     labels = workload.selector.match_labels if workload.selector else {}
-    metadata = attrs.evolve(claim.metadata, name=name, namespace=workload.metadata.namespace, labels=Map({**claim.labels, **labels}))
-    made = attrs.evolve(claim, metadata=metadata)
+    metadata = replace(claim.metadata, name=name, namespace=workload.metadata.namespace, labels=Map({**claim.labels, **labels}))
+    made = replace(claim, metadata=metadata)
     if made.key not in expansion.claims:
         expansion.claims.add(made.key)
         expansion.made.append(made)

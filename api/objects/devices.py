@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
+from msgspec import Struct
 
-from .metadata import NO_QUANTITIES, NO_STRINGS, UNREAD, KubeObject, Map
+from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
 from .quantity import Quantity
 from .selectors import NodeSelector
 
 # --- claims of a pod ------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class PodResourceClaim:
+class PodResourceClaim(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A claim of a pod: it names a ResourceClaim, or the template from which one is made for the pod."""
 
     name: str = ""
@@ -22,8 +21,7 @@ class PodResourceClaim:
     resource_claim_template_name: str | None = None
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class PodResourceClaimStatus:
+class PodResourceClaimStatus(Struct, frozen=True, kw_only=True, cache_hash=True):
     """The ResourceClaim that was made for a claim of a pod; None: it needs none."""
 
     name: str = ""
@@ -33,15 +31,13 @@ class PodResourceClaimStatus:
 # --- what is asked for ----------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class DeviceSelector:
+class DeviceSelector(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A CEL expression over a device; None: a selector of a kind that is not known."""
 
     expression: str | None = None
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ExactDeviceRequest:
+class ExactDeviceRequest(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A number of devices of one class, or with mode All every one that matches."""
 
     device_class_name: str = ""
@@ -51,16 +47,14 @@ class ExactDeviceRequest:
     admin_access: bool | None = None
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class DeviceSubRequest(ExactDeviceRequest):
+class DeviceSubRequest(ExactDeviceRequest, frozen=True, kw_only=True, cache_hash=True):
     """One of several alternatives, which never have admin access."""
 
     name: str = ""
-    admin_access: bool | None = attrs.field(default=None, metadata=UNREAD)
+    admin_access: bool | None = None
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class DeviceRequest:
+class DeviceRequest(Struct, frozen=True, kw_only=True, cache_hash=True):
     """What a claim asks for: exactly this, or the first of several alternatives that can be had."""
 
     name: str = ""
@@ -68,8 +62,7 @@ class DeviceRequest:
     first_available: tuple[DeviceSubRequest, ...] = ()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class DeviceConstraint:
+class DeviceConstraint(Struct, frozen=True, kw_only=True, cache_hash=True):
     """All devices of these requests (none named: of all) have the same value of an attribute, or all different ones."""
 
     requests: tuple[str, ...] = ()
@@ -77,24 +70,21 @@ class DeviceConstraint:
     distinct_attribute: str | None = None
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class DeviceClaim:
+class DeviceClaim(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Requests for devices, and what must hold for all of them together."""
 
     requests: tuple[DeviceRequest, ...] = ()
     constraints: tuple[DeviceConstraint, ...] = ()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ResourceClaimSpec:
+class ResourceClaimSpec(Struct, frozen=True, kw_only=True, cache_hash=True):
     devices: DeviceClaim = DeviceClaim()
 
 
 # --- what was allocated ---------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
-class DeviceRequestAllocationResult:
+class DeviceRequestAllocationResult(Struct, frozen=True, kw_only=True):
     """A device, and the request that it was allocated for: ``request/subrequest`` where one of several alternatives was taken."""
 
     request: str = ""
@@ -104,16 +94,14 @@ class DeviceRequestAllocationResult:
     admin_access: bool | None = None
 
 
-@attrs.frozen(kw_only=True)
-class AllocationResult:
+class AllocationResult(Struct, frozen=True, kw_only=True):
     """The devices of a claim, and the nodes from which they can be reached; None: from all."""
 
     results: tuple[DeviceRequestAllocationResult, ...] = ()
     node_selector: NodeSelector | None = None
 
 
-@attrs.frozen(kw_only=True)
-class ResourceClaimConsumerReference:
+class ResourceClaimConsumerReference(Struct, frozen=True, kw_only=True):
     """What may use a claim: a pod as a rule."""
 
     api_group: str = ""
@@ -122,14 +110,12 @@ class ResourceClaimConsumerReference:
     uid: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class ResourceClaimStatus:
+class ResourceClaimStatus(Struct, frozen=True, kw_only=True):
     allocation: AllocationResult | None = None
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceClaim(KubeObject):
+class ResourceClaim(KubeObject, frozen=True, kw_only=True):
     """A claim to devices."""
 
     kind: ClassVar[str] = "ResourceClaim"
@@ -138,8 +124,7 @@ class ResourceClaim(KubeObject):
     status: ResourceClaimStatus = ResourceClaimStatus()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceClaimTemplateSpec:
+class ResourceClaimTemplateSpec(Struct, frozen=True, kw_only=True):
     """What the claims of a template are like."""
 
     labels: Map[str] = NO_STRINGS
@@ -147,8 +132,7 @@ class ResourceClaimTemplateSpec:
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceClaimTemplate(KubeObject):
+class ResourceClaimTemplate(KubeObject, frozen=True, kw_only=True):
     """From it each pod that names it gets a claim of its own."""
 
     kind: ClassVar[str] = "ResourceClaimTemplate"
@@ -159,15 +143,13 @@ class ResourceClaimTemplate(KubeObject):
 # --- what there is --------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
-class DeviceClassSpec:
+class DeviceClassSpec(Struct, frozen=True, kw_only=True):
     selectors: tuple[DeviceSelector, ...] = ()
     extended_resource_name: str | None = None
     """The extended resource that asks for a device of the class."""
 
 
-@attrs.frozen(kw_only=True)
-class DeviceClass(KubeObject):
+class DeviceClass(KubeObject, frozen=True, kw_only=True):
     """A class of devices: those that all of its selectors match."""
 
     kind: ClassVar[str] = "DeviceClass"
@@ -176,19 +158,17 @@ class DeviceClass(KubeObject):
     spec: DeviceClassSpec = DeviceClassSpec()
 
 
-@attrs.frozen(cache_hash=True)
-class DeviceAttribute:
+class DeviceAttribute(Struct, frozen=True, cache_hash=True):
     """The value of an attribute with its type: ``int``, ``bool``, ``string`` or ``version``; "" for a type that is not known."""
 
-    type: str = attrs.field(default="", metadata=UNREAD)
-    value: int | bool | str = attrs.field(default="", metadata=UNREAD)
+    type: str = ""
+    value: int | bool | str = ""
 
 
 NO_ATTRIBUTES: Map[DeviceAttribute] = Map()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Device:
+class Device(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A device of a slice. A name of an attribute or capacity without a domain is in the domain of the driver."""
 
     name: str = ""
@@ -202,8 +182,7 @@ class Device:
     allow_multiple_allocations: bool = False
 
 
-@attrs.frozen(kw_only=True)
-class ResourcePool:
+class ResourcePool(Struct, frozen=True, kw_only=True):
     """The pool that a slice belongs to; of several generations the newest counts."""
 
     name: str = ""
@@ -211,8 +190,7 @@ class ResourcePool:
     resource_slice_count: int = 0
 
 
-@attrs.frozen(kw_only=True)
-class ResourceSliceSpec:
+class ResourceSliceSpec(Struct, frozen=True, kw_only=True):
     """Devices of one driver and pool, and the nodes that reach them: one, all, or those that a selector matches."""
 
     driver: str = ""
@@ -227,8 +205,7 @@ class ResourceSliceSpec:
     devices: tuple[Device, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceSlice(KubeObject):
+class ResourceSlice(KubeObject, frozen=True, kw_only=True):
     """A part of a pool of devices, as a driver publishes it."""
 
     kind: ClassVar[str] = "ResourceSlice"

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import attrs
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from .quantity import Quantity
 
@@ -49,8 +51,7 @@ def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[st
     return made or NO_STRINGS
 
 
-@attrs.frozen(kw_only=True)
-class OwnerReference:
+class OwnerReference(Struct, frozen=True, kw_only=True):
     """An owner of an object; *controller* marks the one that manages it."""
 
     kind: str = ""
@@ -60,8 +61,7 @@ class OwnerReference:
     controller: bool = False
 
 
-@attrs.frozen(kw_only=True)
-class ObjectMeta:
+class ObjectMeta(Struct, frozen=True, kw_only=True):
     """Name, namespace, labels and so on. Timestamps are texts in RFC 3339, None when absent."""
 
     name: str = ""
@@ -82,20 +82,47 @@ class ObjectMeta:
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
-UNREAD = {"unread": True}
-"""The metadata of an attribute that is no field of the API."""
+MANIFEST = "manifest"
+"""The attribute of objects that is no field of the API, does not count where they are compared, and is not shown."""
 
 
-@attrs.frozen(kw_only=True)
-class KubeObject:
+def is_value(kind: Any) -> bool:
+    """Whether *kind* is a class of objects, or of parts of them."""
+    return attrs.has(kind) or (isinstance(kind, type) and issubclass(kind, Struct))
+
+
+def attributes(kind: Any) -> Mapping[str, Any]:
+    """The attributes that the API has too of a class of objects or of parts of them, each with its default."""
+    if attrs.has(kind):
+        return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
+    found = zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)
+    return {name: default for name, default in found if name != MANIFEST}
+
+
+class KubeObject(Struct, frozen=True, kw_only=True):
     """An object of any kind: its metadata, with shortcuts."""
 
     kind: ClassVar[str] = ""
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()
-    manifest: Mapping[str, Any] | None = attrs.field(default=None, eq=False, repr=False, metadata=UNREAD)
+    manifest: Mapping[str, Any] | None = None
     """The JSON form that it was read from, where that is kept: for those who write the object back, or send it on."""
+
+    def __eq__(self, other: object) -> bool:
+        return self._compared == other._compared if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._compared)
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != MANIFEST)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        metadata, _, *rest = astuple(self)
+        return (metadata, *rest)
 
     @property
     def name(self) -> str:
@@ -126,8 +153,7 @@ class KubeObject:
         return self.metadata.annotations
 
 
-@attrs.frozen(kw_only=True)
-class Condition:
+class Condition(Struct, frozen=True, kw_only=True):
     """A condition of a pod or node; *status* is ``True``, ``False`` or ``Unknown``."""
 
     type: str = ""

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
+from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
 from .quantity import Quantity
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Taint:
+class Taint(Struct, frozen=True, kw_only=True, cache_hash=True):
     key: str = ""
     value: str = ""
     effect: str = ""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ContainerImage:
+class ContainerImage(Struct, frozen=True, kw_only=True, cache_hash=True):
     names: tuple[str, ...] = ()
     size_bytes: int = 0
 
 
-@attrs.frozen(kw_only=True)
-class NodeSpec:
+class NodeSpec(Struct, frozen=True, kw_only=True):
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
     provider_id: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class NodeStatus:
+class NodeStatus(Struct, frozen=True, kw_only=True):
     allocatable: Map[Quantity] = NO_QUANTITIES
     capacity: Map[Quantity] = NO_QUANTITIES
     conditions: tuple[Condition, ...] = ()
@@ -40,8 +36,7 @@ class NodeStatus:
     """Which release the node runs, such as ``v1.16.3``."""
 
 
-@attrs.frozen(kw_only=True)
-class Node(KubeObject):
+class Node(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "Node"
     namespaced: ClassVar[bool] = False
 

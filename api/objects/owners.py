@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
-
 from .metadata import KubeObject, Map
 from .quantity import Int32
 from .selectors import LabelSelector
 
 
-@attrs.frozen(kw_only=True)
-class Service(KubeObject):
+class Service(KubeObject, frozen=True, kw_only=True):
     """A service; None as selector selects nothing, an empty one everything."""
 
     kind: ClassVar[str] = "Service"
@@ -20,29 +17,25 @@ class Service(KubeObject):
     selector: Map[str] | None = None
 
 
-@attrs.frozen(kw_only=True)
-class ReplicationController(KubeObject):
+class ReplicationController(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "ReplicationController"
 
     selector: Map[str] | None = None
 
 
-@attrs.frozen(kw_only=True)
-class ReplicaSet(KubeObject):
+class ReplicaSet(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "ReplicaSet"
 
     selector: LabelSelector | None = None
 
 
-@attrs.frozen(kw_only=True)
-class StatefulSet(KubeObject):
+class StatefulSet(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "StatefulSet"
 
     selector: LabelSelector | None = None
 
 
-@attrs.frozen(kw_only=True)
-class PodDisruptionBudget(KubeObject):
+class PodDisruptionBudget(KubeObject, frozen=True, kw_only=True):
     """A disruption budget; *disrupted_pods* are the names in ``status.disruptedPods``, *min_available* and *max_unavailable* are texts
     such as ``2`` or ``50%``.
     """
@@ -58,8 +51,7 @@ class PodDisruptionBudget(KubeObject):
     disrupted_pods: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class PriorityClass(KubeObject):
+class PriorityClass(KubeObject, frozen=True, kw_only=True):
     """A named priority."""
 
     kind: ClassVar[str] = "PriorityClass"
@@ -70,7 +62,6 @@ class PriorityClass(KubeObject):
     preemption_policy: str | None = None
 
 
-@attrs.frozen(kw_only=True)
-class Namespace(KubeObject):
+class Namespace(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "Namespace"
     namespaced: ClassVar[bool] = False

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
-import attrs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .devices import PodResourceClaim, PodResourceClaimStatus
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, ObjectMeta
+from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
 from .quantity import Int32, Quantity
 from .selectors import Affinity, LabelSelector
 from .storage import ClaimTemplate, VolumeSource
-
-V = TypeVar("V", bound=attrs.AttrsInstance)
 
 DEFAULT_SCHEDULER = "default-scheduler"
 """Whose a pod is that names no scheduler."""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Toleration:
+class Toleration(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Which taints a pod tolerates."""
 
     key: str = ""
@@ -31,8 +27,7 @@ class Toleration:
     toleration_seconds: int | None = None
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class TopologySpreadConstraint:
+class TopologySpreadConstraint(Struct, frozen=True, kw_only=True, cache_hash=True):
     """How evenly pods must be spread over the domains of *topology_key*."""
 
     max_skew: Int32 = 0
@@ -45,8 +40,7 @@ class TopologySpreadConstraint:
     match_label_keys: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ContainerPort:
+class ContainerPort(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A port of a container; only those with a *host_port* matter here."""
 
     container_port: Int32 = 0
@@ -56,8 +50,7 @@ class ContainerPort:
     name: str = ""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Container:
+class Container(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A container (or init container): image, requests, limits, ports."""
 
     name: str = ""
@@ -74,8 +67,7 @@ class Container:
         return self.restart_policy == "Always"
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Volume(VolumeSource):
+class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
     """A volume of a pod: a disk, the name of a claim (None: no claim), a generic ephemeral volume, or an emptyDir."""
 
     name: str = ""
@@ -86,8 +78,7 @@ class Volume(VolumeSource):
     """Its data is on the node, and is lost with the pod."""
 
 
-@attrs.frozen(kw_only=True)
-class PodSpec:
+class PodSpec(Struct, frozen=True, kw_only=True):
     """What a pod requests."""
 
     node_name: str = ""
@@ -113,13 +104,10 @@ class PodSpec:
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""
-        spec = _copied_spec(self)
-        object.__setattr__(spec, "node_name", node_name)
-        return spec
+        return replace(self, node_name=node_name)
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ContainerStatus:
+class ContainerStatus(Struct, frozen=True, kw_only=True, cache_hash=True):
     """What the node says of a container's requests, which differs from the spec while the pod is resized."""
 
     name: str = ""
@@ -129,8 +117,7 @@ class ContainerStatus:
     """What the node has set aside for it."""
 
 
-@attrs.frozen(kw_only=True)
-class PodStatus:
+class PodStatus(Struct, frozen=True, kw_only=True):
     phase: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
@@ -143,14 +130,10 @@ class PodStatus:
 
     def with_conditions(self, conditions: tuple[Condition, ...]) -> PodStatus:
         """A copy with *conditions*."""
-        # Runs once a failed attempt of a replay; attrs.evolve would take longer.
-        status = _copied_status(self)
-        object.__setattr__(status, "conditions", conditions)
-        return status
+        return replace(self, conditions=conditions)
 
 
-@attrs.frozen(kw_only=True)
-class Pod(KubeObject):
+class Pod(KubeObject, frozen=True, kw_only=True):
     """A pod, bound when ``spec.node_name`` is set."""
 
     kind: ClassVar[str] = "Pod"
@@ -175,37 +158,13 @@ class Pod(KubeObject):
 
     def with_status(self, status: PodStatus) -> Pod:
         """A copy of the pod with *status*."""
-        changed = _copied_pod(self)
-        object.__setattr__(changed, "status", status)
-        return changed
+        return Pod(metadata=self.metadata, spec=self.spec, status=status, manifest=self.manifest)
 
     def created_at(self, timestamp: str) -> Pod:
         """A copy of the pod that was created at *timestamp*, in RFC 3339."""
-        metadata, changed = _copied_meta(self.metadata), _copied_pod(self)
-        object.__setattr__(metadata, "creation_timestamp", timestamp)
-        object.__setattr__(changed, "metadata", metadata)
-        return changed
+        metadata = replace(self.metadata, creation_timestamp=timestamp)
+        return Pod(metadata=metadata, spec=self.spec, status=self.status, manifest=self.manifest)
 
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""
-        # Runs once per placed pod; attrs.evolve would take twenty times as long.
-        bound = _copied_pod(self)
-        object.__setattr__(bound, "spec", self.spec.on(node_name))
-        return bound
-
-
-def _copier(kind: type[V]) -> Callable[[V], V]:
-    """What makes a shallow copy of a frozen value of *kind*."""
-    names = [field.name for field in attrs.fields(kind)]
-    read, puts = attrgetter(*names), [getattr(kind, name).__set__ for name in names]
-
-    def copied(item: V) -> V:
-        made = object.__new__(type(item))
-        for put, value in zip(puts, read(item), strict=True):
-            put(made, value)  # a frozen object itself refuses this
-        return made
-
-    return copied
-
-
-_copied_meta, _copied_pod, _copied_spec, _copied_status = _copier(ObjectMeta), _copier(Pod), _copier(PodSpec), _copier(PodStatus)
+        return Pod(metadata=self.metadata, spec=self.spec.on(node_name), status=self.status, manifest=self.manifest)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
+from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, KubeObject, Map
 from .quantity import Quantity
 
 
-@attrs.frozen(kw_only=True)
-class ScopedResourceSelectorRequirement:
+class ScopedResourceSelectorRequirement(Struct, frozen=True, kw_only=True):
     """Which pods a quota counts: those with one of *values* for the scope."""
 
     scope_name: str = ""
@@ -19,8 +18,7 @@ class ScopedResourceSelectorRequirement:
     values: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class ResourceQuota(KubeObject):
+class ResourceQuota(KubeObject, frozen=True, kw_only=True):
     """How much the pods of a namespace may request together; *used* and *status_hard* are what the API server says in its status."""
 
     kind: ClassVar[str] = "ResourceQuota"
@@ -32,8 +30,7 @@ class ResourceQuota(KubeObject):
     used: Map[Quantity] = NO_QUANTITIES
 
 
-@attrs.frozen(kw_only=True)
-class LimitRangeItem:
+class LimitRangeItem(Struct, frozen=True, kw_only=True):
     """Bounds and defaults of the pods or containers of a namespace."""
 
     type: str = ""
@@ -44,8 +41,7 @@ class LimitRangeItem:
     max_limit_request_ratio: Map[Quantity] = NO_QUANTITIES
 
 
-@attrs.frozen(kw_only=True)
-class LimitRange(KubeObject):
+class LimitRange(KubeObject, frozen=True, kw_only=True):
     """The bounds and defaults of a namespace."""
 
     kind: ClassVar[str] = "LimitRange"

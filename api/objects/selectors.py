@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import attrs
+from msgspec import Struct
 
 from .metadata import NO_STRINGS, Map
 from .quantity import Int32
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True, cache_hash=True):
     """One expression of a label or node selector: key, operator (``In``, ``Exists``, ``Gt``, ...), values."""
 
     key: str = ""
@@ -19,8 +18,7 @@ class Requirement:
     """*values* is there as an empty list; upstream's messages tell it from one that is absent."""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class LabelSelector:
+class LabelSelector(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Which labels match: all pairs of match_labels and all of match_expressions. Empty matches everything, None nothing."""
 
     match_labels: Map[str] = NO_STRINGS
@@ -31,31 +29,27 @@ class LabelSelector:
         return not self.match_labels and not self.match_expressions
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class NodeSelectorTerm:
+class NodeSelectorTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Expressions over a node's labels and fields; all must hold, and without any it matches nothing."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class NodeSelector:
+class NodeSelector(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Terms; one of them must match, so without any it matches nothing."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class PreferredSchedulingTerm:
+class PreferredSchedulingTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A node selector term with the weight for matching nodes."""
 
     weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class NodeAffinity:
+class NodeAffinity(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Node affinity; in the API *required* and *preferred* end in ``DuringSchedulingIgnoredDuringExecution``."""
 
     required: NodeSelector | None = None
@@ -64,8 +58,7 @@ class NodeAffinity:
     """*preferred* is there as an empty list; upstream may score a pod that has one, though it prefers nothing."""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class PodAffinityTerm:
+class PodAffinityTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Pods (selector, namespaces) in the same topology domain (*topology_key*)."""
 
     label_selector: LabelSelector | None = None
@@ -76,24 +69,21 @@ class PodAffinityTerm:
     mismatch_label_keys: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class WeightedPodAffinityTerm:
+class WeightedPodAffinityTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A preferred pod affinity term and its weight."""
 
     weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class PodAffinity:
+class PodAffinity(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Pod affinity or pod anti-affinity: required and preferred terms."""
 
     required: tuple[PodAffinityTerm, ...] = ()
     preferred: tuple[WeightedPodAffinityTerm, ...] = ()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Affinity:
+class Affinity(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A pod's affinities; None if absent, which upstream treats unlike empty."""
 
     node_affinity: NodeAffinity | None = None

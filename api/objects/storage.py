@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
+from msgspec import Struct
 
 from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
 from .quantity import Int32, Quantity
@@ -13,28 +13,24 @@ from .selectors import LabelSelector, NodeSelector, Requirement
 # --- disks ----------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class GCEPersistentDisk:
+class GCEPersistentDisk(Struct, frozen=True, kw_only=True, cache_hash=True):
     pd_name: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class AWSElasticBlockStore:
+class AWSElasticBlockStore(Struct, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ISCSI:
+class ISCSI(Struct, frozen=True, kw_only=True, cache_hash=True):
     iqn: str = ""
     target_portal: str = ""
     lun: Int32 = 0
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class RBD:
+class RBD(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A Ceph block device, of a PersistentVolume or a pod."""
 
     monitors: tuple[str, ...] = ()
@@ -43,26 +39,22 @@ class RBD:
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class AzureDisk:
+class AzureDisk(Struct, frozen=True, kw_only=True, cache_hash=True):
     disk_name: str = ""
     disk_uri: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class Cinder:
+class Cinder(Struct, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class PortworxVolume:
+class PortworxVolume(Struct, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class CSI:
+class CSI(Struct, frozen=True, kw_only=True, cache_hash=True):
     """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (only driver)."""
 
     driver: str = ""
@@ -70,8 +62,7 @@ class CSI:
     read_only: bool = False
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class VolumeSource:
+class VolumeSource(Struct, frozen=True, kw_only=True, cache_hash=True):
     """The disk types that rules look at. At most one is set; for other types all are None."""
 
     gce_persistent_disk: GCEPersistentDisk | None = None
@@ -87,16 +78,14 @@ class VolumeSource:
 # --- volumes --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
-class ObjectReference:
+class ObjectReference(Struct, frozen=True, kw_only=True):
     kind: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolumeSpec:
+class PersistentVolumeSpec(Struct, frozen=True, kw_only=True):
     source: VolumeSource = VolumeSource()
     capacity: Map[Quantity] = NO_QUANTITIES
     access_modes: tuple[str, ...] = ()
@@ -107,8 +96,7 @@ class PersistentVolumeSpec:
     node_affinity: NodeSelector | None = None
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolume(KubeObject):
+class PersistentVolume(KubeObject, frozen=True, kw_only=True):
     """A volume of the cluster; *phase* is ``status.phase``."""
 
     kind: ClassVar[str] = "PersistentVolume"
@@ -118,8 +106,7 @@ class PersistentVolume(KubeObject):
     phase: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolumeClaimSpec:
+class PersistentVolumeClaimSpec(Struct, frozen=True, kw_only=True):
     volume_name: str = ""
     storage_class_name: str | None = None
     volume_attributes_class_name: str = ""
@@ -129,8 +116,7 @@ class PersistentVolumeClaimSpec:
     volume_mode: str | None = None
 
 
-@attrs.frozen(kw_only=True)
-class PersistentVolumeClaim(KubeObject):
+class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
     """A claim to a volume; *phase* is ``status.phase``."""
 
     kind: ClassVar[str] = "PersistentVolumeClaim"
@@ -139,8 +125,7 @@ class PersistentVolumeClaim(KubeObject):
     phase: str = ""
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class ClaimTemplate:
+class ClaimTemplate(Struct, frozen=True, kw_only=True, cache_hash=True):
     """The template of the claim of a generic ephemeral volume."""
 
     labels: Map[str] = NO_STRINGS
@@ -148,15 +133,13 @@ class ClaimTemplate:
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
-class TopologySelectorTerm:
+class TopologySelectorTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Label keys with the values allowed for each: all must hold."""
 
     match_label_expressions: tuple[Requirement, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class StorageClass(KubeObject):
+class StorageClass(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "StorageClass"
     namespaced: ClassVar[bool] = False
 
@@ -165,8 +148,7 @@ class StorageClass(KubeObject):
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class CSINodeDriver:
+class CSINodeDriver(Struct, frozen=True, kw_only=True):
     """A CSI driver on a node; *count* is ``allocatable.count``, None without a limit."""
 
     name: str = ""
@@ -175,16 +157,14 @@ class CSINodeDriver:
     count: Int32 | None = None
 
 
-@attrs.frozen(kw_only=True)
-class CSINode(KubeObject):
+class CSINode(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "CSINode"
     namespaced: ClassVar[bool] = False
 
     drivers: tuple[CSINodeDriver, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class CSIDriver(KubeObject):
+class CSIDriver(KubeObject, frozen=True, kw_only=True):
     """A CSI driver; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIDriver"
@@ -193,8 +173,7 @@ class CSIDriver(KubeObject):
     storage_capacity: bool = False
 
 
-@attrs.frozen(kw_only=True)
-class CSIStorageCapacity(KubeObject):
+class CSIStorageCapacity(KubeObject, frozen=True, kw_only=True):
     """How much storage of a class is left in a part of the cluster; releases from 1.27 on read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
@@ -205,8 +184,7 @@ class CSIStorageCapacity(KubeObject):
     maximum_volume_size: Quantity | None = None
 
 
-@attrs.frozen(kw_only=True)
-class VolumeAttachment(KubeObject):
+class VolumeAttachment(KubeObject, frozen=True, kw_only=True):
     """A volume that the driver *attacher* attaches to a node; releases before 1.32 do not read it."""
 
     kind: ClassVar[str] = "VolumeAttachment"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 
 from ...exceptions import ManifestError
 from ..objects import KINDS, KubeObject
@@ -45,7 +45,7 @@ def decode_kind(
         found = schema(strict).reader(known)(document)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
-    return attrs.evolve(found, manifest=document) if keeps_manifest else found
+    return replace(found, manifest=document) if keeps_manifest else found
 
 
 def describe(document: object, kind: str = "") -> str:

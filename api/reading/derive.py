@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeAlias, Union, get_args, get_origin, get_typ
 import attrs
 
 from ..objects import Map
+from ..objects.metadata import attributes, is_value
 from ..objects.quantity import INT32, INT64, Int32, Quantity
 from .fields import (
     FieldTable,
@@ -54,7 +55,7 @@ def json_name(attribute: str) -> str:
     return first + "".join(_SPELLED.get(word, word.capitalize()) for word in rest)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Form(Generic[V]):
     """How a value looks in JSON: its reader, and the fields in it."""
 
@@ -62,7 +63,7 @@ class Form(Generic[V]):
     shape: Shape = ANYTHING
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Field:
     """How an attribute looks in JSON, if it does not follow from the class. What is not given is derived."""
 
@@ -112,7 +113,7 @@ def over(wrap: Callable[[Reader[V]], Reader[V]]) -> Callable[[Form[V]], Form[V]]
     return lambda form: Form(wrap(form.read), form.shape)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Schema:
     """How attrs classes look in JSON. Each class is derived once, on first use."""
 
@@ -161,7 +162,7 @@ class Schema:
         """The form of an annotation; *changes* are further overrides of its class."""
         if annotation in self.leaves:
             return self.leaves[annotation]
-        if attrs.has(annotation):
+        if is_value(annotation):
             return self._record(annotation, changes)
         origin, inner = get_origin(annotation), [part for part in get_args(annotation) if part not in (type(None), ...)]
         if len(inner) != 1 or origin not in (Union, UnionType, tuple):
@@ -173,15 +174,15 @@ class Schema:
         """The value for a null item of a list; None: it is refused."""
         if item is str:
             return ""
-        return item() if attrs.has(item) and item not in self.never_null else None
+        return item() if is_value(item) and item not in self.never_null else None
 
     def _record(self, kind: Any, changes: Mapping[str, Override]) -> Form[Any]:
         overrides, hints, parts = {**self.overrides.get(kind, {}), **changes}, _hints(kind), _Parts()
-        for attribute in (found for found in attrs.fields(kind) if not found.metadata.get("unread")):
-            override = overrides.pop(attribute.name, _DERIVED)
+        for attribute in attributes(kind):
+            override = overrides.pop(attribute, _DERIVED)
             field = override if isinstance(override, Field) else Field(read=override)
             if field is not UNREAD:
-                parts.add(attribute.name, field, self._field(hints[attribute.name], field))
+                parts.add(attribute, field, self._field(hints[attribute], field))
         if overrides:
             raise TypeError(f"got overrides of {', '.join(overrides)}, which {kind.__name__} does not have")
         if kind in self.unread:
@@ -204,7 +205,7 @@ def _hints(kind: Any) -> Mapping[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Parts:
     """The fields of one object while they are collected."""
 

@@ -16,7 +16,6 @@ from .formats.files import as_text, manifests_in, read_file, read_stream, unpack
 from .formats.jsonlists import SplitList, split_list
 from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
-from .formats.yamlvalues import yaml_values
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
 
@@ -29,7 +28,7 @@ _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items
 """Keys that are never written twice by intention: a second one begins another object."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Document:
     """One document of a file; *found*: the file was found in a directory, not given by name."""
 
@@ -40,7 +39,7 @@ class Document:
     """The paths of keys that an object has twice; the last one counts."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class File:
     """The unpacked bytes of a file. *where* is its name in messages, *found* as in :class:`Document`."""
 
@@ -127,13 +126,19 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
     if not _looks_like_json(content) and not _is_named_json(name):
-        return yaml_values(as_text(content, where), where)
+        return _yaml_values(content, where)
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where)
     try:
         return list(json_values(content, where))
     except ManifestError:
-        return yaml_values(as_text(content, where), where)
+        return _yaml_values(content, where)
+
+
+def _yaml_values(content: bytes, where: str) -> Iterable[tuple[Any, Repeats]]:
+    from .formats.yamlvalues import yaml_values  # JSON needs no PyYAML
+
+    return yaml_values(as_text(content, where), where)
 
 
 def _is_named_json(name: str) -> bool:

@@ -45,7 +45,7 @@ class FieldTable(dict[str, "tuple[str, Reader[Any]] | None"]):
             UNKNOWN.note()
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Unknown:
     """How many unknown fields were read so far. Where they are is found in a second look, so that good input costs nothing."""
 

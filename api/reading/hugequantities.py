@@ -16,7 +16,7 @@ _LISTS = ("requests", "limits", "overhead", "capacity", "allocatable")
 """Fields with amounts by resource."""
 
 
-@attrs.define
+@attrs.define(repr=False)
 class HugeQuantities:
     """Finds them. Equal lists of amounts are one object, which is looked at once."""
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import attrs
-
 from .. import objects as o
+from ..objects.metadata import is_value
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
 from .fields import Mismatch, Reader, entries, flag, list_of, member, one_of, quantity, remembered, shared, text, texts_unshared, whole
@@ -118,7 +117,7 @@ def schema(strict: bool) -> Schema:
 
 def _unread() -> Mapping[type[Any], Shape]:
     """Class -> all fields of its type in the API."""
-    classes = [found for name in o.__all__ if attrs.has(found := getattr(o, name)) and found not in (o.KubeObject, o.VolumeSource)]
+    classes = [found for name in o.__all__ if is_value(found := getattr(o, name)) and found not in (o.KubeObject, o.VolumeSource)]
     return {found: type_shape(*_TYPES.get(found, found.__name__).split()) for found in classes}
 
 
@@ -169,6 +168,8 @@ _PLACES: Overrides = {
         "ephemeral": Field("volumeClaimTemplate", inside="ephemeral", absent=o.ClaimTemplate()),
         "empty_dir": Field(read=lambda value: entries(value) is not None),
     },
+    o.DeviceSubRequest: {"admin_access": UNREAD},
+    o.DeviceAttribute: {"type": UNREAD, "value": UNREAD},
     o.ClaimTemplate: {"labels": _IN_METADATA, "annotations": _IN_METADATA},
     o.PersistentVolume: {"phase": _IN_STATUS},
     o.PersistentVolumeSpec: {"source": INLINE, "node_affinity": Field("required", inside="nodeAffinity")},

@@ -10,7 +10,7 @@ import attrs
 from ...exceptions import ManifestError, did_you_mean
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Shape:
     """What is known about a value; by default nothing."""
 

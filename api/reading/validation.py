@@ -27,7 +27,7 @@ _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "prefe
 _SUFFIX = "; an API server would refuse it"
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Validation:
     """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
 

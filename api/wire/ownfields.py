@@ -12,10 +12,9 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
-import attrs
-
 from ...exceptions import QuantityError
 from ..objects import KubeObject, Pod
+from ..objects.metadata import attributes, is_value
 from ..objects.quantity import Quantity
 from ..reading.derive import INLINE, UNREAD, Field, json_name
 from ..reading.schema import schema
@@ -62,9 +61,9 @@ def _quantity(given: Json, own: Quantity) -> Json:
 
 def _record(value: Any) -> dict[str, Json]:
     found: dict[str, Json] = {}
-    for name, attribute, field in _fields(value.__class__):
+    for name, default, field in _fields(value.__class__):
         held = getattr(value, name)
-        if held is None or held == attribute.default or (field.inside and not held):
+        if held is None or held == default or (field.inside and not held):
             continue
         if field is INLINE:
             found |= _record(held)
@@ -83,12 +82,11 @@ def _fields(kind: Hashable) -> list[tuple[str, Any, Field]]:
 
 def _read_fields(kind: Any) -> Iterator[tuple[str, Any, Field]]:
     overrides = schema(False).overrides.get(kind, {})
-    for attribute in attrs.fields(kind):
-        override = overrides.get(attribute.name)
+    for attribute, default in attributes(kind).items():
+        override = overrides.get(attribute)
         field = override if isinstance(override, Field) else Field()
-        if attribute.metadata.get("unread") or override is UNREAD or field.whole:
-            continue
-        yield attribute.name, attribute, field
+        if override is not UNREAD and not field.whole:
+            yield attribute, default, field
 
 
 def _named(names: tuple[str, ...]) -> Json:
@@ -102,4 +100,4 @@ def _json(value: Any) -> Json:
         return [_json(item) for item in value]
     if isinstance(value, Mapping):
         return {key: _json(item) for key, item in value.items()}
-    return _record(value) if attrs.has(type(value)) and not isinstance(value, Quantity) else value
+    return _record(value) if is_value(type(value)) and not isinstance(value, Quantity) else value

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
 import shlex
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -110,6 +108,8 @@ def _told_by_system(error: OSError) -> str:
 
 def _defect(error: BaseException, given: Sequence[str]) -> int:
     """Say that the program is at fault, and where all that a report needs is."""
+    import traceback
+
     what = one_line("".join(traceback.format_exception_only(error)))
     note(f"kubeclassic: a defect: {what[:500]}")
     report = _report(error, given)
@@ -122,6 +122,9 @@ def _defect(error: BaseException, given: Sequence[str]) -> int:
 
 
 def _report(error: BaseException, given: Sequence[str]) -> str:
+    import platform
+    import traceback
+
     ran = shlex.join(["kubeclassic", *map(str, given)])
     frames = "".join(traceback.format_exception(error))
     return f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"

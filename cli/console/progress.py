@@ -39,7 +39,7 @@ WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed", "progr
 """What rich colours in cyan and yellow, which is not readable on white."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Work:
     """What is under way: *done* of *total* of a *unit*, and a *word* on the latest; without a total its end is not known."""
 
@@ -125,7 +125,7 @@ def working(
 # --- when ----------------------------------------------------------------------------------------------------------
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Pace:
     """Since when people wait: pieces of work that follow one another are one wait."""
 

@@ -89,7 +89,7 @@ CLUSTER = (
 )  # fmt: skip
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ClusterChoice:
     """Which files, and how to read them."""
 

@@ -26,7 +26,7 @@ class OptionsError(KubeclassicError):
     """Options that do not go together."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Output:
     """How an answer is written, and where."""
 

@@ -31,7 +31,7 @@ def flag_of(name: str) -> str:
     return declared_of(FIELDS[name]).flags[0]
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen(slots=False, repr=False)
 class Setup:
     """What a scheduler is made from, as far as options say. *values*: by the names that Python has; what is not there is the default."""
 
@@ -98,7 +98,7 @@ NUMBER = re.compile("[0-9]{1,9}")
 """ASCII digits alone: other digits are numbers to Python, too."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class NamedSetup:
     """One configuration as it was given under *name*."""
 

@@ -47,7 +47,7 @@ def value_at(record: Any, path: Path) -> Any:
 # --- sorting --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Sorting:
     """The order that ``--sort-by`` asks for: by *path*, the greatest first if *descending*; records without a value come last."""
 

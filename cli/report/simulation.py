@@ -16,7 +16,7 @@ from .documents import fields_of, write_rows
 from .listing import CUSTOM, FieldColumn, Path, Sorting, custom_columns, custom_table, plain_name, write_csv
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ListedRecords:
     """In which order records are listed, and the columns of ``custom-columns``."""
 

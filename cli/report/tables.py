@@ -84,7 +84,7 @@ def shorten(name: str, width: int) -> str:
     return f"{name[: kept - tail]}{ELLIPSIS}{name[len(name) - tail :]}"[:width]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class TextTable:
     """Rows of cells under *headers*; None is shown as ``-``, and columns of numbers are aligned at their right."""
 
@@ -135,7 +135,7 @@ def write_tables(tables: Iterable[TextTable], stream: IO[str]) -> None:
 # --- columns --------------------------------------------------------------------------------------------------------
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Column:
     header: str
     texts: list[str]

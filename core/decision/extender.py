@@ -19,7 +19,7 @@ PodsOn = Callable[[str], "Sequence[Pod] | None"]
 """Node -> the pods on it, in its order; None for a node that is not there."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class FilterReply:
     """What an extender's filter answers: the nodes that remain, in its own order, as names or as objects."""
 
@@ -80,7 +80,7 @@ def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:
 # --- filter ---------------------------------------------------------------------------------------------------------
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Passed:
     """What extenders left: the nodes in order, and node -> the reasons of those that were rejected."""
 

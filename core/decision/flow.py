@@ -6,19 +6,21 @@ import enum
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ...api.objects import KubeObject, Pod
 from ..arrays.types import Mask, Rows
 from ..binding import Binder
 from ..bindingcycle import BindingCycle
 from ..cluster.order import Order
-from ..queue.backoff import Clock
-from ..queue.protocol import SchedulingQueue
 from ..rule import Algorithm
 from .decision import Decision, Details
 from .preemptionplan import Victims
 from .score import Ranking
+
+if TYPE_CHECKING:
+    from ..queue.backoff import Clock
+    from ..queue.protocol import SchedulingQueue
 
 
 class Phase(enum.Enum):

@@ -103,7 +103,7 @@ def _subtract_whole(value: Value, other: int) -> Value:
 
 
 @total_ordering
-@attrs.frozen(order=False)
+@attrs.frozen(order=False, repr=False)
 class Version:
     """A semantic version, compared as semver 2.0.0 says: build metadata does not count."""
 

@@ -166,7 +166,7 @@ class Pools:
         return pool
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Reach:
     """Which slices the nodes of a table reach, each in ascending order of name."""
 

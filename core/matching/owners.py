@@ -21,7 +21,7 @@ Remembered = tuple[tuple[Listings, int], Answer]
 """The listings and the version of their owners for which an answer holds, and the answer."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class OwnerSelector:
     """A service's or controller's selector as it counts pods; equal selectors of different owners are equal."""
 

@@ -110,7 +110,7 @@ def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
     return nodes.has_node & with_all_keys(constraints, nodes) & pod_node_affinity_mask(pod, nodes)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class DomainIndex:
     """The domains that some rows make by their values of one label, without any counts of pods.
 
@@ -155,7 +155,7 @@ class DomainIndex:
         return found
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Domains:
     """The domains of one topology key, by code of the key's label column.
 

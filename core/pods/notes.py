@@ -14,7 +14,7 @@ D = TypeVar("D")
 
 
 # Without ``unsafe_hash`` a type checker does not take a slot for Hashable: it checks the value's type. The hash is that of ``object``.
-@attrs.frozen(eq=False, unsafe_hash=False)
+@attrs.frozen(eq=False, unsafe_hash=False, repr=False)
 class StateKey(Generic[T]):
     """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only for ``repr``.
 

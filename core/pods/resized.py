@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import attrs
+from msgspec.structs import replace
 
 from ...api.objects import NO_QUANTITIES, Container, ContainerStatus, Map, Pod
 from ...api.objects.quantity import Quantity
@@ -102,7 +102,7 @@ def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = 
         init_containers = _counted(init_containers, restartable, rule, infeasible)
     if containers is spec.containers and init_containers is spec.init_containers:
         return pod
-    return attrs.evolve(pod, spec=attrs.evolve(spec, containers=containers, init_containers=init_containers))
+    return replace(pod, spec=replace(spec, containers=containers, init_containers=init_containers))
 
 
 def _counted(containers: tuple[Container, ...], known: _Statuses, rule: _Rule, infeasible: bool) -> tuple[Container, ...]:
@@ -117,4 +117,4 @@ def _counted(containers: tuple[Container, ...], known: _Statuses, rule: _Rule, i
 
 
 def _asking(found: Iterable[tuple[Container, Amounts]]) -> Iterable[Container]:
-    return (one if amounts == one.requests else attrs.evolve(one, requests=amounts) for one, amounts in found)
+    return (one if amounts == one.requests else replace(one, requests=amounts) for one, amounts in found)

@@ -59,7 +59,7 @@ _UNREADABLE: Mapping[str, StateKey[str | None]] = {role: StateKey(f"unreadable {
 _CARRIERS: Mapping[str, StateKey[Multiset[TermCarriers]]] = {role: StateKey(f"carriers of {role}") for role in ROLES}
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, repr=False)
 class Target:
     """The pods that a term matches, wherever they are."""
 
@@ -87,7 +87,7 @@ class Target:
         return reached and compile_selector(self.selector)(group.labels)
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, repr=False)
 class PodsTargeted:
     """A query for the pods that *every* one of *targets*, or else any one, matches; without targets it counts no pod."""
 
@@ -105,7 +105,7 @@ class PodsTargeted:
         return int(all(found) if self.every else any(found))
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, repr=False)
 class AllPods:
     """A query for all pods."""
 
@@ -117,7 +117,7 @@ class AllPods:
         return 1
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, repr=False)
 class Unreadable:
     """A query for the pods that have an invalid selector among their terms of a *role*."""
 
@@ -131,7 +131,7 @@ class Unreadable:
         return int(unreadable(template, self.role) is not None)
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, repr=False)
 class AnyUnreadable:
     """A query for the pods that have an invalid selector among their terms of any of *roles*."""
 
@@ -182,7 +182,7 @@ def _errors(template: Template, role: str) -> Iterator[str]:
             yield str(error)
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, repr=False)
 class TermCarriers:
     """A query for the pods that carry a term of a *role* with this *target*, *topology_key* and *weight*."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from math import inf
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
 from ...exceptions import CacheError
@@ -336,5 +337,5 @@ def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
 
 def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
     finalizers = pod.metadata.finalizers if finalizers_count else ()
-    metadata: ObjectMeta = attrs.evolve(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
-    return attrs.evolve(pod, metadata=metadata, status=PodStatus())
+    metadata: ObjectMeta = replace(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
+    return replace(pod, metadata=metadata, status=PodStatus())

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import attrs
 import numpy as np
+from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
 from ..arrays.batch import Batch
@@ -223,13 +224,13 @@ def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Persis
     named = old is not None and (old.namespace, old.name, old.uid) == (claim.namespace, claim.name, claim.uid)
     if named and annotations is volume.annotations:
         return volume
-    return attrs.evolve(
+    return replace(
         volume,
-        metadata=attrs.evolve(volume.metadata, annotations=annotations),
-        spec=volume.spec if named else attrs.evolve(volume.spec, claim_ref=reference),
+        metadata=replace(volume.metadata, annotations=annotations),
+        spec=volume.spec if named else replace(volume.spec, claim_ref=reference),
     )
 
 
 def _for_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
     annotations = Map({**claim.annotations, SELECTED_NODE: node_name})
-    return attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+    return replace(claim, metadata=replace(claim.metadata, annotations=annotations))

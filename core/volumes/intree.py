@@ -5,12 +5,12 @@ Upstream: k8s.io/csi-translation-lib.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolume, Requirement, VolumeSource
 from .assumecache import VolumeError
@@ -34,7 +34,7 @@ Labels = Sequence[str]
 Handle = Callable[[PersistentVolume, Labels], str]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class InTreePlugin:
     """An in-tree plugin: the driver that replaces it, and the gate for that.
 
@@ -115,6 +115,8 @@ def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     disk, written = volume.spec.source.rbd, volume.annotations.get(RBD_HANDLE)
     if written or disk is None:
         return written or ""
+    import hashlib
+
     monitors = hashlib.md5(",".join(disk.monitors).encode(), usedforsecurity=False).hexdigest()
     image = disk.image.removeprefix("kubernetes-dynamic-pvc-")
     return f"mig_mons-{monitors}_image-{image}_{disk.pool.encode().hex()}"
@@ -180,7 +182,7 @@ def translated_affinity(plugin: str, volume: PersistentVolume) -> NodeSelector |
         terms = _renamed(terms, zone, topology)
     elif zones := sorted({part.strip() for part in volume.labels.get(zone, "").split("__")} - {""}):
         wanted = Requirement(key=topology, operator="In", values=tuple(zones))
-        terms = tuple(attrs.evolve(term, match_expressions=(*term.match_expressions, wanted)) for term in terms or (NodeSelectorTerm(),))
+        terms = tuple(replace(term, match_expressions=(*term.match_expressions, wanted)) for term in terms or (NodeSelectorTerm(),))
     if region == REGION and _names_values(terms, region):
         terms = _renamed(terms, region, TOPOLOGY_REGION)
     return NodeSelector(node_selector_terms=terms) if affinity or terms else None
@@ -203,6 +205,6 @@ def _names_values(terms: Iterable[NodeSelectorTerm], key: str) -> bool:
 
 def _renamed(terms: Iterable[NodeSelectorTerm], old: str, new: str) -> tuple[NodeSelectorTerm, ...]:
     def rename(expression: Requirement) -> Requirement:
-        return attrs.evolve(expression, key=new) if expression.key == old else expression
+        return replace(expression, key=new) if expression.key == old else expression
 
-    return tuple(attrs.evolve(term, match_expressions=tuple(map(rename, term.match_expressions))) for term in terms)
+    return tuple(replace(term, match_expressions=tuple(map(rename, term.match_expressions))) for term in terms)

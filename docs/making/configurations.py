@@ -19,6 +19,7 @@ from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCH
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration as OlderConfiguration
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy
+from kubeclassic.api.objects.metadata import attributes, is_value
 from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
@@ -103,14 +104,14 @@ def _rows(kind: type[Any], schema: Schema) -> tuple[list[list[str]], list[type[A
     """A row for each field of *kind* that is read, and the classes of their values."""
     rows, classes = [], []
     hints, words = get_type_hints(kind), _attribute_words(kind)
-    for field in attrs.fields(kind):
-        override = schema.overrides.get(kind, {}).get(field.name)
-        if override is UNREAD or field.name == "folder":
+    for name, default in attributes(kind).items():
+        override = schema.overrides.get(kind, {}).get(name)
+        if override is UNREAD or name == "folder":
             continue
-        own, shown = _kind_of(hints[field.name])
+        own, shown = _kind_of(hints[name])
         classes += own
-        told = words.get(field.name) or WORDS[f"{kind.__name__}.{field.name}"]
-        rows.append([code(_json_name(field.name, override)), shown, _default(field), told])
+        told = words.get(name) or WORDS[f"{kind.__name__}.{name}"]
+        rows.append([code(_json_name(name, override)), shown, _default(default), told])
     return rows, classes
 
 
@@ -142,15 +143,14 @@ def _kind_of(hint: Any) -> tuple[list[type[Any]], str]:
         return own, f"list of {words}"
     if origin is not None and issubclass(origin, Mapping):
         return [], "object"
-    if attrs.has(hint):
+    if is_value(hint):
         of_kubernetes = hint.__module__.startswith("kubeclassic.api.objects")
         return ([] if of_kubernetes else [hint]), (hint.__name__ if of_kubernetes else f"[{hint.__name__}](#{hint.__name__.lower()})")
     return [], KINDS.get(hint, KINDS[int] if "Int" in str(hint) else "any")
 
 
-def _default(field: Any) -> str:
-    value = field.default
-    if value is None or value is attrs.NOTHING or isinstance(value, attrs.Factory) or attrs.has(type(value)):  # type: ignore[arg-type]
+def _default(value: Any) -> str:
+    if value is None or value is attrs.NOTHING or isinstance(value, attrs.Factory) or is_value(type(value)):  # type: ignore[arg-type]
         return "-"
     if value in ("", (), b""):
         return "-"

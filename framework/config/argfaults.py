@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 
 from ...api.meaning.durations import duration_text
 from ...api.meaning.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value
@@ -54,7 +54,7 @@ def _label_expression(expression: Requirement, cells: FrameworkCells) -> str:
     if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
         return f"{quoted(expression.operator)} is not a valid label selector operator"
     # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
-    return aggregated(_requirement_faults(attrs.evolve(expression, has_empty_list=False), cells, ""))
+    return aggregated(_requirement_faults(replace(expression, has_empty_list=False), cells, ""))
 
 
 def _child(path: str, name: str) -> str:

@@ -19,7 +19,7 @@ from ..status import Code, Status, error, unresolvable, unschedulable
 from .state import FrameworkCycle, PreFilterResult
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PreFilterOutcome:
     """What all PreFilter plugins together say: why the pod is rejected, or the nodes that have to be filtered (None: all)."""
 

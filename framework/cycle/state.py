@@ -27,7 +27,7 @@ class FollowsPods(Protocol):
     def follows_pods(self) -> str | None: ...
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PreFilterResult:
     """The nodes that a PreFilter leaves: only these have to be filtered; None: all."""
 
@@ -45,7 +45,7 @@ class PostFilterResult:
     plan: Preemption | None = None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class PostFilterContext:
     """What a PostFilter plugin may use besides its cycle."""
 

@@ -89,7 +89,7 @@ def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
 # --- topology spread ------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Spread:
     """A hard constraint as hints look at it."""
 

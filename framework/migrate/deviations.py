@@ -19,7 +19,7 @@ RATIO_RESOURCES, ONE_STRATEGY, DOUBLE_BALANCE = "ratio-resources", "one-strategy
 HEAVIER_SPREAD, PREEMPTION_OFF, DISK_LIMITS = "heavier-spread", "preemption-off", "disk-limits"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Deviation:
     """One point in which the translation is not upstream's."""
 
@@ -28,7 +28,7 @@ class Deviation:
     upstream: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Note:
     """One part of a Policy without an exact equivalent, and what replaces it."""
 

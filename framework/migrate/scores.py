@@ -24,7 +24,7 @@ LINES: dict[tuple[Point, ...], str] = {FALLING: "LeastAllocated", RISING: "MostA
 MAX_SCORE, MAX_RESOURCE_WEIGHT = 10, 100
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ResourceStrategy:
     """A priority that scores a node's use of resources: ``shape`` is a broken line from utilization, 0 to 100, to a score, 0 to 10."""
 
@@ -44,7 +44,7 @@ class ResourceStrategy:
         return Fraction(left[1])
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Strategy:
     """``scoringStrategy`` and its weight; ``document`` is None if the priorities cancel out."""
 
@@ -144,7 +144,7 @@ PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
 OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Scoring:
     """Takes priorities one by one, in order; after :meth:`finish` the result is in ``weights``, ``args`` and ``preferred``."""
 

@@ -77,7 +77,7 @@ def _unlike(kind: str, entries: Iterable[PriorityEntry]) -> Iterator[str]:
 BIND_TIMEOUT = 600
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Migration:
     """A configuration in its JSON form, and notes to read before it is used."""
 
@@ -123,7 +123,7 @@ def _check_spread(target: Release) -> None:
         raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {', '.join(known)}")
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Draft:
     written: Policy | None
     config: AlgorithmConfiguration

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import attrs
 import numpy as np
+from msgspec.structs import replace
 
 from ...api.objects import AllocationResult, DeviceClass, DeviceRequest, Pod, ResourceClaim, ResourceClaimConsumerReference
 from ...core.arrays.batch import Batch
@@ -166,8 +167,8 @@ class DynamicResources(Plugin):
             return unschedulable(NO_CLAIMS)
         for claim in self._unreachable(state, found, cycle):
             if all(one.uid == cycle.pod.uid for one in claim.status.reserved_for) and len(claim.status.reserved_for) <= 1:
-                status = attrs.evolve(claim.status, allocation=None, reserved_for=())
-                cycle.listings.resource_claims.write(claim, attrs.evolve(claim, status=status))
+                status = replace(claim.status, allocation=None, reserved_for=())
+                cycle.listings.resource_claims.write(claim, replace(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
         return unschedulable("still not schedulable")
 
@@ -213,7 +214,7 @@ class DynamicResources(Plugin):
             current = claims.get(claim.key)
             if current is not None and current.status.allocation is not None and _is_reserved_for(current, pod):
                 left = tuple(one for one in current.status.reserved_for if one.uid != pod.uid)
-                claims.write(current, attrs.evolve(current, status=attrs.evolve(current.status, reserved_for=left)))
+                claims.write(current, replace(current, status=replace(current.status, reserved_for=left)))
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Write the devices to the claims, and that the pod uses them."""
@@ -236,8 +237,8 @@ class DynamicResources(Plugin):
             return f"claim {claim.key} got allocated elsewhere in the meantime"
         after = before if allocated is None else _allocated(before, allocated.status.allocation)
         user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-        status = attrs.evolve(after.status, reserved_for=(*after.status.reserved_for, user))
-        claims.write(before, attrs.evolve(after, status=status))
+        status = replace(after.status, reserved_for=(*after.status.reserved_for, user))
+        claims.write(before, replace(after, status=status))
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
@@ -295,8 +296,8 @@ def _allocated(claim: ResourceClaim, allocation: AllocationResult | None) -> Res
     finalizers = claim.metadata.finalizers
     if FINALIZER not in finalizers:
         finalizers = (*finalizers, FINALIZER)
-    metadata = attrs.evolve(claim.metadata, finalizers=finalizers)
-    return attrs.evolve(claim, metadata=metadata, status=attrs.evolve(claim.status, allocation=allocation))
+    metadata = replace(claim.metadata, finalizers=finalizers)
+    return replace(claim, metadata=metadata, status=replace(claim.status, allocation=allocation))
 
 
 def _available(claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:

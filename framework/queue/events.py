@@ -47,7 +47,7 @@ The object before is None for one that is new, that after is None for one that i
 ANYTHING = "*"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ClusterEvent:
     """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and what happened to one, or what may.
 

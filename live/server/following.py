@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import KubeObject
 from ...core.release import Release
@@ -81,7 +82,7 @@ class Following:
 
     def _submit(self, change: Callable[[KubeObject], None], item: KubeObject) -> None:
         self.on_event()
-        self.worker.submit(self._apply, change, attrs.evolve(item, manifest=None))
+        self.worker.submit(self._apply, change, replace(item, manifest=None))
 
     def _apply(self, change: Callable[[KubeObject], None], item: KubeObject) -> None:
         try:

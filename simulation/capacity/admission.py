@@ -16,7 +16,7 @@ FORBIDDEN = '{} "{}" is forbidden: {}'
 """The API server's words."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Account:
     """A quota, and what is used of it."""
 
@@ -50,7 +50,7 @@ def _asked(quota: ResourceQuota, item: KubeObject) -> dict[str, Quantity]:
     return claim_usage(item) if isinstance(item, PersistentVolumeClaim) and counts_claim(quota, item) else {}
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Charge:
     """What every copy of a template is charged: itself, or one of its claims."""
 
@@ -62,7 +62,7 @@ class Charge:
     """Why no copy is admitted, whatever is used."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Gate:
     """Admits copies while the quotas of their namespaces have room."""
 

@@ -55,7 +55,7 @@ class AdmitsAll:
         return None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Placed:
     """The copies of one template."""
 
@@ -71,7 +71,7 @@ class Placed:
         return sum(self.nodes.values())
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Counted:
     """The answer: copies by template, why there are not more, and the nodes before and after."""
 
@@ -102,7 +102,7 @@ class Counted:
         return dict(total.most_common())
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class CapacityCounting:
     """Counts on *engine*, which must be new, in the cluster of *scenario*.
 

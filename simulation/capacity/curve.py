@@ -7,6 +7,7 @@ from itertools import product
 from typing import Annotated
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Container, Map, Pod
 from ...api.objects.quantity import MAX_INT64, Quantity
@@ -150,6 +151,6 @@ def _sized(template: PodTemplate, size: Sequence[tuple[str, int]]) -> PodTemplat
     first, *others = pod.spec.containers or (Container(name="main"),)
     asked = {name: Quantity.parse(f"{number}m") if name == CPU else Quantity.of(number) for name, number in size}
     limits = {name: max(limit, asked.get(name, limit)) for name, limit in first.limits.items()}
-    changed = attrs.evolve(first, requests=Map({**first.requests, **asked}), limits=Map(limits))
-    spec = attrs.evolve(pod.spec, containers=(changed, *others))
-    return attrs.evolve(template, pod=attrs.evolve(pod, spec=spec))
+    changed = replace(first, requests=Map({**first.requests, **asked}), limits=Map(limits))
+    spec = replace(pod.spec, containers=(changed, *others))
+    return attrs.evolve(template, pod=replace(pod, spec=spec))

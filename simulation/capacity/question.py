@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.limitranges import limit_ranges, with_limits
@@ -29,7 +30,7 @@ class QuestionError(KubeclassicError):
     """A question about capacity that has no answer; the text says what was got and what is wanted."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CapacityQuestion:
     """A cluster without the excluded nodes, and the templates as the API server would admit them."""
 
@@ -181,8 +182,8 @@ def _served(template: PodTemplate, scheduler_names: Collection[str]) -> PodTempl
     spec = template.pod.spec
     if spec.scheduler_name in scheduler_names:
         return template
-    spec = attrs.evolve(spec, scheduler_name=min(scheduler_names))
-    return attrs.evolve(template, pod=attrs.evolve(template.pod, spec=spec))
+    spec = replace(spec, scheduler_name=min(scheduler_names))
+    return attrs.evolve(template, pod=replace(template.pod, spec=spec))
 
 
 def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:

@@ -15,7 +15,7 @@ PREFIX = "Insufficient "
 TOO_MANY_PODS = "Too many pods"
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class FreeRoom:
     """The nodes of a scheduler at one moment: N nodes, R resources, the last of which is ``pods``."""
 

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.workloads import WORKLOADS, Known, expand
 from ...api.load import RAW_KINDS, Loaded, load_documents
@@ -22,7 +23,7 @@ _HASH, _ORDINAL = "pod-template-hash", "statefulset.kubernetes.io/pod-name"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PodTemplate:
     """A pod of which copies are made."""
 
@@ -41,12 +42,12 @@ class PodTemplate:
         """The copy of that *number*, and the claims that are made for it alone."""
         pod, name = self.pod, f"{self.name}-{number}"
         if self.kind != "StatefulSet":
-            return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, name=name)), ()
+            return replace(pod, metadata=replace(pod.metadata, name=name)), ()
         labels = Map({**pod.labels, _ORDINAL: name})
-        claimed = [attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, name=f"{claim.name}-{name}")) for claim in self.claims]
+        claimed = [replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}")) for claim in self.claims]
         own = [Volume(name=claim.name, persistent_volume_claim=f"{claim.name}-{name}") for claim in self.claims]
-        spec = attrs.evolve(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
-        return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, name=name, labels=labels), spec=spec), claimed
+        spec = replace(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
+        return replace(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
 
 
 def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, strict: bool = True) -> PodTemplate:
@@ -86,8 +87,8 @@ def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
 
 def fresh(pod: Pod) -> Pod:
     """*pod* as one that is not created yet: on no node, without a UID, with no status."""
-    metadata = attrs.evolve(pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
-    return attrs.evolve(pod, metadata=metadata, spec=attrs.evolve(pod.spec, node_name=""), status=PodStatus())
+    metadata = replace(pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
 
 
 def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
@@ -139,10 +140,10 @@ def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim]) -> PodTemplate:
     """Take the first pod's claims back to the names of their templates."""
     pod, ending = template.pod, f"-{template.pod.name}"
-    claims = tuple(attrs.evolve(one, metadata=attrs.evolve(one.metadata, name=one.name.removesuffix(ending))) for one in made)
+    claims = tuple(replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made)
     own = {claim.name for claim in claims}
-    spec = attrs.evolve(pod.spec, volumes=tuple(volume for volume in pod.spec.volumes if volume.name not in own))
-    return attrs.evolve(template, pod=attrs.evolve(pod, spec=spec), claims=claims)
+    spec = replace(pod.spec, volumes=tuple(volume for volume in pod.spec.volumes if volume.name not in own))
+    return attrs.evolve(template, pod=replace(pod, spec=spec), claims=claims)
 
 
 def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
@@ -156,8 +157,8 @@ def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -
     owner = OwnerReference(kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True)
     hashed = newest.labels.get(_HASH)
     labels = {**template.pod.labels, **({_HASH: hashed} if hashed else {})}
-    metadata = attrs.evolve(template.pod.metadata, labels=Map(labels), owner_references=(owner,))
-    return attrs.evolve(template, pod=attrs.evolve(template.pod, metadata=metadata), objects=())
+    metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(owner,))
+    return attrs.evolve(template, pod=replace(template.pod, metadata=metadata), objects=())
 
 
 def _is_of(metadata: ObjectMeta, owner: OwnerReference | None, namespace: str) -> bool:

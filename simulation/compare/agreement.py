@@ -77,7 +77,7 @@ class AgreementCounts(Record):
     best_within: Annotated[Count, says("All best nodes of the second are among the best of the first.")]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Agreement:
     """Counts over the cycles of *first* and *second*."""
 

@@ -43,27 +43,7 @@ class Cause(Record):
     text: str = ""
 
 
-@attrs.define
-class Leaning:
-    """How many points the rules on one subject give a node more than another, and how many they could; both times weight."""
-
-    points: int = 0
-    most: int = 0
-
-    def add(self, points: int, most: int) -> None:
-        """Count one rule more."""
-        self.points += points
-        self.most += most
-
-    def text(self) -> str:
-        """How the node scores beside the other one; scores beyond what rules are meant to give are said without that limit."""
-        if not self.points:
-            return "the same"
-        points = f"{abs(self.points):,} of {self.most:,}" if abs(self.points) <= self.most else f"{abs(self.points):,}"
-        return f"{points} points {'higher' if self.points > 0 else 'lower'}"
-
-
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Judged:
     """A contestant's decision on a pod, and its view of each node in question."""
 
@@ -79,19 +59,27 @@ class Judged:
         """Whether the totals of two nodes that fit differ."""
         return self.views[one].total != self.views[other].total
 
-    def leanings(self, one: str, other: str, beside: Judged) -> dict[str, Leaning]:
-        """Subject -> how far its rules prefer node *other* to node *one*; both must be scored."""
+    def leanings(self, one: str, other: str, beside: Judged) -> dict[str, int]:
+        """Subject -> how many points its rules give node *other* more than node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
-        found: dict[str, Leaning] = {}
-        scale, rules = self.contestant.scale, self.contestant.algorithm(self.decision.pod).priorities
-        scored = tuple([rule for rule, _ in rules if rule.name in before and rule.name in after])
-        for rule, subject in _subjects(scored, tuple(beside.views[one].scores)):
-            given = after[rule]
-            leaning = found.get(subject)
-            if leaning is None:
-                leaning = found[subject] = Leaning()
-            leaning.add((given.score - before[rule].score) * given.weight, scale * abs(given.weight))
+        found: dict[str, int] = {}
+        for rule, subject in self._subjects(one, other, beside):
+            found[subject] = found.get(subject, 0) + after[rule].total - before[rule].total
         return found
+
+    def _subjects(self, one: str, other: str, beside: Judged) -> tuple[tuple[str, str], ...]:
+        before, after = self.views[one].scores, self.views[other].scores
+        rules = self.contestant.algorithm(self.decision.pod).priorities
+        scored = tuple([rule for rule, _ in rules if rule.name in before and rule.name in after])
+        return _subjects(scored, tuple(beside.views[one].scores))
+
+    def leaning_text(self, subject: str, points: int, one: str, other: str, beside: Judged) -> str:
+        """How *other* scores beside *one* by the rules on *subject*; points beyond what these should give have no limit beside them."""
+        if not points:
+            return "the same"
+        weights = (self.views[other].scores[rule].weight for rule, found in self._subjects(one, other, beside) if found == subject)
+        most = self.contestant.scale * sum(map(abs, weights))
+        return f"{abs(points):,}{f' of {most:,}' if abs(points) <= most else ''} points {'higher' if points > 0 else 'lower'}"
 
 
 @lru_cache(1 << 6)
@@ -127,20 +115,15 @@ def _tipped(first: Judged, second: Judged) -> Cause:
         return Cause(PREEMPTION if one == other else TIE, node=other)
     before, after = first.leanings(one, other, second), second.leanings(one, other, first)
     scales = first.contestant.scale, second.contestant.scale
-    none = Leaning()
-    gains = {
-        subject: after.get(subject, none).points / scales[1] - before.get(subject, none).points / scales[0]
-        for subject in {**after, **before}
-    }
+    gains = {subject: after.get(subject, 0) / scales[1] - before.get(subject, 0) / scales[0] for subject in {**after, **before}}
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
         return Cause(SCORE, None, second.contestant.name, other)
-    sides = {second.contestant.name: after.get(rule), first.contestant.name: before.get(rule)}
-    return Cause(SCORE, rule, second.contestant.name, other, _score_text(other, one, sides))
-
-
-def _score_text(node: str, beside: str, sides: Mapping[str, Leaning | None]) -> str:
-    """How *node* scores beside the other one on each side; a side without a leaning has no such rule."""
-    told = ", ".join(f"{leaning.text()} in {name}" for name, leaning in sides.items() if leaning is not None)
-    without = "".join(f"; {name} has no such rule" for name, leaning in sides.items() if leaning is None)
-    return f"scores {node} beside {beside}: {told}{without}"
+    told, without = list[str](), ""
+    for judged, beside, leanings in ((second, first, after), (first, second, before)):
+        name = judged.contestant.name
+        if rule in leanings:
+            told.append(f"{judged.leaning_text(rule, leanings[rule], one, other, beside)} in {name}")
+        else:
+            without += f"; {name} has no such rule"
+    return Cause(SCORE, rule, second.contestant.name, other, f"scores {other} beside {one}: {', '.join(told)}{without}")

@@ -44,7 +44,7 @@ def unfollowed(steps: Iterator[None], total: int) -> Iterator[None]:
     return steps
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Comparison:
     """The result of a comparison; the others are compared with the first contestant."""
 

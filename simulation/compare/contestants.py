@@ -45,7 +45,7 @@ class JudgedNode(Record):
     total: int | None = None
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Contestant:
     """A scheduler of the comparison, by name, with its own copy of the cluster."""
 

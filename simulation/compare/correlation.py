@@ -38,7 +38,7 @@ class ScoreCorrelation(Record):
     deviations: Annotated[tuple[float, float], says("Of the first and the second, shares of the highest score of a rule with weight 1.")]
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Moments:
     """Sums over cycles for the correlation of two scores, each cycle around its own means."""
 
@@ -62,7 +62,7 @@ class Moments:
         return first, second
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Pairing:
     """Subjects that two algorithms score, the total last: the rules of each side with their weights, and sums over cycles."""
 
@@ -125,7 +125,7 @@ class Pairing:
                 moments.rules[side].update((name, None) for name, _ in self.sides[side][place])
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Correlation:
     """The scores of *first* and *second* over the nodes that both scored in a cycle."""
 

@@ -26,7 +26,7 @@ EVERY_NODE = 100
 """percentageOfNodesToScore of both: with all nodes in view only the rules can differ."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Check:
     """A Policy (None: the provider of *config*) as *release* runs it, and the *profile* that it became, in its JSON form."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Node
 from ..scenario import Scenario
@@ -31,7 +32,7 @@ def with_newer_labels(scenario: Scenario) -> Scenario:
 def _relabelled(node: Node) -> Node:
     labels = node.metadata.labels
     newer = {name: labels[older] for older, name in NEWER_LABELS.items() if older in labels and name not in labels}
-    return attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=type(labels)({**labels, **newer}))) if newer else node
+    return replace(node, metadata=replace(node.metadata, labels=type(labels)({**labels, **newer}))) if newer else node
 
 
 def zones_warning(scenario: Scenario) -> str | None:

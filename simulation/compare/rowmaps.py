@@ -12,7 +12,7 @@ from ...core.decision.decision import Decision
 from .contestants import Contestant
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class RowMap:
     """From the rows of *second* to those of *first*, computed again after nodes came or went."""
 
@@ -43,7 +43,7 @@ class RowMap:
         return Feasible(self, one.details.feasible_rows, self.of_first(other.details.feasible_rows), are_regular)
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False, slots=False, repr=False)
 class Feasible:
     """The nodes that fit for both contestants, each in its visiting order, as rows of the first one."""
 
@@ -61,14 +61,19 @@ class Feasible:
     @cached_property
     def is_same(self) -> bool:
         """The same nodes fit for both."""
-        return self.is_equal or np.array_equal(self.rows.marked(self.ours), self.rows.marked(self.theirs))
+        return self.is_equal or np.array_equal(*self._marks)
+
+    @cached_property
+    def _marks(self) -> tuple[Mask, Mask]:
+        return self.rows.marked(self.ours), self.rows.marked(self.theirs)
 
     @cached_property
     def common(self) -> tuple[Rows | slice, Rows | slice, int]:
         """Where the nodes that fit for both are in ``ours`` and in ``theirs``, in the same order and each once; and how many they are."""
         if self.is_equal and self.are_regular:
             return slice(None), slice(None), len(self.ours)
-        both = (self.rows.marked(self.ours) & self.rows.marked(self.theirs))[:-1].nonzero()[0]
+        ours, theirs = self._marks
+        both = (ours & theirs)[:-1].nonzero()[0]
         return self._places(self.ours).take(both), self._places(self.theirs).take(both), len(both)
 
     def _places(self, rows: Rows) -> Rows:

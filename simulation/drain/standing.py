@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Pod
 from ...core.engine import Engine
@@ -43,5 +44,5 @@ def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupanc
 def _replaced(eviction: EvictedPod, key: str, node: str) -> Pod:
     """The pod that takes the place of the evicted one, on its node."""
     pod = eviction.pod
-    metadata = attrs.evolve(pod.metadata, name=key.rpartition("/")[2], uid=key)
-    return attrs.evolve(pod, metadata=metadata, spec=attrs.evolve(pod.spec, node_name=node))
+    metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Node, Pod
 from ...api.objects.nodes import Taint
@@ -196,7 +197,7 @@ class DrainTrial:
 def cordoned(node: Node) -> Node:
     """*node* as ``kubectl cordon`` and the node controller leave it."""
     taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
-    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True, taints=taints))
+    return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
 
 
 def _why(decision: Decision, eviction: EvictedPod) -> str:

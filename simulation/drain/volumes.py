@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
@@ -43,10 +43,10 @@ def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) 
     reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
     annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
     return (
-        attrs.evolve(volume, spec=attrs.evolve(volume.spec, claim_ref=reference), phase="Bound"),
-        attrs.evolve(
-            claim, metadata=attrs.evolve(claim.metadata, annotations=annotations),
-            spec=attrs.evolve(claim.spec, volume_name=volume.name), phase="Bound",
+        replace(volume, spec=replace(volume.spec, claim_ref=reference), phase="Bound"),
+        replace(
+            claim, metadata=replace(claim.metadata, annotations=annotations),
+            spec=replace(claim.spec, volume_name=volume.name), phase="Bound",
         ),
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.manifests import identity_of
@@ -112,7 +113,7 @@ class _Work:
         if after == before:
             return item
         (made,) = self._read(after, before, item.key)
-        return attrs.evolve(made, manifest=after) if item.manifest is not None else made
+        return replace(made, manifest=after) if item.manifest is not None else made
 
     def _note(self, namespace: str, name: str, is_changed: bool) -> None:
         key = namespace, name
@@ -150,10 +151,10 @@ class _Work:
 def _admitted(edit: Edit, pod: KubeObject, objects: Sequence[KubeObject], priorities: bool) -> KubeObject:
     """A pod with the priority of the class that it names now."""
     created = pod.metadata.creation_timestamp
-    new = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, creation_timestamp=None))
+    new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
     classes = [item for item in objects if item.kind == "PriorityClass"]
     admitted = admit([new], classes, priorities=priorities)
     for refused, why in admitted.refused:
         raise EditError(f"{shown(edit.text)}: Pod {refused.key}: not admitted: {why}")
     (found,) = admitted.objects
-    return attrs.evolve(found, metadata=attrs.evolve(found.metadata, creation_timestamp=created))
+    return replace(found, metadata=replace(found.metadata, creation_timestamp=created))

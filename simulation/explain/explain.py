@@ -82,7 +82,7 @@ def run_without(simulation: Simulation, pod: Pod) -> Run:
 
 def freed(pod: Pod) -> Pod:
     """*pod* as if it had no node."""
-    return attrs.evolve(pod.bound_to(""), status=attrs.evolve(pod.status, nominated_node_name=""))
+    return replace(pod.bound_to(""), status=replace(pod.status, nominated_node_name=""))
 
 
 def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.daemons import runs_on, target_node
@@ -44,20 +45,20 @@ class DaemonPods:
 
     def _described(self, kind: NodeKind) -> Iterator[Pod]:
         (name,) = kind.names(1)
-        node = attrs.evolve(kind.node, metadata=attrs.evolve(kind.node.metadata, name=name))
+        node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
         for manifest in self.manifests:
             made = expand([manifest], Known(nodes=(node,)), strict=self.defaults).objects
             pods = [item for item in made if isinstance(item, Pod)]
             admitted = admit(pods, self.known, priorities=self.priorities).objects if self.defaults else tuple(pods)
             for pod in (item for item in admitted if isinstance(item, Pod)):
-                yield attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, name=identity_of(manifest)[2]))
+                yield replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2]))
 
     def _sampled(self, kind: NodeKind) -> Iterator[Pod]:
         for (_, name), pods in self.samples.items():
             where = {target_node(pod) for pod in pods}
             if kind.name in where if kind.is_copy else runs_on(_untied(pods[0]).spec, kind.node):
-                metadata = attrs.evolve(pods[0].metadata, name=name, uid="", resource_version="", creation_timestamp=None)
-                yield attrs.evolve(_untied(pods[0]), metadata=metadata, status=PodStatus())
+                metadata = replace(pods[0].metadata, name=name, uid="", resource_version="", creation_timestamp=None)
+                yield replace(_untied(pods[0]), metadata=metadata, status=PodStatus())
 
 
 def _samples(pods: Iterable[Pod], described: Collection[tuple[str, str]]) -> dict[tuple[str, str], list[Pod]]:
@@ -74,5 +75,5 @@ def _untied(pod: Pod) -> Pod:
     """*pod* without its node, and without the affinity to it that its controller has put in place of any other."""
     affinity = pod.spec.affinity
     if affinity is not None and affinity.node_affinity is not None:
-        affinity = attrs.evolve(affinity, node_affinity=attrs.evolve(affinity.node_affinity, required=None))
-    return attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name="", affinity=affinity))
+        affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
+    return replace(pod, spec=replace(pod.spec, node_name="", affinity=affinity))

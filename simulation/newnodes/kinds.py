@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.deviceclaims import slices_like
 from ...api.load import Loaded
@@ -62,12 +63,12 @@ class NodeKind:
 
     def _copy(self, name: str) -> list[KubeObject]:
         labels = Map({**self.node.labels, HOSTNAME: name})
-        made: list[KubeObject] = [attrs.evolve(self.node, metadata=attrs.evolve(self.node.metadata, name=name, labels=labels))]
+        made: list[KubeObject] = [replace(self.node, metadata=replace(self.node.metadata, name=name, labels=labels))]
         if self.csi is not None:
-            made.append(attrs.evolve(self.csi, metadata=attrs.evolve(self.csi.metadata, name=name)))
+            made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
         made += slices_like(self.slices, self.name, name)
         for pod in self.daemons:
-            owned = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, name=f"{pod.name}-{name}"))
+            owned = replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}"))
             made.append(owned.bound_to(name))
         return made
 
@@ -116,17 +117,17 @@ def _of_file(where: str, loaded: Loaded) -> NodeKind:
 
 def _new(node: Node) -> Node:
     """*node* as one that has just come: without a UID, and with no image pulled."""
-    metadata = attrs.evolve(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
-    status = attrs.evolve(node.status, images=())
-    return attrs.evolve(node, metadata=metadata, spec=attrs.evolve(node.spec, provider_id=""), status=status)
+    metadata = replace(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
+    status = replace(node.status, images=())
+    return replace(node, metadata=metadata, spec=replace(node.spec, provider_id=""), status=status)
 
 
 def _healthy(node: Node) -> Node:
     """*node* as it is when nothing is wrong with it: not cordoned, ready, without pressure."""
     taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(_PASSING))
-    conditions = tuple(attrs.evolve(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
-    spec = attrs.evolve(node.spec, unschedulable=False, taints=taints)
-    return attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=conditions))
+    conditions = tuple(replace(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
+    spec = replace(node.spec, unschedulable=False, taints=taints)
+    return replace(node, spec=spec, status=replace(node.status, conditions=conditions))
 
 
 def _check_names(names: Collection[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Container, CSINode, KubeObject, Map, Node, Pod, PodSpec, Toleration
 from ...api.objects.quantity import Quantity
@@ -134,5 +135,5 @@ def _is_checked(run: Run, room: Mapping[str, int], pod: Pod, resource: str) -> b
     unit = "m" if resource == CPU else ""
     too_much = Container(name="main", requests=Map({resource: Quantity.parse(f"{room.get(resource, 0) + 1}{unit}")}))
     spec = PodSpec(scheduler_name=pod.spec.scheduler_name, containers=(too_much,), tolerations=(Toleration(operator="Exists"),))
-    decision = run.ask(Pod(metadata=attrs.evolve(pod.metadata, name=f"{pod.name}-probe", uid=""), spec=spec))
+    decision = run.ask(Pod(metadata=replace(pod.metadata, name=f"{pod.name}-probe", uid=""), spec=spec))
     return any(resource in short_of([text]) for texts in decision.failed.values() for text in texts)

@@ -11,7 +11,7 @@ Task = Callable[[], None]
 """Something to do. Checkpoints pickle it: it is a method, or a ``functools.partial`` of one with plain arguments."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Agenda:
     """Tasks by time; tasks of the same time come out in the order in which they were put in.
 

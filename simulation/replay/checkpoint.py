@@ -7,11 +7,9 @@ options.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,6 @@ import attrs
 
 from ...exceptions import KubeclassicError
 from .outputs import replacing
-from .state.dump import dumped
-from .state.kinds import StateError
-from .state.restore import restored
 
 MAGIC = "kubeclassic checkpoint"
 FORMAT = 8
@@ -38,7 +33,7 @@ class CheckpointError(KubeclassicError):
     """A checkpoint cannot be written, or a replay cannot resume from it; the text says why."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Header:
     """What a checkpoint belongs to: ``inputs``, a digest; ``options`` by name; ``files``, the size and checksum of each output."""
 
@@ -61,6 +56,9 @@ def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> No
 
     *named*: objects that are written as a name only; :meth:`Checkpoint.state` takes them again.
     """
+    from .state.dump import dumped  # only a checkpoint needs all that can be in one
+    from .state.kinds import StateError
+
     try:
         body = _as_json(dumped(state, named))
     except StateError as error:
@@ -82,10 +80,14 @@ def _as_json(value: Any) -> bytes:
 
 def _checksum(first: Mapping[str, Any], body: bytes) -> str:
     """Of the header, but for the checksum itself, and of the state."""
+    import hashlib
+
     return hashlib.sha256(_as_json(first) + b"\n" + body).hexdigest()
 
 
 def _made_by() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return f"kubeclassic {version('kubeclassic')}"
     except PackageNotFoundError:
@@ -95,7 +97,7 @@ def _made_by() -> str:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Checkpoint:
     """A checkpoint that was read: what it belongs to, and the state as bytes."""
 
@@ -116,6 +118,9 @@ class Checkpoint:
 
     def state(self, named: Mapping[str, Any]) -> Any:
         """The state; *named* gives the objects that were written as a name only."""
+        from .state.kinds import StateError
+        from .state.restore import restored
+
         try:
             return restored(json.loads(self._body), named)
         except (ValueError, RecursionError):

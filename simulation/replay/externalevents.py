@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Node, Pod
 from ...exceptions import ManifestError
@@ -15,7 +16,7 @@ from .journal import NodeEvent
 from .simulatedcluster import SimulatedCluster
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ExternalEvents:
     """Applies the events of the inputs to *cluster*."""
 
@@ -51,10 +52,10 @@ class ExternalEvents:
         current = self.cluster.pod(life.key)
         if current is None or current.is_terminating:
             return
-        spec = attrs.evolve(pod.spec, node_name=current.spec.node_name)
-        metadata = attrs.evolve(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
-        changed = attrs.evolve(pod, metadata=metadata, spec=spec, status=current.status)
-        if attrs.evolve(changed, metadata=attrs.evolve(metadata, resource_version=current.metadata.resource_version)) != current:
+        spec = replace(pod.spec, node_name=current.spec.node_name)
+        metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
+        changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
+        if replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
             self.cluster.put(changed)
 
     def _apply_to_node(self, event: Event, node: Node) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -48,7 +47,9 @@ def _check_place(option: str, path: Path, *, whole: bool) -> None:
         if mode is not None and whole and not stat.S_ISREG(mode):
             raise ResultFileError(f"{path}: {option}: got a device or a pipe, wanted a file, which can be read again")
         if mode is None or whole:
-            with tempfile.NamedTemporaryFile(dir=path.resolve().parent, prefix=f".{path.name[:60]}.", suffix=".part"):
+            from tempfile import NamedTemporaryFile
+
+            with NamedTemporaryFile(dir=path.resolve().parent, prefix=f".{path.name[:60]}.", suffix=".part"):
                 pass
         if mode is not None and not os.access(path, os.W_OK):
             raise PermissionError(13, "permission denied")

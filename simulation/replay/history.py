@@ -23,7 +23,7 @@ USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Sum
 """Events that the lives of pods, or the map, already show."""
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Thinned:
     """Rows over time: all of them while they are few, then every second, every fourth and so on, and always the last."""
 
@@ -51,7 +51,7 @@ class Thinned:
         return self.rows if self.last is None or self.rows[-1] is self.last else [*self.rows, self.last]
 
 
-@attrs.define
+@attrs.define(repr=False)
 class PodHistory:
     """What became of a pod."""
 
@@ -67,7 +67,7 @@ class PodHistory:
     message: str | None = None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class NodesAt:
     """The nodes at one time."""
 
@@ -79,7 +79,7 @@ class NodesAt:
     """Pod -> the column of its node; None where that was not taken down."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ReplayHistory:
     """Follows a replay from its begin."""
 

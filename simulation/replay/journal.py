@@ -185,7 +185,7 @@ def discard(event: EventData) -> None:
     """Drop an event: the default."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ReplayJournal:
     """Passes each event to *sink*, as plain data."""
 
@@ -194,7 +194,9 @@ class ReplayJournal:
 
     def note(self, event: ReplayEvent) -> None:
         """Log an event that happens now."""
-        self.sink({**msgspec.to_builtins(event), "time": plain(self.clock.now)})
+        found: EventData = msgspec.to_builtins(event)
+        found["time"] = plain(self.clock.now)
+        self.sink(found)
 
     def end(self, summary: ReplaySummary) -> None:
         """Log the last event."""

@@ -17,7 +17,7 @@ SAMPLE = 256
 """The size of the sample of pods that fragmentation is measured by."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Ledger:
     """Sums over nodes and pods for each of *resources*, whose last one is ``pods``.
 
@@ -142,7 +142,7 @@ class Ledger:
             self.touched.add(row)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Fragmentation:
     """The share of the free room that lies on nodes where pods like those seen so far would not fit.
 

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,7 +35,9 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[Path]:
 
     Whatever stops this leaves the old file, and nothing beside it.
     """
-    handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
+    from tempfile import mkstemp
+
+    handle, name = mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
     os.close(handle)
     scratch = Path(name)
     try:
@@ -49,7 +50,7 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[Path]:
         raise
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Mark:
     """How far a file had grown: its bytes, and a checksum of them."""
 
@@ -57,7 +58,7 @@ class Mark:
     checksum: int
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class GrowingFile:
     """Bytes appended to a file."""
 

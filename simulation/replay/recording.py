@@ -16,7 +16,6 @@ from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, writ
 from .replay import Replay, ignore
 from .series import Series, columns
 from .settings import Places
-from .state.namedparts import named_parts, plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
 
 
 class Watcher(Protocol):
@@ -34,7 +33,7 @@ def printed(record: EventData) -> None:
     sys.stdout.write(as_json_line(record).decode())
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Recording:
     """Runs *replay*, which must be new; *header* says what its checkpoints belong to."""
 
@@ -56,6 +55,8 @@ class Recording:
         """Open the files. With *checkpoint*, cut them back to where it was made, and take over its state."""
         self._series = Series(self._add_row, self.places.series_every)
         if checkpoint is not None:
+            from .state.namedparts import restore_plugins, restore_waiting_pods
+
             checkpoint.check(self.header)
             state = checkpoint.state(self._named_parts())
             self.replay, self._series, self.rows = state["replay"], state["series"], state["rows"]
@@ -142,6 +143,8 @@ class Recording:
 
     def save(self) -> None:
         """Write a checkpoint of the state after the last step."""
+        from .state.namedparts import plugin_states, waiting_pods
+
         assert self.places.checkpoint is not None
         marks = {name: file.mark() for name, file in self._files.items()}
         files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
@@ -152,6 +155,8 @@ class Recording:
 
     def _named_parts(self) -> Mapping[str, Any]:
         """What a checkpoint holds by name only: it follows from inputs and options, or belongs to this process."""
+        from .state.namedparts import named_parts
+
         return {"recording": self, "nothing": ignore, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 
 

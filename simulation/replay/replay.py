@@ -27,7 +27,7 @@ def ignore(replay: Replay) -> None:
     """The default: nothing happens at the end of an instant."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Replay:
     """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the seed alone.
 

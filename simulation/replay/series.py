@@ -36,7 +36,7 @@ def _resources(replay: Replay) -> Iterator[Any]:
         yield from (int(ledger.capacity[index]), used + int(ledger.waiting[index]), used, round(float(lost[index]), 6))
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Series:
     """Gives rows to *sink*: one at the end of each instant, or one every *every* virtual seconds."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Places:
     """Where results go. What has no path is not written."""
 
@@ -28,7 +28,7 @@ class Places:
     """A page of the whole, which is written at the end."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Delays:
     """How long things take, in virtual seconds."""
 

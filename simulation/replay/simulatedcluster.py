@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
 from ...core.bindingcycle import BindingCycle
@@ -26,7 +27,7 @@ from .tally import ReplayCounts
 K = TypeVar("K", bound=KubeObject)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class SimulatedCluster:
     """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not fit before."""
 
@@ -120,7 +121,7 @@ class SimulatedCluster:
         if not item.metadata.resource_version.isdecimal():
             return item
         self._version += 1
-        return attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version=str(self._version)))
+        return replace(item, metadata=replace(item.metadata, resource_version=str(self._version)))
 
     @property
     def listings(self) -> Listings:

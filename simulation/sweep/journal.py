@@ -20,7 +20,7 @@ class SweepOutputError(KubeclassicError):
     """The folder of a sweep cannot be written."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class RunJournal:
     """Finished runs by key. Without a *folder* they are kept in memory alone."""
 

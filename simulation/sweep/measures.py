@@ -94,7 +94,7 @@ def _hosts_left(replay: Replay) -> list[tuple[Pod, str]]:
 # --- over time ------------------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class OverTime:
     """Averages over the virtual time of *replay*, which must be new, of fragmentation and imbalance by resource."""
 

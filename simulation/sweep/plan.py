@@ -30,7 +30,7 @@ Settings = Mapping[str, Any]
 """Key of the grid -> value; also ``input`` and ``name``."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Rules:
     """A user's own rules: priorities and predicates for older releases, plugins for newer ones."""
 
@@ -61,14 +61,14 @@ def _hash_of_module(name: str) -> str:
     return name if file is None else hashlib.sha256(file_bytes(file)).hexdigest()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class RefusedRun:
     """A run that cannot begin, and why."""
 
     error: str
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Planner:
     """Makes the runs of *spec*."""
 

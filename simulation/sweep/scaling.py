@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
 from ...api.objects.metadata import Map
@@ -42,7 +43,7 @@ def _renamed(item: K, suffix: str) -> K:
     if isinstance(item, Node) and labels.get(HOSTNAME) == item.name:
         labels[HOSTNAME] += suffix
     uid = old.uid and f"{old.uid}{suffix}"
-    return attrs.evolve(item, metadata=attrs.evolve(old, name=old.name + suffix, uid=uid, labels=Map(labels)))
+    return replace(item, metadata=replace(old, name=old.name + suffix, uid=uid, labels=Map(labels)))
 
 
 def scaled_scenario(scenario: Scenario, nodes: float, pods: float) -> Scenario:

@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 """Gets how many runs are finished, and how many there are."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Sweep:
     """The runs of a plan. :meth:`rows` may be called several times: what ran once is known."""
 

@@ -16,7 +16,7 @@ SPOKEN = ("name", "release", "policy", "profile", "provider", "order", "cluster"
 """Settings whose values say by themselves what they are."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SweepConfiguration:
     """One of those that are compared."""
 
@@ -67,7 +67,7 @@ def _word(key: str, value: Any) -> str:
 # --- which is best --------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Best:
     """Who is best in an objective, and worst."""
 

@@ -26,7 +26,7 @@ from .scaling import scaled_inputs, scaled_scenario
 from .weights import Weights, weighed_algorithm, weighed_profiles
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Place:
     """Which input, and what of the configuration counts when it is read."""
 
@@ -37,7 +37,7 @@ class Place:
     edits: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Task:
     """One run. *key*: a hash of all that its result depends on."""
 
@@ -75,7 +75,7 @@ def _thawed(scheduler_spec: Frozen, values: dict[str, Any]) -> Task:
     return Task(scheduler_spec=thaw_spec(scheduler_spec), **values)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Done:
     """What became of a run: its measures, or its error."""
 
@@ -85,7 +85,7 @@ class Done:
     """Whether another try would come to the same: not for a process that was lost, or a defect."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Shared:
     """What runs have in common: the inputs, read once, by place. It is handed once to each process."""
 

@@ -20,7 +20,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Trace:
     """A trace as manifests."""
 

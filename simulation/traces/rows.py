@@ -26,7 +26,7 @@ MOST_COPIES = 500_000
 """For how many pods or nodes one row can stand."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class TraceRow:
     """The values of a row by column, and where it is."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 import attrs
+from msgspec.structs import replace
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
 from ...api.objects.pods import DEFAULT_SCHEDULER
@@ -106,10 +107,10 @@ class Configurations:
                 change = WhatIfChange(
                     kind="rule", words=told, patch=(f"policy: {', '.join(one.name for one in rest)} in place of {GENERAL}",)
                 )
-                yield change, self._with_policy(attrs.evolve(policy, predicates=(*others, *rest)))
+                yield change, self._with_policy(replace(policy, predicates=(*others, *rest)))
             return
         change = WhatIfChange(kind="rule", words=f"leave out predicate {rule}", patch=(f"policy: without predicate {rule}",))
-        yield change, self._with_policy(attrs.evolve(policy, predicates=tuple(others)))
+        yield change, self._with_policy(replace(policy, predicates=tuple(others)))
 
     def _weights(self, context: WhatIfContext) -> Iterator[Variant]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
@@ -129,8 +130,8 @@ class Configurations:
         if self.spec.profiles is not None:
             return self._profile(context, _weighing(rule, weight))
         policy = self._policy(context)
-        changed = (attrs.evolve(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
-        return self._with_policy(attrs.evolve(policy, priorities=tuple(changed)))
+        changed = (replace(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
+        return self._with_policy(replace(policy, priorities=tuple(changed)))
 
     # --- policies and profiles --------------------------------------------------------------------------------------
 
@@ -143,7 +144,7 @@ class Configurations:
             predicates = tuple(PredicateEntry(predicate.name) for predicate in algorithm.predicates)
         if priorities is None:
             priorities = tuple(PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities)
-        return attrs.evolve(found, predicates=predicates, priorities=priorities)
+        return replace(found, predicates=predicates, priorities=priorities)
 
     def _with_policy(self, policy: Policy) -> SchedulerSpec:
         return attrs.evolve(self.spec, policy=policy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.deviceclaims import slices_like
 from ...api.objects import Node, Pod
@@ -42,8 +42,8 @@ def _size(node: Node) -> list[int]:
 def _copy(like: Node, names: set[str]) -> Node:
     name = next(name for number in range(1, len(names) + 2) if (name := f"{like.name}-new{number if number > 1 else ''}") not in names)
     labels = {key: name if value == like.name or key == HOSTNAME else value for key, value in like.labels.items()}
-    metadata = attrs.evolve(like.metadata, name=name, uid=name, labels=type(like.labels)(labels))
-    return attrs.evolve(like, metadata=metadata, manifest=None)
+    metadata = replace(like.metadata, name=name, uid=name, labels=type(like.labels)(labels))
+    return replace(like, metadata=metadata, manifest=None)
 
 
 def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]:
@@ -52,5 +52,5 @@ def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]
         owner = entry.pod.metadata.controller
         if owner is not None and owner.kind == "DaemonSet":
             called = f"{owner.name}-{name}"
-            metadata = attrs.evolve(entry.pod.metadata, name=called, uid=f"{entry.pod.namespace}/{called}")
-            yield attrs.evolve(entry.pod, metadata=metadata, manifest=None).bound_to(name)
+            metadata = replace(entry.pod.metadata, name=called, uid=f"{entry.pod.namespace}/{called}")
+            yield replace(entry.pod, metadata=metadata, manifest=None).bound_to(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import attrs
+from msgspec.structs import replace
 
 from ...api.objects import Container, Map, Pod, PodSpec
 from ...api.objects.quantity import Quantity
@@ -105,7 +105,7 @@ def _edits_of_whole(spec: PodSpec, short: NodeShortage) -> list[str] | None:
 
 def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
     """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
-    pair = PodSpec(init_containers=(attrs.evolve(_PROBE, restart_policy="Always"), _PROBE))
+    pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
     knows_sidecars = _counted(context, CPU, pair) > _counted(context, CPU, PodSpec(init_containers=(_PROBE,)))
     first: list[tuple[Container, int]] = []
     running = 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Pod
@@ -81,7 +81,7 @@ class TestMoves:
     def test_what_changes_moves_all(self, release: str, item: KubeObject) -> None:
         """A volume, claim or service that changes does so too."""
         made = router(release, item)
-        made.put(attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version="2")))
+        made.put(replace(item, metadata=replace(item.metadata, resource_version="2")))
         assert moves(made)
 
     @pytest.mark.parametrize("release", ALL)

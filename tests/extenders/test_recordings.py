@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.api.objects import KubeObject, Node, Pod
@@ -88,7 +89,7 @@ def original(objects: dict[tuple[str, str, str], Any], kind: str, sent: Any) -> 
     metadata = sent["metadata"]
     found = decoded(kind, objects[kind, metadata["name"], metadata["resourceVersion"]])
     if kind == "Pod":
-        found = attrs.evolve(found, spec=attrs.evolve(found.spec, node_name=sent["spec"].get("nodeName", "")))
+        found = replace(found, spec=replace(found.spec, node_name=sent["spec"].get("nodeName", "")))
     return found
 
 

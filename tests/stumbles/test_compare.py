@@ -9,8 +9,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import API_VERSION
@@ -207,7 +207,7 @@ def test_the_status_of_one_row_is_that_of_all(capsys: pytest.CaptureFixture[str]
     objects = scenario(node("a"), node("b", unschedulable=True), node("c", cpu="1"), pod("p", requests={"cpu": 2}), pod("q", nodeName=""))
     record = compare(objects, {"a": engine, "b": engine_for("1.16", {})})
     run_of = record.contestants[0].run
-    details = run_of.ask(attrs.evolve(objects.pending[0], metadata=attrs.evolve(objects.pending[0].metadata, name="r"))).details
+    details = run_of.ask(replace(objects.pending[0], metadata=replace(objects.pending[0].metadata, name="r"))).details
     assert details is not None
     statuses = details.statuses
     assert [row for row in range(len(details.names)) if details.has_visited(row)] == sorted(details.visited)

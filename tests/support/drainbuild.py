@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.objects import KubeObject, Node, Pod, PodDisruptionBudget
@@ -121,8 +122,8 @@ class Replay:
         found = self.cluster.find(f"node/{name}")
         assert isinstance(found, Node)
         taint = obj({"kind": "Node", "spec": {"taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}}).spec.taints
-        spec = attrs.evolve(found.spec, unschedulable=True, taints=(*found.spec.taints, *taint))
-        self.cluster.update(attrs.evolve(found, spec=spec))
+        spec = replace(found.spec, unschedulable=True, taints=(*found.spec.taints, *taint))
+        self.cluster.update(replace(found, spec=spec))
 
     def of_budget(self, gone: Pod) -> list[str]:
         """The budgets that select a pod."""
@@ -157,8 +158,8 @@ def rounds_of(evictions: list[Json]) -> Iterator[list[Json]]:
 
 def renewed(gone: Pod, key: str) -> Pod:
     """The pod that an owner makes in place of *gone*."""
-    meta = attrs.evolve(gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None)
-    return attrs.evolve(gone, metadata=meta, spec=attrs.evolve(gone.spec, node_name=""), status=obj({"kind": "Pod"}).status)
+    meta = replace(gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None)
+    return replace(gone, metadata=meta, spec=replace(gone.spec, node_name=""), status=obj({"kind": "Pod"}).status)
 
 
 def replayed(objects: list[KubeObject], release: str, record: Json, *, asks_budgets: bool = True, **options: Any) -> Cluster:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias, get_args, get_type_hints
 
-import attrs
-
+from kubeclassic.api.objects.devices import DeviceAttribute, DeviceSubRequest
+from kubeclassic.api.objects.metadata import attributes, is_value
 from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.api.objects.selectors import NodeAffinity, Requirement
 from kubeclassic.api.reading.derive import Schema
@@ -15,8 +15,11 @@ from kubeclassic.api.reading.shapes import Shape
 
 CANDIDATES = ("True", 7, True, "7s", "eHh4", {"x": "7"}, ["x"], {"x": True}, {"x": {"int": 7, "value": "7"}}, [{"weight": 7}])
 """Of these at least one is right for every single value."""
-WITHOUT_FIELD: set[tuple[type[Any], str]] = {(Requirement, "has_empty_list"), (NodeAffinity, "has_empty_list")}
-"""Attributes that say how the field of another attribute is written."""
+WITHOUT_FIELD: set[tuple[type[Any], str]] = {
+    (Requirement, "has_empty_list"), (NodeAffinity, "has_empty_list"), (DeviceSubRequest, "admin_access"), (DeviceAttribute, "type"),
+    (DeviceAttribute, "value"),
+}  # fmt: skip
+"""Attributes that say how the field of another attribute is written, and those that are no field."""
 
 Path: TypeAlias = "tuple[str, ...]"
 Chain: TypeAlias = "tuple[tuple[type[Any], str], ...]"
@@ -25,15 +28,14 @@ Chain: TypeAlias = "tuple[tuple[type[Any], str], ...]"
 
 def classes_in(kind: Any) -> set[type[Any]]:
     """The attrs classes that values of an annotation are made of."""
-    if not attrs.has(kind) or kind is Quantity:
+    if not is_value(kind) or kind is Quantity:
         return {found for part in get_args(kind) for found in classes_in(part)}
     return {kind}.union(*(classes_in(hint) for hint in get_type_hints(kind).values()))
 
 
 def attributes_in(kind: type[Any]) -> set[tuple[type[Any], str]]:
     """All attributes of all classes that objects of a class are made of, those without a field left out."""
-    found = ((owner, attribute) for owner in classes_in(kind) for attribute in attrs.fields(owner))
-    return {(owner, attribute.name) for owner, attribute in found if not attribute.metadata.get("unread")} - WITHOUT_FIELD
+    return {(owner, attribute) for owner in classes_in(kind) for attribute in attributes(owner)} - WITHOUT_FIELD
 
 
 def changes(schema: Schema, kind: type[Any]) -> dict[Path, set[Chain]]:
@@ -78,9 +80,9 @@ def _differences(one: Any, other: Any) -> Iterator[Chain]:
     elif isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         for key in one:
             yield from _differences(one[key], other[key])
-    elif attrs.has(type(one)) and type(one) is type(other):
-        for attribute in attrs.fields(type(one)):
-            here = (type(one), attribute.name)
-            left, right = getattr(one, attribute.name), getattr(other, attribute.name)
+    elif is_value(type(one)) and type(one) is type(other):
+        for attribute in attributes(type(one)):
+            here = (type(one), attribute)
+            left, right = getattr(one, attribute), getattr(other, attribute)
             if left != right:
                 yield from ((here, *rest) for rest in list(_differences(left, right)) or [()])

@@ -28,7 +28,7 @@ class _Split(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 _SPLITTER = msgspec.json.Decoder(_Split)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SplitList:
     """A list of Kubernetes objects whose items are still text."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 
-@attrs.define
+@attrs.define(repr=False)
 class Repeats:
     """The keys that objects of one document had more than once. The objects are kept, so that no other object gets their id."""
 

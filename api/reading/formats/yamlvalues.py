@@ -86,7 +86,7 @@ def _documents(text: str) -> Iterator[tuple[Any, Repeats]]:
 # --- from events to values ------------------------------------------------------------------------------------------
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Anchor:
     """A value with a name. *size* is how many values are in it, once it is complete."""
 
@@ -95,7 +95,7 @@ class _Anchor:
     size: int = 0
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Document:
     """Makes the value of one document, event by event. Parts with an alias are shared."""
 

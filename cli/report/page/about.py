@@ -16,7 +16,7 @@ SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
 """Where it is set, the date of a page is this one (seconds since 1970), so that the same run writes the same bytes."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SourceFile:
     """Something that was read."""
 
@@ -26,7 +26,7 @@ class SourceFile:
     """What is in it, such as counts."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class About:
     """Of what a page speaks; what is empty is left out."""
 

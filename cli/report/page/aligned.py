@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PageTexts:
     """Each text of a page once, by number."""
 
@@ -22,7 +22,7 @@ class PageTexts:
         return self.places.setdefault(text, len(self.places))
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SideNode:
     """A node as one side judges it."""
 
@@ -34,7 +34,7 @@ class SideNode:
     total: int | None = None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SideDecision:
     """What one side decided."""
 
@@ -48,7 +48,7 @@ class SideDecision:
     """The node that it took."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Aligned:
     """One cycle as all sides judge it."""
 
@@ -58,7 +58,7 @@ class Aligned:
     """The line, by the name of its subject, in which the sides differ."""
 
 
-@attrs.define
+@attrs.define(repr=False)
 class AlignedData:
     """Many :class:`Aligned` as the script ``assets/aligned.js`` reads them: texts and lists of rules stand once, by number."""
 

@@ -26,7 +26,7 @@ _INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--i
 _SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ChartSeries:
     """A line, or the columns of one colour."""
 
@@ -50,7 +50,7 @@ class ChartSeries:
         return told(self.path.replace("{}", str(place)) if "{}" in self.path else f"{self.path}.{place}", text)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Chart:
     """Columns beside each other, or lines over something that goes on."""
 

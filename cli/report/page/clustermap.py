@@ -25,7 +25,7 @@ ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 """Labels by which nodes are grouped at first, if they have one."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class MapSide:
     """One state of the cluster; lists have an entry for each node of the map."""
 
@@ -40,7 +40,7 @@ class MapSide:
     """What else is said of each node, such as ``3 copies``; empty for nothing."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ClusterMap:
     """Nodes in one or more states."""
 

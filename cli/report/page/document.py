@@ -22,7 +22,7 @@ SCRIPTS = {"table": ("format", "tables"), "map": ("format", "clustermap"), "alig
 _PART = re.compile(r' data-part="([a-z]+)"')
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Page:
     """What a page says."""
 

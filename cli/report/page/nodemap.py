@@ -14,7 +14,7 @@ FEWEST, MOST = 2, 40
 PODS = "pods"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class NodeSide:
     """One state of the cluster."""
 

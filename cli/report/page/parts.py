@@ -22,7 +22,7 @@ def colour_of(at: int) -> str:
     return f"var(--c{at % SIDES})"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Section:
     """A part of a page under a heading of its own, which the list of contents names."""
 
@@ -120,7 +120,7 @@ def track(width: float, colour: str, *, left: float = 0.0, middle: bool = False)
     return element("span", bar, class_="track middle" if middle else "track", aria_hidden="true")
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class StackItem:
     """A piece of a :func:`stack`."""
 

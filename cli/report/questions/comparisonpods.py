@@ -24,7 +24,7 @@ SAME_NODE, NO_NODE = "on the same node", "on no node"
 COLOURS = {AMONG_BEST: NEAR, DIFFERENT: BAD, HELD_BACK: HELD, OTHER_NODE: NEAR, SAME_NODE: SAME}
 
 
-@attrs.define
+@attrs.define(repr=False)
 class PodList:
     """The list of a comparison."""
 

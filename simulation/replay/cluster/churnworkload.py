@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.objects import KubeObject, Node, Pod
 from ..inputs.churn import Operation, named
@@ -19,7 +20,7 @@ from .volumecontroller import VolumeController
 RECREATE = "recreate"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ChurnWorkload:
     """The state of a running scenario; *operations* themselves do not change."""
 
@@ -91,7 +92,7 @@ class ChurnWorkload:
             if operation.label_key:
                 values = operation.label_values or (node.name,)
                 labels = {**node.labels, operation.label_key: values[number % len(values)]}
-                node = attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=type(node.labels)(labels)))
+                node = replace(node, metadata=replace(node.metadata, labels=type(node.labels)(labels)))
             self.make(node)
 
     def make(self, item: KubeObject, run_time: float | None = None) -> None:

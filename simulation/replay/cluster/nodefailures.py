@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.meaning.labels import toleration_tolerates
 from ....api.objects import Condition, Node, Pod, Taint
@@ -24,7 +25,7 @@ UNREACHABLE = (
 OURS = {CORDONED, *UNREACHABLE}
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class NodeFailures:
     """Drains, failures and recoveries. A drain ignores disruption budgets."""
 
@@ -37,8 +38,8 @@ class NodeFailures:
     def drain(self, node: Node) -> None:
         """Cordon the node and evict all pods that no DaemonSet owns."""
         self.cluster.journal.note(NodeEvent(event="NodeDrained", node=node.name))
-        spec = attrs.evolve(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
-        self._update(attrs.evolve(node, spec=spec))
+        spec = replace(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
+        self._update(replace(node, spec=spec))
         for life in self._pods_on(node.name):
             owner = life.original.metadata.controller
             if owner is None or owner.kind != "DaemonSet":
@@ -49,8 +50,8 @@ class NodeFailures:
         self.cluster.journal.note(NodeEvent(event="NodeFailed", node=node.name))
         self._count += 1
         self._failures[node.name] = self._count
-        spec = attrs.evolve(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
-        self._update(attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=_ready(node, "Unknown"))))
+        spec = replace(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
+        self._update(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "Unknown"))))
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
             delay = None if pod is None else self._seconds_to_eviction(pod)
@@ -61,8 +62,8 @@ class NodeFailures:
         """The node takes pods again, whether it had failed or was drained."""
         self.cluster.journal.note(NodeEvent(event="NodeRecovered", node=node.name))
         self._failures.pop(node.name, None)
-        spec = attrs.evolve(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
-        self._update(attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=_ready(node, "True"))))
+        spec = replace(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
+        self._update(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "True"))))
 
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""
@@ -102,4 +103,4 @@ def _with(taints: tuple[Taint, ...], *more: Taint) -> tuple[Taint, ...]:
 
 def _ready(node: Node, status: str) -> tuple[Condition, ...]:
     """The node's conditions with Ready set to *status*, where it has that condition."""
-    return tuple(attrs.evolve(condition, status=status) if condition.type == "Ready" else condition for condition in node.status.conditions)
+    return tuple(replace(condition, status=status) if condition.type == "Ready" else condition for condition in node.status.conditions)

@@ -20,7 +20,7 @@ ENOUGH = 3
 """How many rejections on a cluster that does not change make a pod futile."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PermitWaits:
     """The waits on Permit. What follows from their ends is done by *go_on* and *give_up*."""
 

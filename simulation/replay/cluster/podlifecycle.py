@@ -10,7 +10,7 @@ from ....core.bindingcycle import Waiting
 from ....core.queue.parked import QueuedPod
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Lifetime:
     """How long a pod lasts, in virtual seconds; None: until something else ends it."""
 
@@ -24,7 +24,7 @@ EVER = Lifetime()
 """A pod that stays until something ends it."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PodLifecycle:
     """One pod from its arrival to its end; the object itself is in the API."""
 

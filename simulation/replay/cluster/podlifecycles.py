@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.objects import Condition, Pod
 from ....api.objects.pods import DEFAULT_SCHEDULER
@@ -25,7 +26,7 @@ BIND_TIMEOUT = 600.0
 """Seconds that the scheduler waits for a pod's volumes."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PodLifecycles:
     """All pods of the cluster, and what happens to them."""
 
@@ -49,23 +50,24 @@ class PodLifecycles:
         cluster, template = self.cluster, self.cluster.engine.template_of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
-        life = PodLifecycle(pod.key, cluster.now, lifetime, cluster.ledger.vector(template.footprint), root or pod)
-        self.all[pod.key] = life
-        self.seen.setdefault(pod.key, 0)
+        key, asked = pod.key, cluster.ledger.vector(template.footprint)
+        life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, asked, root or pod)
+        self.seen.setdefault(key, 0)
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
             cluster.agenda.put(max(lifetime.leaves_at, cluster.now), partial(self._time_is_up, life))
         if pod.spec.node_name:
             life.node = pod.spec.node_name
-            cluster.ledger.place(pod.key, life.node, life.asked)
+            cluster.ledger.place(key, life.node, asked)
             self._run(life)
         elif self._is_ours(pod):
             cluster.tally.arrived += 1
-            asked = life.asked if template.requests == template.footprint else cluster.ledger.vector(template.requests)
-            cluster.ledger.wait(pod.key, asked)
+            if template.requests != template.footprint:
+                asked = cluster.ledger.vector(template.requests)
+            cluster.ledger.wait(key, asked)
             cluster.fragmentation.see(asked)
-            cluster.journal.note(PodArrived(pod=pod.key, gated=cluster.is_gated(pod.key) or UNSET))
+            cluster.journal.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
 
     def _is_ours(self, pod: Pod) -> bool:
         return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.cluster.engine.scheduler_names(self.cluster.scheduler_name)
@@ -87,7 +89,7 @@ class PodLifecycles:
         cluster, life = self.cluster, self.all[pod.key]
         life.node = host
         cluster.changes += 1
-        cluster.ledger.place(pod.key, host, life.asked)
+        cluster.ledger.place(life.key, host, life.asked)
         waiting = cluster.binding.waiting(pod)
         if waiting is None:
             self._scheduled(life)
@@ -114,7 +116,7 @@ class PodLifecycles:
         Upstream reads the pod again before it queues it, and may or may not see the new condition yet; here it always does.
         """
         life, cluster = self.all[pod.key], self.cluster
-        current = cluster.pod(pod.key) or pod
+        current = cluster.pod(life.key) or pod
         condition = self._failed_condition(current, reason, error)
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
         tried = life.tried.read_again(marked)
@@ -126,7 +128,7 @@ class PodLifecycles:
             cluster.router.put(marked)
         if error != life.message:
             life.message = error
-            cluster.journal.note(PodFailedScheduling(pod=pod.key, attempts=life.attempts, message=error))
+            cluster.journal.note(PodFailedScheduling(pod=life.key, attempts=life.attempts, message=error))
 
     def _failed_condition(self, pod: Pod, reason: str, message: str) -> Condition:
         """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
@@ -145,7 +147,7 @@ class PodLifecycles:
         """Write the nominated node to the pod's status; an empty name removes it."""
         current = self.cluster.pod(pod.key)
         if current is not None and current.status.nominated_node_name != node_name:
-            changed = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
+            changed = replace(current, status=replace(current.status, nominated_node_name=node_name))
             self.cluster.put(self.cluster.written(changed))
 
     def drop_nomination(self, pod: Pod) -> None:
@@ -177,7 +179,7 @@ class PodLifecycles:
         return not self.cluster.binding.waits_for_claims(pod) or all(map(self.volumes.is_bound, self._claims(pod)))
 
     def _claims(self, pod: Pod) -> tuple[str, ...]:
-        return self.cluster.engine.claims_of(pod)
+        return self.cluster.engine.claims_of(pod) if pod.spec.volumes else ()
 
     def _bind_when_ready(self, life: PodLifecycle, deadline: float) -> None:
         """Upstream looks once a second whether the claims are bound."""
@@ -242,7 +244,7 @@ class PodLifecycles:
         if pod.status.phase == "Running" and pod.status.start_time:
             return pod
         start = pod.status.start_time or self.cluster.timestamp
-        return pod.with_status(attrs.evolve(pod.status, phase="Running", start_time=start))
+        return pod.with_status(replace(pod.status, phase="Running", start_time=start))
 
     def _finish(self, life: PodLifecycle) -> None:
         if self._is_there(life):
@@ -286,8 +288,8 @@ class PodLifecycles:
         if delay <= 0 or pod is None or not pod.spec.node_name:
             self._gone(life)
             return
-        metadata = attrs.evolve(pod.metadata, deletion_timestamp=self.cluster.timestamp)
-        self.cluster.put(self.cluster.written(attrs.evolve(pod, metadata=metadata)))
+        metadata = replace(pod.metadata, deletion_timestamp=self.cluster.timestamp)
+        self.cluster.put(self.cluster.written(replace(pod, metadata=metadata)))
         self.cluster.agenda.put(self.cluster.after(delay), partial(self._gone, life))
 
     def _gone(self, life: PodLifecycle) -> None:
@@ -316,10 +318,10 @@ class PodLifecycles:
         self.seen[root.key] += 1
         again = f"-again{self.seen[root.key]}"
         uid = root.metadata.uid and root.metadata.uid + again
-        metadata = attrs.evolve(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
-        spec = attrs.evolve(root.spec, node_name="")
-        status = attrs.evolve(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
-        self.arrive(attrs.evolve(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
+        metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
+        spec = replace(root.spec, node_name="")
+        status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
+        self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:

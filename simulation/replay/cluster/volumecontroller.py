@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.controlplane.admission import admit
 from ....api.meaning.labels import SelectorError, selector_matches
@@ -37,7 +38,7 @@ from .provisioning import new_volume
 DELAYED = "WaitForFirstConsumer"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class VolumeController:
     """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile` lets it act."""
 
@@ -73,7 +74,7 @@ class VolumeController:
             if self._made.pop(volume.key, None) is not None:
                 self.cluster.delete(volume)
             else:
-                self.put(self.cluster.written(attrs.evolve(volume, phase="Released")))
+                self.put(self.cluster.written(replace(volume, phase="Released")))
 
     def make_claims(self, pod: Pod) -> None:
         """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay.
@@ -156,10 +157,10 @@ class VolumeController:
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
-        spec = attrs.evolve(volume.spec, claim_ref=volume.spec.claim_ref or reference)
-        self.put(self.cluster.written(attrs.evolve(volume, spec=spec, phase="Bound")))
-        metadata = attrs.evolve(claim.metadata, annotations=_bound_annotations(claim.annotations))
-        bound = attrs.evolve(claim, metadata=metadata, spec=attrs.evolve(claim.spec, volume_name=volume.name), phase="Bound")
+        spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
+        self.put(self.cluster.written(replace(volume, spec=spec, phase="Bound")))
+        metadata = replace(claim.metadata, annotations=_bound_annotations(claim.annotations))
+        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
         self.put(self.cluster.written(bound))
         self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ....api.controlplane.defaults import with_defaults
 from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, strings
@@ -31,7 +32,7 @@ LONGEST = 100 * 365.25 * 86400
 """Seconds that an operation can wait."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Operation:
     """One operation; which fields count depends on *opcode*. Times are virtual seconds."""
 
@@ -166,7 +167,7 @@ _WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObje
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Settings:
     folder: Path
     defaults: bool
@@ -212,7 +213,7 @@ class _Settings:
         if not found or (wanted is not KubeObject and len(found) != 1):
             raise ManifestError(f"{where}: template: got {len(found) or 'nothing'}, wanted {'one' if wanted is not KubeObject else 'some'}")
         for item in found:
-            if not isinstance(item, wanted):
+            if not issubclass(type(item), wanted):
                 raise ManifestError(f"{where}: template: got a {item.kind}, wanted a {wanted.__name__}")
             yield with_defaults(item) if self.defaults else item
 
@@ -250,13 +251,13 @@ class _Settings:
         prefix = (document.get("metadata") or {}).get("generateName")
         if found.name or not isinstance(prefix, str):
             return found
-        return attrs.evolve(found, metadata=attrs.evolve(found.metadata, name=prefix.rstrip("-.")))
+        return replace(found, metadata=replace(found.metadata, name=prefix.rstrip("-.")))
 
 
 def named(template: KubeObject, number: int, namespace: str | None, generate: str) -> KubeObject:
     """Object number *number* of *template*; *generate*: what its name begins with if the template has no name."""
     name = f"{template.metadata.name or generate}-{number}"
-    metadata = attrs.evolve(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
+    metadata = replace(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
     if isinstance(template, Node):
-        metadata = attrs.evolve(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
-    return attrs.evolve(template, metadata=metadata)
+        metadata = replace(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
+    return replace(template, metadata=metadata)

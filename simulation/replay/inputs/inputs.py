@@ -36,7 +36,7 @@ STDIN = "-"
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class InputOptions:
     """How to read inputs."""
 
@@ -59,7 +59,7 @@ class InputOptions:
     """Hash all that is read, so that a checkpoint knows its inputs again."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Inputs:
     """Events in order of time, and the operations of a scenario, if there is one."""
 
@@ -104,7 +104,7 @@ def read_inputs(
         return reader.inputs()
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Reader:
     choice: InputOptions
     stdin: IO[bytes] | None

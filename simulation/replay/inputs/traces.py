@@ -31,7 +31,7 @@ START = float("-inf")
 """The time of objects that exist from the beginning."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Event:
     """Something that happens to the cluster from outside, at *time* in seconds."""
 
@@ -42,7 +42,7 @@ class Event:
     lifetime: Lifetime = EVER
 
 
-@attrs.define
+@attrs.define(repr=False)
 class TraceTimes:
     """Reads times, which must all be dates or all be seconds."""
 
@@ -121,7 +121,7 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
     return [_running(event, runs.get(place)) for place, event in enumerate(given) if place not in left_out]
 
 
-@attrs.define
+@attrs.define(repr=False)
 class _Recorded:
     place: int
     bound: float | None = None
@@ -134,7 +134,7 @@ def _running(event: Event, seconds: float | None) -> Event:
 # --- objects with annotated times -----------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Reading:
     """How to read times."""
 

@@ -13,6 +13,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 import attrs
+from msgspec import Struct
 
 from ....algorithmprovider import cells
 from ....api.objects import Map
@@ -140,7 +141,7 @@ def class_called(name: str) -> type | None:
 
 def is_record(kind: type) -> bool:
     """Whether objects of *kind* are written attribute by attribute."""
-    return attrs.has(kind) or kind is cells.Lottery
+    return attrs.has(kind) or issubclass(kind, Struct) or kind is cells.Lottery
 
 
 def is_named_tuple(kind: type) -> bool:
@@ -152,6 +153,8 @@ def fields_of(kind: type) -> tuple[str, ...]:
     """The attributes of a record, in order."""
     if kind in REBUILT:
         return REBUILT[kind]
+    if issubclass(kind, Struct):
+        return kind.__struct_fields__
     return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ("_draw",)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+from msgspec import Struct
 
 from ....core.arrays.census import Census
 from .dump import MISSING
@@ -30,7 +31,7 @@ Make = Callable[[list[Any]], Any]
 Fill = Callable[[Any, list[Any]], None]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Kind:
     """How objects of one kind are made: at once from what is in them, or empty and then filled."""
 
@@ -211,7 +212,7 @@ def _ours(words: list[str]) -> _Kind:
 
 
 def _record(kind: Any, names: tuple[str, ...]) -> _Kind:
-    if kind in REBUILT:
+    if kind in REBUILT or issubclass(kind, Struct):
         return _Kind(make=lambda values: kind(**{name.lstrip("_"): value for name, value in zip(names, values, strict=True)}))
     # attrs keeps the hash of some classes in an attribute of its own.
     reset = "_attrs_cached_hash" in dir(kind)

@@ -22,7 +22,7 @@ FILES = ("policy", "profile", "config")
 """Keys whose values are files."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SweepAxis:
     """The values of a key: what they must be, in words, and the test that they are."""
 

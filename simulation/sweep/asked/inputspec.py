@@ -29,7 +29,7 @@ FLAGS = ("ignore-times", "as-recorded", "recreate")
 TRACE_KEYS = ("trace", *TIMES, "compress-time", *FLAGS, "delays")
 
 
-@attrs.define(slots=False)
+@attrs.define(slots=False, repr=False)
 class ClusterInput:
     """Pods that wait in a cluster, as ``simulate`` takes them."""
 
@@ -66,7 +66,7 @@ class ClusterInput:
         return _digest([self.cluster, self.pods], f"cluster {self.cron_jobs}")
 
 
-@attrs.define
+@attrs.define(repr=False)
 class TraceInput:
     """What comes and goes over virtual time, as ``replay`` takes it."""
 

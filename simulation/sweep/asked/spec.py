@@ -24,7 +24,7 @@ _RANGE = re.compile(r"(\d{1,10})\.\.(\d{1,10})")
 _TRIALS = 50
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SearchSpec:
     """Which weights are tried, within which bounds, and what is better."""
 
@@ -40,7 +40,7 @@ class SearchSpec:
         return (*self.maximise, *self.minimise)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Spec:
     """A sweep as it was asked for. Each of *runs* is combined with each point of *grid* and each of *inputs*."""
 
@@ -67,7 +67,7 @@ def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
     return _Reader(document.data, os.fspath(given), Path(given).parent).spec()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Reader:
     data: Mapping[str, Any]
     where: str

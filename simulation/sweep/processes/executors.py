@@ -64,7 +64,7 @@ class InThisProcess:
             yield task, done
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class InProcesses:
     """*jobs* processes, each of which gets what runs share once. A process that is lost is replaced, and its run begins again."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import (
@@ -84,7 +84,7 @@ class TestOtherDefaults:
         """A volume is a file system, and available unless it has a claim."""
         volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(claim_ref=claim, source=VolumeSource(rbd=RBD()))))
         assert (volume.spec.volume_mode, volume.phase, volume.spec.source.rbd) == ("Filesystem", phase, RBD(pool="rbd"))
-        assert with_defaults(attrs.evolve(volume, phase="Released")).phase == "Released"
+        assert with_defaults(replace(volume, phase="Released")).phase == "Released"
 
     @pytest.mark.parametrize(("name", "phase"), [("", "Pending"), ("v", "Bound")])
     def test_claims(self, name: str, phase: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import missing
 from kubeclassic.api.objects import KubeObject, Node
@@ -24,7 +24,7 @@ def made(kind: str, name: str, **more: Any) -> KubeObject:
 def live_node() -> Node:
     """A node as an API server gives it."""
     given = node("a")
-    return attrs.evolve(given, metadata=attrs.evolve(given.metadata, uid="u", creation_timestamp="2020-01-01T00:00:00Z"))
+    return replace(given, metadata=replace(given.metadata, uid="u", creation_timestamp="2020-01-01T00:00:00Z"))
 
 
 def told(*objects: KubeObject, **options: Any) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import workloads as controllers
 from kubeclassic.api.objects import (
@@ -98,7 +98,7 @@ class TestReplicas:
     def test_deleted_pods_are_replaced(self) -> None:
         """A pod that is being deleted does not count."""
         pod = owned("ReplicaSet", "web", "web-0")
-        going = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, deletion_timestamp="2020-01-01T00:00:00Z"))
+        going = replace(pod, metadata=replace(pod.metadata, deletion_timestamp="2020-01-01T00:00:00Z"))
         assert names(expand([workload("ReplicaSet", replicas=1)], pods=[going])) == ["x/web-1"]
 
     def test_expanding_again_adds_nothing(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import ObjectMeta, Pod, PodSpec, PodStatus
 
@@ -14,15 +14,15 @@ class TestCopies:
     def test_created_at(self) -> None:
         """A pod with a creation time is the same but for that."""
         made = POD.created_at("2023-04-01T12:00:00Z")
-        assert made == attrs.evolve(POD, metadata=attrs.evolve(POD.metadata, creation_timestamp="2023-04-01T12:00:00Z"))
+        assert made == replace(POD, metadata=replace(POD.metadata, creation_timestamp="2023-04-01T12:00:00Z"))
         assert POD.metadata.creation_timestamp is None
 
     def test_bound_to(self) -> None:
         """A pod on a node is the same but for that."""
-        assert POD.bound_to("a") == attrs.evolve(POD, spec=attrs.evolve(POD.spec, node_name="a"))
+        assert POD.bound_to("a") == replace(POD, spec=replace(POD.spec, node_name="a"))
         assert POD.spec.node_name == ""
 
     def test_with_status(self) -> None:
         """A pod with another status is the same but for that."""
-        assert POD.with_status(PodStatus(phase="Running")) == attrs.evolve(POD, status=PodStatus(phase="Running"))
+        assert POD.with_status(PodStatus(phase="Running")) == replace(POD, status=PodStatus(phase="Running"))
         assert POD.status.phase == "Pending"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import ResourceClaim
 from kubeclassic.api.reading.decode import decode
@@ -38,9 +38,7 @@ def test_what_is_written_for_a_pod() -> None:
         },
         "reservedFor": [{"resource": "pods", "name": "p", "uid": "uid-p"}],
     }
-    assert decode(with_status(MANIFEST, written.after)) == attrs.evolve(
-        written.after, metadata=attrs.evolve(written.after.metadata, finalizers=())
-    )
+    assert decode(with_status(MANIFEST, written.after)) == replace(written.after, metadata=replace(written.after.metadata, finalizers=()))
 
 
 def test_what_drivers_are_told() -> None:

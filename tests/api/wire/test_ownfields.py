@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 
 from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod
@@ -58,7 +58,7 @@ def test_a_manifest_says_what_the_object_does_not() -> None:
 def test_the_object_says_what_has_changed() -> None:
     """A node, a nomination that is taken back, and the control plane's defaults come from the object."""
     pod: Pod = with_defaults(read("Pod", POD)).bound_to("n2")  # type: ignore[attr-defined]  # it is a Pod
-    pod = attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=""))
+    pod = replace(pod, status=replace(pod.status, nominated_node_name=""))
     found = go_form("Pod", current_manifest(pod), "1.16")
     assert (found["spec"]["nodeName"], "nominatedNodeName" in found["status"]) == ("n2", False)
     assert found["spec"]["schedulerName"] == "default-scheduler"
@@ -70,7 +70,7 @@ def test_without_a_manifest() -> None:
         item = read(kind, manifest, keeps=False)
         again = read(kind, current_manifest(item))
         changed = {"namespace": item.namespace, "uid": item.metadata.uid} if kind == "Pod" else {}
-        assert again == attrs.evolve(item, metadata=attrs.evolve(item.metadata, **changed))
+        assert again == replace(item, metadata=replace(item.metadata, **changed))
 
 
 def test_an_object_made_by_hand() -> None:

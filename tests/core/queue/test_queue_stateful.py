@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import attrs
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -106,7 +106,7 @@ class QueueMachine(RuleBasedStateMachine):
         assert popped is self.naive.pop()
         if popped is not None:
             number = int(popped.name[1:])
-            self.known[number] = popped = attrs.evolve(popped, status=made(number, ("", "", "", marked)).status)
+            self.known[number] = popped = replace(popped, status=made(number, ("", "", "", marked)).status)
             self.real.add_unschedulable(item.read_again(popped), self.real.cycle - lag)
             self.naive.add_unschedulable(popped, self.naive.cycle - lag)
 
@@ -115,9 +115,9 @@ class QueueMachine(RuleBasedStateMachine):
         old = self.known.get(number, made(number, look))
         new = made(number, look)
         if what == "status":
-            new = attrs.evolve(old, status=new.status)
+            new = replace(old, status=new.status)
         if what == "finalizers":
-            new = attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=(*old.metadata.finalizers, "f")))
+            new = replace(old, metadata=replace(old.metadata, finalizers=(*old.metadata.finalizers, "f")))
         self.known[number] = new
         self.real.update(old, new)
         # The original looks at finalizers, as at all metadata but versions.

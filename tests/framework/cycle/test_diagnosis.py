@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.decision import Decision
@@ -73,8 +73,8 @@ class TestNominated:
     def test_the_plugin_that_rejects_the_nominated_node_is_named(self, release: str, text: str) -> None:
         """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is made of it."""
         asks = named("b")
-        spec = attrs.evolve(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
-        asks = attrs.evolve(asks, spec=spec, status=attrs.evolve(asks.status, nominated_node_name="b"))
+        spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
+        asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
         decision = three(release).schedule(asks)
         assert decision.error == f"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) {text}."
 

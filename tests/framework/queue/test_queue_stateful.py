@@ -8,6 +8,7 @@ import attrs
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
@@ -159,9 +160,9 @@ class QueueMachine(RuleBasedStateMachine):
     def update(self, number: int, look: Look, what: str) -> None:
         new = made(number, look)
         if number in self.known and what == "status":
-            new = attrs.evolve(self.known[number], status=new.status)
+            new = replace(self.known[number], status=new.status)
         if number in self.known and what == "finalizers":
-            new = attrs.evolve(self.known[number], metadata=attrs.evolve(self.known[number].metadata, finalizers=("f",)))
+            new = replace(self.known[number], metadata=replace(self.known[number].metadata, finalizers=("f",)))
         old = self.bring(number, new)
         self.real.update(old, new)
         # The original does not look at finalizers.

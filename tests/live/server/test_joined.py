@@ -8,6 +8,7 @@ from itertools import islice
 
 import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.decision.decision import Decision
@@ -89,7 +90,7 @@ def follow(served: ServedCluster, decision: Decision) -> None:
 
 def nominated(pod: Pod, name: str) -> Pod:
     """*pod*, waiting for a node."""
-    return attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=name))
+    return replace(pod, status=replace(pod.status, nominated_node_name=name))
 
 
 def record_of(decision: Decision) -> Json | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import PolicyError
@@ -39,7 +39,7 @@ def compared(case: Json) -> tuple[int, list[str]]:
         run.nominate(next(pod for pod in pods if pod.key == key), name)
     found: list[str] = []
     for pod in pods[:PODS]:
-        current = attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=nominated(served, pod)))
+        current = replace(pod, status=replace(pod.status, nominated_node_name=nominated(served, pod)))
         with served.engine.preserving_state(current):
             decision = served.engine.schedule(current)
         status = {**forms[pod.key].get("status", {}), "nominatedNodeName": current.status.nominated_node_name}

@@ -9,6 +9,7 @@ import attrs
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubeclassic import Cluster, Scheduler, capacity
 from kubeclassic.api.objects import KubeObject, Pod
@@ -39,13 +40,13 @@ def questions(draw: st.DrawFn, subjects: Sequence[str], others: Sequence[str] = 
     nodes = {form.name: form for form in (node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 4))))}
     subject = draw(st.sampled_from(subjects))
     bound = [
-        attrs.evolve(form, spec=attrs.evolve(form.spec, node_name=draw(st.sampled_from(sorted(nodes))), priority=draw(st.integers(-2, 0))))
+        replace(form, spec=replace(form.spec, node_name=draw(st.sampled_from(sorted(nodes))), priority=draw(st.integers(-2, 0))))
         for form in (pod_form(subject, draw(NUMBERS), f"bound{at}") for at in range(draw(st.integers(0, 5))))
     ]
     kinds = [draw(st.sampled_from(others)) for _ in range(draw(st.integers(0, 6)))] if others else []
     beside = {(form.kind, form.key): form for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in kinds)}
     templates = [
-        attrs.evolve(form, spec=attrs.evolve(form.spec, priority=draw(st.sampled_from([0, 0, 5]))))
+        replace(form, spec=replace(form.spec, priority=draw(st.sampled_from([0, 0, 5]))))
         for form in (pod_form(subject, draw(NUMBERS), f"copy{at}") for at in range(draw(st.integers(1, 2))))
     ]
     ratio = tuple(draw(st.integers(1, 3)) for _ in templates)
@@ -56,7 +57,7 @@ def questions(draw: st.DrawFn, subjects: Sequence[str], others: Sequence[str] = 
 def questions_with_pending(draw: st.DrawFn, subjects: Sequence[str]) -> Question:
     """The same, with pods that wait."""
     forms = [pod_form(draw(st.sampled_from(subjects)), draw(NUMBERS), f"waits{at}") for at in range(draw(st.integers(1, 4)))]
-    waiting = tuple(attrs.evolve(form, spec=attrs.evolve(form.spec, priority=draw(st.sampled_from([0, 3, 9])))) for form in forms)
+    waiting = tuple(replace(form, spec=replace(form.spec, priority=draw(st.sampled_from([0, 3, 9])))) for form in forms)
     return attrs.evolve(draw(questions(subjects)), pending=waiting)
 
 
@@ -74,7 +75,7 @@ def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[
     for number in range(MOST):
         at = turn[number % len(turn)]
         template = question.templates[at]
-        copy = attrs.evolve(template, metadata=attrs.evolve(template.metadata, name=f"{template.name}-{made[at]}", uid=""))
+        copy = replace(template, metadata=replace(template.metadata, name=f"{template.name}-{made[at]}", uid=""))
         made[at] += 1
         decision = scheduler.schedule(copy, details=False)
         if not decision.is_final:

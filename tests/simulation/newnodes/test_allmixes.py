@@ -10,6 +10,7 @@ import attrs
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubeclassic import Cluster, Scheduler, add_nodes
 from kubeclassic.api.objects import KubeObject, Map, Node, Pod
@@ -40,7 +41,7 @@ def questions(draw: st.DrawFn, kinds: int, subjects: Sequence[str], others: Sequ
     nodes = [node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 2)))]
     names, subject = sorted(node.name for node in nodes), draw(st.sampled_from(subjects))
     bound = [
-        attrs.evolve(form, spec=attrs.evolve(form.spec, node_name=draw(st.sampled_from(names))))
+        replace(form, spec=replace(form.spec, node_name=draw(st.sampled_from(names))))
         for form in (pod_form(subject, draw(NUMBERS), f"bound{at}") for at in range(draw(st.integers(0, 4))))
     ]
     variants = [draw(NUMBERS) for _ in range(draw(st.integers(1, 2)))]
@@ -55,8 +56,8 @@ def new_nodes(kind: Node, count: int) -> Iterator[Node]:
     """Copies of *kind* as an administrator would write them."""
     for number in range(1, count + 1):
         name = f"{kind.name}-{number}"
-        metadata = attrs.evolve(kind.metadata, name=name, labels=Map({**kind.labels, HOSTNAME: name}))
-        yield attrs.evolve(kind, metadata=metadata, status=attrs.evolve(kind.status, images=()))
+        metadata = replace(kind.metadata, name=name, labels=Map({**kind.labels, HOSTNAME: name}))
+        yield replace(kind, metadata=metadata, status=replace(kind.status, images=()))
 
 
 def does(question: Question, mix: Sequence[int], release: str) -> bool:
