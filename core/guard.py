@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..api.objects.quantity import MAX_INT64
 from ..exceptions import PolicyError, RuleError
 from .arrays.batch import Batch
+from .arrays.counts import Clause, Sums
 from .arrays.types import Scores
 from .failures import Failures
 from .rule import Predicate, Priority, PriorityError, Reduction
@@ -214,6 +215,7 @@ def guarded_predicate(rule: Predicate) -> Predicate:
         name=rule.name, reads=rule.reads, check=guarded(name, rule.check, failures_of_batch),
         concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
         effect=None if rule.effect is None else guarded(f"{name}: effect", rule.effect), declared=rule,
+        clauses=None if rule.clauses is None else guarded(f"{name}: clauses", rule.clauses, clauses),
     )  # fmt: skip
 
 
@@ -226,6 +228,7 @@ def guarded_priority(rule: Priority) -> Priority:
         name=rule.name, reads=rule.reads, whole_list=rule.whole_list, score=guarded(name, rule.score, scores_of_batch),
         concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
         reduce=guarded_reduce(f"{name}: reduce", rule.reduce), declared=rule,
+        sums=None if rule.sums is None else guarded(f"{name}: sums", rule.sums, sums),
     )  # fmt: skip
 
 
@@ -233,7 +236,10 @@ def guarded_reduce(name: str, reduce: Any) -> Any:
     """A reduce step, whole or in two halves; None stays None."""
     if isinstance(reduce, Reduction):
         summarise = guarded(name, unchanging(reduce.summarise), hashable)
-        return attrs.evolve(reduce, summarise=summarise, apply=guarded(name, unchanging(reduce.apply), scores_of_raw))
+        ours = summarise is reduce.summarise
+        scale, column = (reduce.scale, reduce.column) if ours else (None, None)  # a user's own is asked for all scores
+        apply = guarded(name, unchanging(reduce.apply), scores_of_raw)
+        return attrs.evolve(reduce, summarise=summarise, apply=apply, scale=scale, column=column)
     return None if reduce is None else guarded(name, unchanging(reduce), scores_of_raw)
 
 
@@ -283,6 +289,20 @@ def scores(answer: Any, n: int) -> Scores:
         odd = isinstance(answer, np.ndarray) and answer.dtype.kind == "f" and not np.isfinite(answer).all()
         raise Unwanted(described(answer) + (" with NaN or infinity in it" if odd else ""), f"whole numbers, int64[{n}]")
     return np.array(answer, np.int64)
+
+
+def clauses(answer: Any, arguments: tuple[Any, ...]) -> list[Clause] | None:
+    """What a predicate declares."""
+    if answer is not None and not (isinstance(answer, list | tuple) and all(isinstance(each, Clause) for each in answer)):
+        raise Unwanted(described(answer), "a list of Clauses, or None")
+    return None if answer is None else list(answer)
+
+
+def sums(answer: Any, arguments: tuple[Any, ...]) -> Sums | None:
+    """What a priority declares."""
+    if answer is not None and not isinstance(answer, Sums):
+        raise Unwanted(described(answer), "Sums, or None")
+    return answer
 
 
 def hashable(answer: Any, arguments: tuple[Any, ...]) -> Any:

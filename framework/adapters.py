@@ -77,7 +77,7 @@ def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
     if rule.reduce is None:
         return attrs.evolve(rule, score=_within(rule.score, max_score))
     if isinstance(rule.reduce, Reduction):
-        return attrs.evolve(rule, reduce=attrs.evolve(rule.reduce, apply=_within(rule.reduce.apply, max_score)))
+        return attrs.evolve(rule, reduce=attrs.evolve(rule.reduce, apply=_within(rule.reduce.apply, max_score), scale=None, column=None))
     return attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
 
 

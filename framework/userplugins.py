@@ -12,12 +12,14 @@ from ..core.guard import (
     RuleGuard,
     Unwanted,
     anything,
+    clauses,
     described,
     failures_of_batch,
     guarded,
     guarded_reduce,
     hashable,
     scores_of_batch,
+    sums,
 )
 from ..exceptions import PolicyError
 from .cycle.state import PostFilterResult, PreFilterResult
@@ -140,6 +142,8 @@ CHECKS: Mapping[str, Check] = {
     "events_to_register": _events,
     "concerns": _truth,
     "score_concerns": _truth,
+    "filter_clauses": clauses,
+    "score_sums": sums,
     "filter_key": hashable,
     "score_key": hashable,
 }

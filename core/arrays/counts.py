@@ -196,7 +196,7 @@ class Clause:
             return self.most + int(sums.take(self.least_of).min(initial=NO_MINIMUM))
         if self.unless_none and not (any(sums) if isinstance(sums, tuple) else sums.any()):
             others = [other for other in self.unless_none if other is not self.sum]
-            if not others or not any([other.has_any for other in others]):
+            if not others or not any(other.has_any for other in others):
                 return None
         return self.most
 

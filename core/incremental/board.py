@@ -179,7 +179,7 @@ class Board:
             self._allowed = allowed.copy() if allowed is self._open else allowed
             return None
         for row in rows:
-            self._allowed[row] = self._open.item(row) and all([one.answer.passes(row) for one in self.filters])
+            self._allowed[row] = self._open.item(row) and all(one.answer.passes(row) for one in self.filters)
         return rows
 
     def _refresh_fits(self, rows: Sequence[int] | None, allowed: Sequence[int] | None) -> Sequence[int]:

@@ -67,7 +67,7 @@ class Boards:
         """The board of the template of *cycle*."""
         found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
         if found is not None and found.idle_at != still:
-            found = found if all([is_idle(rule, cycle) for rule in found.idle]) else None
+            found = found if all(is_idle(rule, cycle) for rule in found.idle) else None
         if found is None:
             found = self._new(cycle)
             while self._known and len(self._known) * self._size() > self.limit:

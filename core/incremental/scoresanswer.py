@@ -75,7 +75,7 @@ class ScoresAnswer(Answer[Scores]):
                 self.trail.touch(())
                 return
             self.by_code, self.pending, first = values, nodes, values[self._there[0]]
-            self.constant = first if all([values[code] == first for code in self._there]) else None
+            self.constant = first if all(values[code] == first for code in self._there) else None
         elif sums:
             self.constant = constant_of(self.lay_out(nodes))
         else:

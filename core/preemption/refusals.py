@@ -74,7 +74,7 @@ class UnschedulableTemplate:
                 return False
             self._seen[place] = answer.trail.revision
             rows.update(moved)
-        return all([self._count_again(row) for row in rows if self.visited.item(row)])
+        return all(self._count_again(row) for row in rows if self.visited.item(row))
 
     def _count_again(self, row: int) -> bool:
         """Count what is against *row* now; gives whether anything is."""

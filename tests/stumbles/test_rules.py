@@ -71,6 +71,11 @@ def answering(answer: Any) -> Rule:
     return lambda *arguments: answer(*arguments) if callable(answer) else answer
 
 
+def zeros(pod: Any, nodes: Any, cycle: Any) -> Any:
+    """Scores of 0."""
+    return np.zeros(nodes.n, np.int64)
+
+
 class TestPredicates:
     @pytest.mark.parametrize(
         ("answer", "told"),
@@ -174,6 +179,8 @@ class TestWhatIsRaised:
             lambda: error_of(priority("Mine", reads=R)(raising(error))),
             lambda: error_of(priority.each_node("Mine")(raising(error))),
             lambda: error_of(predicate("Mine", reads=R, concerns=raising(error))(answering(None))),
+            lambda: error_of(predicate("Mine", reads=R | Reads.DOMAIN, clauses=raising(error))(answering(None))),
+            lambda: error_of(priority("Mine", reads=R | Reads.DOMAIN, sums=raising(error))(answering(zeros))),
             lambda: error_of_plugin(plugin(filter=raising(error))),
             lambda: error_of_plugin(plugin(score=raising(error))),
             lambda: error_of_plugin(plugin(__init__=raising(error), score=raising(error))),
@@ -184,12 +191,18 @@ class TestWhatIsRaised:
             assert f"{HERE}, line {line}): {told}" in text
             assert len(text) < 700
 
+    def test_what_is_declared_is_of_its_kind(self) -> None:
+        """Clauses and sums of another kind are named with what is wanted."""
+        wrong = predicate("Mine", reads=R | Reads.DOMAIN, clauses=answering(["rack"]))(answering(None))
+        assert "a list of Clauses, or None" in error_of(wrong)
+        assert "Sums, or None" in error_of(priority("Mine", reads=R | Reads.DOMAIN, sums=answering([1]))(answering(zeros)))
+
     def test_the_frames(self) -> None:
         """The frames of the error are those of the user's own files, and what was raised is its cause."""
         rule = priority("Mine", reads=R, reduce=Reduction(lambda *a: 0, raising(KeyError("rack"))))
-        zeros = rule(answering(lambda pod, nodes, cycle: np.zeros(nodes.n, np.int64)))
+        scored = rule(answering(zeros))
         with pytest.raises(RuleError) as caught:
-            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(zeros))).schedule("p")
+            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(scored))).schedule("p")
         assert isinstance(caught.value.__cause__, KeyError)
         assert caught.value.frames.count("File ") == 1
         assert f'{HERE}", line' in caught.value.frames
