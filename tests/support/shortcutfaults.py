@@ -115,9 +115,9 @@ def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) ->
     return found[0], 0, *found[2:]
 
 
-def _nothing_else(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
-    """Terms and owners stay as they are."""
-    return whole(answers, cycle)[0], 0, 0
+def _same_nodes(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
+    """Node objects stay as they are."""
+    return 0, *whole(answers, cycle)[1:]
 
 
 def _not_followed(whole: Method, answer: Any, table: NodeTable) -> None:
@@ -239,7 +239,7 @@ FAULTS = {
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive, first=3),
     "a row that moved is left out": Fault(PodCount, "moved_since", _but_the_last, plain=False),
     "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
-    "nothing but counters and pods moves answers": Fault(AnswerCache, "still", _nothing_else, first=14),
+    "answers do not follow node objects": Fault(AnswerCache, "still", _same_nodes, first=14),
     "what a predicate declared is judged once": Fault(FailuresAnswer, "follow", _not_followed, plain=False, first=4),
     "what a priority declared is added up once": Fault(ScoresAnswer, "follow", _not_followed, plain=False, first=4),
     "domains that are refused now are not told": Fault(DomainTest, "follow", _no_domain, plain=False, first=4),
