@@ -137,14 +137,17 @@ class DomainSum:
 
     def moved(self, most: int) -> list[int] | None:
         """The domains, by code (rows with key None), whose counters moved since they were seen; None: on more than *most* rows."""
-        found: list[int] = []
+        found: dict[int, None] = {}
         for each in self.counts:
             if each.counter.revision != each.seen:
-                rows = each.counter.moved_since(each.seen)
+                rows, codes = each.counter.moved_since(each.seen), each.column.codes
                 if rows is None or len(rows) > most:
                     return None
-                found += rows if self.key is None else [code for row in rows if (code := each.column.codes.item(row))]
-        return list(dict.fromkeys(found)) if len(found) > 1 else found
+                for row in rows:
+                    code = row if self.key is None else codes.item(row)
+                    if code or self.key is None:
+                        found[code] = None
+        return list(found)
 
 
 def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
@@ -182,11 +185,10 @@ class Clause:
     unless_none: Sequence[DomainSum] = ()
     """Nothing is refused, but for nodes without the label where *keyless_alone*, while no domain of any of these has a pod."""
     keyless_alone: bool = False
-
-    @property
-    def is_local(self) -> bool:
-        """Whether a domain is refused for its own sum alone."""
-        return self.least_of is None and not self.unless_none
+    is_local: bool = attrs.field(
+        init=False, default=attrs.Factory(lambda self: self.least_of is None and not self.unless_none, takes_self=True)
+    )
+    """A domain is refused for its own sum alone."""
 
     def limit(self, sums: tuple[int, ...] | Ints) -> int | None:
         """What the *sums* of domains are held against; None: no domain is refused."""
@@ -250,14 +252,13 @@ def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
     return found
 
 
-def rows_in(table: NodeTable, key: str | None, domains: Sequence[int], most: int) -> list[int] | None:
-    """The rows of *domains* by label *key*, which are rows themselves with None; None: more than *most*."""
-    if key is None:
+def rows_in(rows: RowsByCode | None, domains: Sequence[int], most: int) -> list[int] | None:
+    """The rows of *domains*, which are rows themselves where *rows* is None; None: more than *most*."""
+    if rows is None:
         return list(domains)
-    by_label = rows_by_label(table, key)
     found: list[int] = []
     for code in domains:
-        mine = by_label.at(code)
+        mine = rows.at(code)
         if len(found) + len(mine) > most:
             return None
         found += mine.tolist()

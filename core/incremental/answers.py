@@ -97,7 +97,8 @@ class AnswerCache:
         """
         if answer.is_declared and answer.still == still:
             answer.follow(self.table)
-            answer.see()
+            for watch in answer.watches:
+                watch.seen = watch.counter.revision
             return
         log, environment = self.table.changed, self._environment(answer, cycle)
         is_same = answer.verified_at != NEVER and answer.environment == environment

@@ -178,8 +178,12 @@ class Board:
                 allowed = allowed if passed is None else allowed & passed
             self._allowed = allowed.copy() if allowed is self._open else allowed
             return None
+        is_open, allowed = self._open, self._allowed
         for row in rows:
-            self._allowed[row] = self._open.item(row) and all(one.answer.passes(row) for one in self.filters)
+            good = is_open.item(row)
+            for one in self.filters if good else ():
+                good = good and one.answer.passes(row)
+            allowed[row] = good
         return rows
 
     def _refresh_fits(self, rows: Sequence[int] | None, allowed: Sequence[int] | None) -> Sequence[int]:

@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.counts import Clause, Refused, Watched, failures_of, rows_in
+from ..arrays.columns import RowsByCode
+from ..arrays.counts import Clause, Refused, Watched, failures_of, rows_by_label, rows_in
 from ..arrays.table import NodeTable
 from ..arrays.trail import MOST_ROWS
 from ..arrays.types import Mask, Rows, ValueCodes
@@ -25,13 +26,15 @@ class DomainTest:
     clause: Clause
     codes: ValueCodes
     """intp[rows]: the domain of each row."""
+    rows: RowsByCode
+    """The rows of each domain."""
     limit: int | None
     refused: Refused
 
     @classmethod
-    def of(cls, clause: Clause) -> DomainTest:
+    def of(cls, clause: Clause, table: NodeTable) -> DomainTest:
         """That of *clause* as it is now."""
-        return cls(clause, clause.sum.column.codes, *clause.judge())
+        return cls(clause, clause.sum.column.codes, rows_by_label(table, clause.sum.key or ""), *clause.judge())
 
     def follow(self) -> Sequence[int] | None:
         """Bring it up to date; gives the domains, by code, that it refuses and did not, or no longer does; None: many."""
@@ -47,9 +50,11 @@ class DomainTest:
             self.limit, self.refused = clause.judge()
             found = np.not_equal(self.refused, refused).nonzero()[0]
             return found.tolist() if len(found) <= MOST_ROWS else None
-        flipped = [code for code in moved if refused.item(code) is not ((clause.sum.at_code(code) > limit) is not clause.wants)]
-        for code in flipped:
-            refused[code] = not refused[code]
+        flipped: list[int] = []
+        for code in moved:
+            if refused.item(code) is not ((clause.sum.at_code(code) > limit) is not clause.wants):
+                refused[code] = not refused[code]
+                flipped.append(code)
         return flipped
 
 
@@ -112,7 +117,7 @@ class FailuresAnswer(Answer[Failures | None]):
         return found
 
     def declare(self, declared: Sequence[Clause], table: NodeTable) -> Sequence[Watched]:
-        self.tests = [DomainTest.of(clause) for clause in declared]
+        self.tests = [DomainTest.of(clause, table) for clause in declared]
         self.trail.reset()
         self.size, self.has_errors, self.answer, self.pending = table.size, False, None, Batch.everywhere(table) if declared else None
         return [each for clause in declared for each in clause.sum.counts]
@@ -124,7 +129,7 @@ class FailuresAnswer(Answer[Failures | None]):
             if domains is None:
                 rows = None
             elif domains and rows is not None:
-                mine = rows_in(table, test.clause.sum.key, domains, MOST_ROWS)
+                mine = rows_in(test.rows, domains, MOST_ROWS)
                 rows = None if mine is None else rows + mine
         if rows is None or rows:
             self.pending = Batch.everywhere(table)

@@ -283,7 +283,7 @@ class Scored:
         scale = None if reduce.scale is None else self._scale(cycle, feasible, reduce.scale, raw, rows, column)
         is_same_kind, self._is_scale = self._is_scale is (scale is not None), scale is not None
         self.summary = scale if scale is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
-        if rows is None or not is_same_kind or self.summary != before:
+        if rows is None or not is_same_kind or not (self.summary is before or self.summary == before):
             kept = self.reduced
             if scale is None:
                 self.reduced = reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)

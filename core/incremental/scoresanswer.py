@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.counts import DomainSum, Sums, Watched, added, rows_in
+from ..arrays.columns import RowsByCode
+from ..arrays.counts import DomainSum, Sums, Watched, added, rows_by_label, rows_in
 from ..arrays.table import NodeTable
 from ..arrays.trail import MOST_ROWS
 from ..arrays.types import NO_INTS, Rows, Scores
@@ -26,6 +27,8 @@ class ScoresAnswer(Answer[Scores]):
     """Of a declared answer."""
     by_code: tuple[int, ...] | None = None
     """The score of each domain of the only sum, where they are few."""
+    _rows: Sequence[RowsByCode | None] = ()
+    """The rows of the domains of each sum; None: they are rows themselves."""
     _there: Sequence[int] = ()
     """The domains that rows are in, where they are few."""
     constant: int | None = None
@@ -59,6 +62,7 @@ class ScoresAnswer(Answer[Scores]):
     def declare(self, declared: Sums, table: NodeTable) -> Sequence[Watched]:
         self.sums, self.size, self.shared, self.by_code = declared.each, table.size, False, None
         nodes = Batch.everywhere(table)
+        self._rows = [None if each.key is None else rows_by_label(table, each.key) for each in self.sums]
         if len(self.sums) == 1 and self.sums[0].is_few:
             key = self.sums[0].key or ""
             self._there = table.node_derived(("used", key), lambda: np.bincount(nodes.label(key).codes).nonzero()[0].tolist())
@@ -74,8 +78,8 @@ class ScoresAnswer(Answer[Scores]):
             if values == self.by_code:
                 self.trail.touch(())
                 return
-            self.by_code, self.pending, first = values, nodes, values[self._there[0]]
-            self.constant = first if all(values[code] == first for code in self._there) else None
+            self.by_code, self.pending, found = values, nodes, set(map(values.__getitem__, self._there))
+            self.constant = found.pop() if len(found) == 1 else None
         elif sums:
             self.constant = constant_of(self.lay_out(nodes))
         else:
@@ -83,7 +87,7 @@ class ScoresAnswer(Answer[Scores]):
         self.trail.reset()
 
     def follow(self, table: NodeTable) -> None:
-        rows = None if self.by_code is not None else self._moved(table)
+        rows = None if self.by_code is not None else self._moved()
         if rows is None:
             self._take_sums(Batch.everywhere(table))
         elif rows:
@@ -91,12 +95,12 @@ class ScoresAnswer(Answer[Scores]):
         else:
             self.trail.touch(())  # a counter that only the reduce step reads
 
-    def _moved(self, table: NodeTable) -> Sequence[int] | None:
+    def _moved(self) -> Sequence[int] | None:
         """The rows in whose domains counters moved, each once; None: many."""
         rows: list[int] = []
-        for each in self.sums:
+        for each, by_code in zip(self.sums, self._rows, strict=True):
             domains = each.moved(MOST_ROWS)
-            mine = domains if each.key is None or not domains else rows_in(table, each.key, domains, MOST_ROWS)
+            mine = domains if by_code is None or not domains else rows_in(by_code, domains, MOST_ROWS)
             if mine is None:
                 return None
             rows += mine
