@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from functools import lru_cache
 
-import attrs
+import msgspec
 import numpy as np
 
 from ..core.arrays.batch import Batch
@@ -112,8 +112,7 @@ def _scale(most: int, nodes: int, in_zones: list[int], best: int) -> Scale:
     return Tabled.from_list(0, codes, scores)
 
 
-@attrs.frozen
-class Emptiness:
+class Emptiness(msgspec.Struct, frozen=True):
     """The scale by the *most* peers on a node and the peers in each zone, by code; the first code stands for nodes without a zone."""
 
     most: int

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 import attrs
+import msgspec
 import numpy as np
 
 from ..core.arrays.arithmetic import up_to
@@ -147,7 +148,10 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     # Constraints of one key share their count, and each of them adds it.
     often = Counter(constraint.topology_key for constraint in constraints)
     return Sums(
-        [attrs.evolve(found, counts=[attrs.evolve(each, weight=often[key]) for each in found.counts]) for key, found in by_key.items()]
+        [
+            attrs.evolve(found, counts=[msgspec.structs.replace(each, weight=often[key]) for each in found.counts])
+            for key, found in by_key.items()
+        ]
     )
 
 

@@ -12,6 +12,7 @@ from copy import copy
 from typing import Any
 
 import attrs
+import msgspec
 import numpy as np
 
 from ..failures import Failures, Reasons
@@ -29,22 +30,29 @@ NO_MINIMUM = 2**31 - 1
 """The smallest count where there are no domains."""
 
 
-@attrs.define(eq=False, repr=False)
-class Watched:
+class Watched(msgspec.Struct, eq=False):
     """A counter that an answer depends on."""
 
     counter: PodCount
-    seen: int = attrs.field(init=False, default=attrs.Factory(lambda self: self.counter.revision, takes_self=True))
+    seen: int = -1
     """The revision of the counter that the answer has seen."""
 
+    def __post_init__(self) -> None:
+        self.seen = self.counter.revision
 
-@attrs.define(eq=False, repr=False)
-class CountTerm(Watched):
+
+class CountTerm(msgspec.Struct, eq=False):
     """Pods that a counter counts, each worth *weight*, by the values of *column*; the counter keeps its sums by these under *slot*."""
 
+    counter: PodCount
     weight: int
     slot: Hashable
     column: NodeColumn[Any]
+    seen: int = -1
+    """As in :class:`Watched`."""
+
+    def __post_init__(self) -> None:
+        self.seen = self.counter.revision
 
     def by_code(self) -> Ints:
         """What each value gets: int64[values], perhaps the counter's own, which changes."""
@@ -155,8 +163,7 @@ def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
     return sum([each.everywhere(nodes) for each in sums], np.zeros(nodes.n, np.int64))
 
 
-@attrs.frozen(eq=False)
-class Sums:
+class Sums(msgspec.Struct, eq=False):
     """The raw score of a node is what it gets of *each* sum. *also*: counters that the reduce step reads besides."""
 
     each: Sequence[DomainSum] = ()

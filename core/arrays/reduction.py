@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import attrs
+import msgspec
 import numpy as np
 
 from ..pods.notes import StateKey
@@ -77,8 +78,7 @@ ColumnOf = Callable[[Template, Any], NodeColumn[Any] | None]
 """The values, besides raw scores, by which the scale goes for a pod in a cycle; None: raw scores alone."""
 
 
-@attrs.frozen
-class ScoresOfNodes:
+class ScoresOfNodes(msgspec.Struct, eq=False):
     """Raw scores, int64[k], of the feasible *nodes*."""
 
     raw: Scores
@@ -155,8 +155,7 @@ MOST_SCALED = 1 << 12
 """Up to such a spread of raw scores, what each of them becomes is kept: to look it up takes a third of what the division takes."""
 
 
-@attrs.frozen
-class Stretched:
+class Stretched(msgspec.Struct, frozen=True):
     """From *lowest* to *highest* becomes 0 to *top*, rounded down; 0 where the two are equal.
 
     >>> Stretched(1, 4, 10).of(np.array([1, 2, 3, 4]), None).tolist(), [Stretched(1, 4, 10).at(raw, 0) for raw in (1, 2, 4, 7)]
@@ -197,8 +196,7 @@ def _stretch(above: Ints, spread: int, top: int) -> Scores:
     return scores
 
 
-@attrs.frozen
-class Proportional:
+class Proportional(msgspec.Struct, frozen=True):
     """*greatest* becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0; where no score is above 0 they stay as they are,
     and with *reverse* all become *best*."""
 
@@ -220,8 +218,7 @@ class Proportional:
         return found
 
 
-@attrs.frozen
-class Tabled:
+class Tabled(msgspec.Struct, frozen=True):
     """What each raw score from *lowest* becomes, for each of *codes* values: ``scores`` has int64[raw scores, codes], as bytes."""
 
     lowest: int

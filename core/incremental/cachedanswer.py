@@ -11,7 +11,7 @@ import attrs
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
-from ..arrays.counts import Watched
+from ..arrays.counts import CountTerm, Watched
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail
 from ..arrays.types import Rows
@@ -79,7 +79,7 @@ class Answer(ABC, Generic[Value]):
     """Rows of the table when all were evaluated."""
     shared: bool = False
     """Others may have the arrays too, the rule or a reader: copy them before they change."""
-    watches: Sequence[Watched] = ()
+    watches: Sequence[Watched | CountTerm] = ()
     """The counters of the census that it depends on."""
     watches_terms: bool = True
     """It asked for terms, of which there may be more later."""
@@ -123,7 +123,7 @@ class Answer(ABC, Generic[Value]):
         """What *rule* declares of the template of *cycle*; None: nothing."""
 
     @abstractmethod
-    def declare(self, declared: Any, table: NodeTable) -> Sequence[Watched]:
+    def declare(self, declared: Any, table: NodeTable) -> Sequence[Watched | CountTerm]:
         """Take over what the rule *declared*, for all rows; gives the counters that it depends on."""
 
     @abstractmethod

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.columns import RowsByCode
-from ..arrays.counts import Clause, Refused, Watched, failures_of, rows_by_label, rows_in
+from ..arrays.counts import Clause, CountTerm, Refused, Watched, failures_of, rows_by_label, rows_in
 from ..arrays.table import NodeTable
 from ..arrays.trail import MOST_ROWS
 from ..arrays.types import Mask, Rows, ValueCodes
@@ -116,7 +116,7 @@ class FailuresAnswer(Answer[Failures | None]):
         found: Sequence[Clause] | None = None if rule.clauses is None else rule.clauses(cycle.template, cycle)
         return found
 
-    def declare(self, declared: Sequence[Clause], table: NodeTable) -> Sequence[Watched]:
+    def declare(self, declared: Sequence[Clause], table: NodeTable) -> Sequence[Watched | CountTerm]:
         self.tests = [DomainTest.of(clause, table) for clause in declared]
         self.trail.reset()
         self.size, self.has_errors, self.answer, self.pending = table.size, False, None, Batch.everywhere(table) if declared else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.columns import RowsByCode
-from ..arrays.counts import DomainSum, Sums, Watched, added, rows_by_label, rows_in
+from ..arrays.counts import CountTerm, DomainSum, Sums, Watched, added, rows_by_label, rows_in
 from ..arrays.table import NodeTable
 from ..arrays.trail import MOST_ROWS
 from ..arrays.types import NO_INTS, Rows, Scores
@@ -59,7 +59,7 @@ class ScoresAnswer(Answer[Scores]):
         found: Sums | None = None if rule.sums is None else rule.sums(cycle.template, cycle)
         return found
 
-    def declare(self, declared: Sums, table: NodeTable) -> Sequence[Watched]:
+    def declare(self, declared: Sums, table: NodeTable) -> Sequence[Watched | CountTerm]:
         self.sums, self.size, self.shared, self.by_code = declared.each, table.size, False, None
         nodes = Batch.everywhere(table)
         self._rows = [None if each.key is None else rows_by_label(table, each.key) for each in self.sums]
