@@ -101,7 +101,7 @@ def _scale(most: int, nodes: int, in_zones: list[int], best: int) -> Scale:
         on_node = _by_count(most, best)
         table = _combined(on_node[:, None], _by_zone(in_zones, best))
         table[:, 0] = on_node
-        return Tabled(0, codes, table.astype(np.int64).tobytes())
+        return Tabled(codes, table.astype(np.int64).tobytes())
     # Plain Python is faster then.
     fullest = max(in_zones[1:], default=0)
     by_zone = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in in_zones[1:]]
@@ -109,7 +109,7 @@ def _scale(most: int, nodes: int, in_zones: list[int], best: int) -> Scale:
     for score, own in _shares(most, best):
         scores.append(score)
         scores += [int(own + zone) for zone in by_zone]
-    return Tabled.from_list(0, codes, scores)
+    return Tabled.from_list(codes, scores)
 
 
 class Emptiness(msgspec.Struct, frozen=True):

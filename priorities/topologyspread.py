@@ -57,7 +57,7 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summar
 def _summary(total: int, least: int, most: int, nodes: int) -> Summary:
     if most >= nodes:
         return total, least
-    return _few_scaled(most, total, least) if most < FEW else Tabled(0, 1, _scaled(up_to(most), total, least).tobytes())
+    return _few_scaled(most, total, least) if most < FEW else Tabled(1, _scaled(up_to(most), total, least).tobytes())
 
 
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Tabled | None:
@@ -109,7 +109,7 @@ def _few_scaled(most: int, total: int, least: int) -> Tabled:
     """The scores of 0 to *most* pods, which are few. Plain Python is faster then."""
     spread = float(_int32(total - least))
     scores = [int(float(MAX_PRIORITY) * (_int32(total - own) / spread)) if spread else MAX_PRIORITY for own in range(most + 1)]
-    return Tabled.from_list(0, 1, scores)
+    return Tabled.from_list(1, scores)
 
 
 def _int32s(numbers: Ints) -> Ints:

@@ -234,7 +234,8 @@ def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
         return failures_of([(clause, clause.judge()[1]) for clause in clauses], nodes)
     codes = np.zeros(nodes.n, np.int64)
     for number, clause in reversed(list(enumerate(clauses, 1))):
-        assert clause.is_local, "the limit depends on the edits"
+        if not clause.is_local:
+            raise ValueError("got a clause whose limit depends on other domains, wanted `most` alone, as pods are tried on these nodes")
         present, sums = nodes.label(clause.sum.key or "").present, clause.sum.everywhere(nodes)
         for each in clause.sum.counts:
             sums = sums + nodes.delta(each.counter.query) * each.weight * present

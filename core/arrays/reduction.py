@@ -127,9 +127,7 @@ class Reduction:
     """With *zeros_alike*: where a template's notes have that score."""
 
     @classmethod
-    def by(
-        cls, scale: Callable[[Template, RawScores, Any], Scale], column: Callable[[Template, Any], NodeColumn[Any] | None] | None = None
-    ) -> Reduction:
+    def by(cls, scale: Callable[[Template, RawScores, Any], Scale], column: ColumnOf | None = None) -> Reduction:
         """The reduce step that is all in its *scale*; raw scores that are all 0 become one score."""
 
         def summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Any) -> Scale:
@@ -219,27 +217,24 @@ class Proportional(msgspec.Struct, frozen=True):
 
 
 class Tabled(msgspec.Struct, frozen=True):
-    """What each raw score from *lowest* becomes, for each of *codes* values: ``scores`` has int64[raw scores, codes], as bytes."""
+    """What each raw score from 0 becomes, for each of *codes* values: ``scores`` has int64[raw scores, codes], as bytes."""
 
-    lowest: int
     codes: int
     scores: bytes
 
     @classmethod
-    def from_list(cls, lowest: int, codes: int, scores: Sequence[int]) -> Tabled:
+    def from_list(cls, codes: int, scores: Sequence[int]) -> Tabled:
         """With *scores* one after the other."""
-        return cls(lowest, codes, array("q", scores).tobytes())
+        return cls(codes, array("q", scores).tobytes())
 
     def of(self, raw: Scores, codes: ValueCodes | None) -> Scores:
-        places = raw - self.lowest if self.lowest else raw
-        if codes is not None:
-            places = places * self.codes + codes
+        places = raw if codes is None else raw * self.codes + codes
         found: Scores = np.frombuffer(self.scores, np.int64).take(places, mode="clip")
         return found
 
     def at(self, raw: int, code: int) -> int:
         scores = memoryview(self.scores).cast("q")
-        found: int = scores[max(min((raw - self.lowest) * self.codes + code, len(scores) - 1), 0)]
+        found: int = scores[min(raw * self.codes + code, len(scores) - 1)]
         return found
 
     def each(self, raw: Sequence[int]) -> list[int]:

@@ -57,31 +57,31 @@ class AnswerCache:
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
-        found, still = self.failures_of(predicate, cycle.template), self.still(cycle)
-        if self.is_stale(found, still):
-            self.refresh(found, predicate, cycle, still)
-        else:
-            found.verified_at = self.table.changed.revision
+        found = self.failures_of(predicate, cycle.template)
+        self._bring_up_to_date(found, predicate, cycle)
         if found.has_errors:
             found.forget()
-        if found.pending is not None:
-            found.lay_out(found.pending)
         if verify.SWITCH.is_on:
             verify.check_failures(found.answer, predicate, cycle)
         return found
 
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
-        found, still = self.scores_of(priority, cycle.template), self.still(cycle)
-        if self.is_stale(found, still):
-            self.refresh(found, priority, cycle, still)
-        else:
-            found.verified_at = self.table.changed.revision
-        if found.pending is not None:
-            found.lay_out(found.pending)
+        found = self.scores_of(priority, cycle.template)
+        self._bring_up_to_date(found, priority, cycle)
         if verify.SWITCH.is_on:
             verify.check_scores(found.answer, priority, cycle)
         return found
+
+    def _bring_up_to_date(self, answer: Answer[Value], rule: Rule, cycle: Cycle) -> None:
+        """Make *answer* right and lay it out, whether it is stale or not."""
+        still = self.still(cycle)
+        if self.is_stale(answer, still):
+            self.refresh(answer, rule, cycle, still)
+        else:
+            answer.verified_at = self.table.changed.revision
+        if answer.pending is not None:
+            answer.lay_out(answer.pending)
 
     def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle, still: Still) -> None:
         """Bring the answer of *predicate*, which is stale, up to date. Raises Unanswerable if there are errors in it."""

@@ -120,7 +120,8 @@ class FailuresAnswer(Answer[Failures | None]):
         self.tests = [DomainTest.of(clause, table) for clause in declared]
         self.trail.reset()
         self.size, self.has_errors, self.answer, self.pending = table.size, False, None, Batch.everywhere(table) if declared else None
-        return [each for clause in declared for each in clause.sum.counts]
+        sums = dict.fromkeys(one for clause in declared for one in (clause.sum, *clause.unless_none))
+        return [each for one in sums for each in one.counts]
 
     def follow(self, table: NodeTable) -> None:
         rows: list[int] | None = []

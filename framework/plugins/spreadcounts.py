@@ -267,8 +267,8 @@ def _scale(terms: tuple[tuple[bool, float, float], ...], in_domains: tuple[int, 
     found = [table[key] for key in there]
     most, least = max(0, max(found, default=0)), min(found, default=0)
     if not most:
-        return Tabled.from_list(0, len(in_domains), [MAX_NODE_SCORE] * len(table))
-    return Tabled.from_list(0, len(in_domains), [MAX_NODE_SCORE * (most + least - crowded) // most for crowded in table])
+        return Tabled.from_list(len(in_domains), [MAX_NODE_SCORE] * len(table))
+    return Tabled.from_list(len(in_domains), [MAX_NODE_SCORE * (most + least - crowded) // most for crowded in table])
 
 
 def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, *, requires_all: bool, apart: bool) -> SoftCounts:

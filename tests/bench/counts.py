@@ -27,6 +27,8 @@ from kubeclassic.simulation.conform import build, decisions, read_items
 FIGURES = Path(__file__).with_name("counts.json")
 ROOT = str(Path(kubeclassic.__file__).parent) + "/"
 TESTS = ROOT + "tests/"
+LIBRARIES = "/site-packages/"
+"""Where other packages are, which an environment in the checkout has below its root."""
 RULES = tuple(ROOT + folder for folder in ("predicates/", "priorities/", "framework/plugins/"))
 SHAPES = {kind: CaseSize(kind=kind, nodes=300, existing=100, pods=200) for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")}
 OWN = CaseSize(kind="basic", nodes=300, existing=100, pods=200, templates=200)
@@ -66,8 +68,10 @@ def counted(name: str) -> Counts:
 
 def _count(found: Counts, frame: FrameType, event: str, called: Any) -> None:
     code = frame.f_code
+    if not code.co_filename.startswith(ROOT) or code.co_filename.startswith(TESTS) or LIBRARIES in code.co_filename.removeprefix(ROOT):
+        return
     # Comprehensions are functions in some versions of Python and none in others.
-    if not code.co_filename.startswith(ROOT) or code.co_filename.startswith(TESTS) or code.co_name.startswith("<"):
+    if code.co_name.startswith("<"):
         return
     if event == "call":
         found[CALLS] += 1

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.census import PodsMatching
 from kubeclassic.core.arrays.counts import FEW, NO_MINIMUM, Clause, CountTerm, DomainSum, Sums, few_or_all, judged, masked
+from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.failures import Reason
 from kubeclassic.core.incremental.cachedanswer import Scope
@@ -164,6 +165,30 @@ class TestClauses:
             if before is not None and changed is not None:
                 assert {row for row in range(ROWS) if wanted[row] != before[row]} <= set(changed)
             before = wanted
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_what_another_rule_counts_is_watched(self, key: str) -> None:
+        """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer stale."""
+        town = Town()
+        asked = [Clause(sum=town.sum({"a": 1}, key), reasons=FULL, wants=True, unless_none=[town.sum({"b": 1}, "zone")])]
+        answer = FailuresAnswer(Scope.of(Reads.DOMAIN))
+        answer.watches, answer.is_declared = answer.declare(asked, town.table), True
+        assert answer.passes(1)
+        town.move(5, "b", True)
+        assert answer.is_behind
+        answer.follow(town.table)
+        assert not answer.passes(1)
+
+    def test_edits_need_a_limit_of_their_own_domain(self) -> None:
+        """Clauses whose limit depends on other domains are refused for nodes on which pods are tried."""
+        town = Town()
+        trial = Overlay.of(town.table, np.array([1], np.intp), pod("new"))
+        trial.add(town.templates.entry(pod("more", labels={"app": "a"})), 0)
+        local = judged([clause(town, "above", "zone", 0)], trial)
+        assert local is not None
+        assert local.reasons(0) == FULL
+        with pytest.raises(ValueError, match="wanted `most` alone"):
+            judged([clause(town, "above the least", "zone", 0)], trial)
 
 
 class TestScores:
