@@ -1,4 +1,4 @@
-"""The Kubernetes scheduler, releases 1.12 to 1.16 and 1.27 to 1.34: clusters, schedulers and questions, each loaded at first use.
+"""The Kubernetes scheduler, releases 1.12 to 1.34: clusters, schedulers and questions, each loaded at first use.
 
 ``Cluster`` and ``Scheduler`` decide; ``Classic`` and ``Framework`` are the options of a scheduler. ``simulate``, ``explain`` and the other
 functions do what the commands of these names do, in one call each.
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from .questions.conform import conform as conform
     from .questions.drain import drain as drain
     from .questions.explain import explain as explain
+    from .questions.explainreleases import explain_releases as explain_releases
     from .questions.migrate import migrate as migrate
     from .questions.newnodes import add_nodes as add_nodes
     from .questions.replay import replay as replay
     from .questions.simulate import simulate as simulate
     from .questions.sweep import sweep as sweep
+    from .questions.upgrade import upgrade as upgrade
     from .questions.whatif import what_if as what_if
     from .scheduler import Scheduler as Scheduler
 else:

@@ -68,7 +68,15 @@ def one_line(text: str, longest: int = 1000) -> str:
     >>> one_line("a\\tb\\x1b[1m"), one_line("0123456789" * 3, longest=15)
     ('a\\\\tb\\\\x1b[1m', '01234 ... 56789')
     """
-    text = _without_middle(text, longest)
+    return visible(_without_middle(text, longest))
+
+
+def visible(text: str) -> str:
+    """*text* with what a terminal would obey as escapes: control characters, line breaks, marks that turn the direction of writing.
+
+    >>> visible("a b"), visible("a\\u202e\\n")
+    ('a b', 'a\\\\u202e\\\\n')
+    """
     return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from .questions.conform import ConformResult as ConformResult
     from .questions.drain import DrainResult as DrainResult
     from .questions.explain import ExplainResult as ExplainResult
+    from .questions.explainreleases import ExplainReleasesResult as ExplainReleasesResult
     from .questions.migrate import MigrateResult as MigrateResult
     from .questions.newnodes import NewNodesResult as NewNodesResult
     from .questions.replay import ReplayResult as ReplayResult
     from .questions.result import Result as Result
     from .questions.simulate import SimulationResult as SimulationResult
     from .questions.sweep import SweepResult as SweepResult
+    from .questions.upgrade import UpgradeResult as UpgradeResult
     from .questions.whatif import WhatIfResult as WhatIfResult
 else:
     from .exports import lazy

@@ -47,7 +47,7 @@ class Scheduler:
 
     :param cluster: a :class:`~kubeclassic.Cluster`.
     :param options: :class:`~kubeclassic.Classic` for a release with predicates and priorities, 1.12 to 1.16,
-        :class:`~kubeclassic.Framework` for one with profiles, from 1.27 on, or the release alone. ``"auto"`` is the release nearest to
+        :class:`~kubeclassic.Framework` for one with profiles, from 1.17 on, or the release alone. ``"auto"`` is the release nearest to
         that of the cluster's nodes, if they say one. By default the newest release with predicates and priorities.
 
     A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on as this one would and follows

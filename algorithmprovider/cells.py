@@ -18,6 +18,7 @@ from ..core.release import ClientCells, Release
 
 REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
 ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
+TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 FEWEST_NODES = 100
 """A smaller cluster is always searched completely, and no search looks for fewer."""
 
@@ -92,6 +93,13 @@ def beta_zone_key(labels: Mapping[str, str]) -> str:
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
+def zone_key(labels: Mapping[str, str]) -> str:
+    """The zone key of a node: region and zone, each from the beta label if present, else from the newer label; empty without both."""
+    zone = labels.get(ZONE_LABEL, labels.get(TOPOLOGY_ZONE, ""))
+    region = labels.get(REGION_LABEL, labels.get(TOPOLOGY_REGION, ""))
+    return f"{region}:\x00:{zone}" if region or zone else ""
+
+
 # --- clients of the API server --------------------------------------------------------------------------------------
 # Upstream: client-go (tools/cache/reflector.go, rest/request.go), and the informers of cmd/kube-scheduler.
 
@@ -149,6 +157,7 @@ CLIENT_WITH_GROWING_PAUSES = attrs.evolve(
     pauses=(0.8, 30.0),
     rewatches_limited=True,
     resends_reads=True,
+    resends_watches=True,
     attempts=11,
 )
 

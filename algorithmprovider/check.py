@@ -19,7 +19,9 @@ from .registry import DEFAULT_PROVIDER, Registry
 
 ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
 SHORTEST_TIMEOUT = 0.001
-_NOT_FOUND = re.compile(r"\b(?P<kind>Predicate|Priority) type not found for (?P<name>.+)\Z", re.DOTALL)
+_NOT_FOUND = re.compile(
+    r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.+)(?P=quote)\Z""", re.DOTALL | re.IGNORECASE
+)
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
 
@@ -112,11 +114,13 @@ def hint_of_rules(refused: str) -> str | None:
 
     >>> hint_of_rules("policy.json: Invalid configuration: Predicate type not found for NetworkMinCost")
     'no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
+    >>> hint_of_rules('predicate type not found for "Odd"')
+    'no release has Odd; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
     """
     found = _NOT_FOUND.search(refused)
     if found is None:
         return None
-    names = CATALOGUE.predicates if found["kind"] == "Predicate" else CATALOGUE.priorities
+    names = CATALOGUE.predicates if found["kind"].lower() == "predicate" else CATALOGUE.priorities
     if found["name"] in names:
         return None
     meant = did_you_mean(found["name"], names)

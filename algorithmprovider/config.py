@@ -22,17 +22,18 @@ from ..api.reading.fields import Mismatch, entries, flag, shown, text
 from ..api.reading.formats.files import read_stream
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
+from ..exceptions import KubeclassicError, ManifestError, PolicyError
 from .catalogue import CATALOGUE, Catalogue
 from .cells import listed
 from .gates import resolved_gates
 from .policy import Policy, read_policy
 from .providers import resolve
 from .registry import DEFAULT_PROVIDER
-from .releases import RELEASES, find_release
 
 KIND = "KubeSchedulerConfiguration"
 API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha1")
+FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
+"""The fields of v1alpha1 that are those of a profile later."""
 POLICY_KEY = "policy.cfg"
 """Where a ConfigMap holds its Policy."""
 
@@ -293,8 +294,9 @@ def ignored_limit(environment: Mapping[str, str]) -> str | None:
     return f"{MAX_PD_VOLS}: got {text!r}, wanted a whole number above 0; it is ignored, as the original does"
 
 
-LAST_MINOR = 22
-"""Upstream: 1.22 was the last release that read Policies; 1.23 removed them."""
+def has_profiles(configuration: Mapping[str, Any]) -> bool:
+    """Whether a component configuration is one of plugins: of a version after v1alpha1, or with the fields of a profile."""
+    return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
 
 
 @attrs.frozen(repr=False)
@@ -303,6 +305,13 @@ class PolicyFile:
 
     document: Document | None
     config: AlgorithmConfiguration
+    configuration: Document | None = None
+    """The component configuration as it was written, where the file is one."""
+
+    @property
+    def profile(self) -> Document | None:
+        """That, where it has profiles of plugins."""
+        return self.configuration if self.configuration is not None and has_profiles(self.configuration.data) else None
 
     @property
     def policy(self) -> Policy | None:
@@ -315,10 +324,13 @@ def read_policy_file(file: Path) -> PolicyFile:
     again = _stream(file)
     if not _is_configuration(file, again()):
         return PolicyFile(policy_document(file, again()), AlgorithmConfiguration())
+    written = only_document(file, KIND, again())
+    if written.data.get("apiVersion") not in API_VERSIONS:
+        return PolicyFile(None, AlgorithmConfiguration(), written)
     config = load_configuration(file, again())
     if config.policy() is None or config.source.policy is None or config.source.policy.file is None:
-        return PolicyFile(None, config)
-    return PolicyFile(policy_document(config.folder / config.source.policy.file), config)
+        return PolicyFile(None, config, written)
+    return PolicyFile(policy_document(config.folder / config.source.policy.file), config, written)
 
 
 def _stream(file: Path) -> Any:
@@ -334,14 +346,3 @@ def _is_configuration(file: Path, stdin: IO[Any] | None) -> bool:
         return next((document.data.get("kind") for document in read_documents(file, stdin)), None) == KIND
     except ManifestError:
         return False  # the reader of Policies says what is wrong
-
-
-def release_of_policies(release: str, instead: str = "") -> Release:
-    """The release called *release*; *instead* says what else is wanted where it has no Policies. Raises
-    :class:`~kubeclassic.exceptions.UnknownNameError`.
-    """
-    major, _, rest = release.removeprefix("v").partition(".")
-    minor = rest.partition(".")[0]
-    if major == "1" and minor.isdecimal() and int(minor) > LAST_MINOR:
-        raise UnknownNameError(f"--release: got {release}, but Policies ended with 1.{LAST_MINOR}; wanted {', '.join(RELEASES)}{instead}")
-    return find_release(release)

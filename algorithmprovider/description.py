@@ -20,6 +20,7 @@ from ..core.release import (
     FrameworkCells,
     LiveCells,
     NominationCells,
+    PolicyCells,
     PreemptionCells,
     QueueCells,
     QueueingCells,
@@ -33,6 +34,7 @@ _REQUESTS: Mapping[str, str] = {
     "incoming": "what the pod that is scheduled asks for, where room is checked",
     "footprint": "what a pod takes up on its node, where room is checked",
     "incoming_nonzero": "what the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)",
+    "incoming_scored": "what the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its node)",
     "resized": "what a container counts while it is resized in place (gate InPlacePodVerticalScaling)",
     "footprint_nonzero": "what a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)",
 }
@@ -45,6 +47,7 @@ _SEARCH: Mapping[str, str] = {
     "snapshot_keeps_nodeless": "a node that is gone while pods remain on it stays known, as a node without data",
     "snapshot_drops_nodeless": "a node that is gone is forgotten at once, with all its pods",
     "transient_reset_all": "counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle",
+    "forgets_pods_with_node": "a node that is gone is forgotten with its pods, and comes back without them",
     "cache_replaces_confirmed": "a pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list",
 }
 _RULES: Mapping[str, str] = {
@@ -91,6 +94,8 @@ _VOLUMES: Mapping[str, str] = {
     "matches_by_beta_class": "the beta annotation for the class of a claim counts before its field",
     "groups_by_beta_class": "the beta annotation for the class of a volume counts before its field",
     "ephemeral_claims": "generic ephemeral volumes have claims",
+    "ephemeral_gate": "the gate for generic ephemeral volumes (none: they are always read)",
+    "counts_ephemeral_claims": "the claims of generic ephemeral volumes count towards limits",
     "missing_claim_errs": "a missing claim of the pod is an error where volumes are counted",
     "missing_claim_is_reason": "a missing claim of the pod turns nodes down where volumes are counted",
     "limits_gate": "the gate for limits of volumes from the node's allocatable",
@@ -102,9 +107,12 @@ _VOLUMES: Mapping[str, str] = {
     "always_migrated": "built-in drivers that count as moved to CSI on each node with a CSINode",
     "migratable": "built-in drivers that can move to CSI",
     "inline_migrates": "disks that a pod names without a claim count for the CSI driver where their driver has moved",
+    "beta_zones_alone": "the beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels are read)",
     "translates_bound_volumes": "the node affinity of a bound volume is read with the CSI driver's labels where its driver has moved",
     "missing_volume_is_reason": "a claim bound to a missing volume turns nodes down (no: it is an error)",
     "checks_storage_capacity": "a new volume needs free capacity by CSIStorageCapacity",
+    "reads_maximum_size": "the largest volume that a CSIStorageCapacity allows counts before its capacity",
+    "storage_capacity_gate": "the gate for that (none: it is always so)",
     "attributes_class_gate": "the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)",
 }
 _PREEMPTION: Mapping[str, str] = {
@@ -140,6 +148,7 @@ _NOMINATIONS: Mapping[str, str] = {
     "keeps_on_update": "a change of such a pod that does not name the node keeps it waiting there",
     "empty_name_counts": "a pod can wait for the node with the empty name",
     "asks_lister": "a pod that was deleted or has a node cannot wait for one",
+    "placed_are_nominated": "all the same, a pod that has a node can wait for one",
 }
 _CLIENT: Mapping[str, str] = {
     "resources": "the kinds that it lists and watches, with the version of the API",
@@ -153,12 +162,13 @@ _CLIENT: Mapping[str, str] = {
     "rewatches_refused": "after a refused connection the watch is sent again (no: a list)",
     "rewatches_limited": "after an answer 429 the watch is sent again (no: a list)",
     "resends_reads": "a read is sent again if the server closed the connection (no: only if it was reset)",
+    "resends_watches": "a watch is sent again then, too, also after a time-out and errors of the server",
     "attempts": "how often a request is sent at most, while the server names a time to wait",
 }
 _LIVE: Mapping[str, str] = {
     "binding_failure_texts": "after a binding that failed condition PodScheduled has the error as its message",
     "preempted_text": "the event on a pod that had to leave",
-    "assumed_pods_expire": "whether a bound pod loses its place if no informer sees it",
+    "assumed_pods_expire": "seconds after which a bound pod loses its place if no informer sees it (none: never)",
     "wrong_node_text": "the error for a claim whose selected node was changed",
 }
 _AREAS: Mapping[str, Mapping[str, str]] = {
@@ -177,6 +187,7 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "queueing": {f"queueing.{name}": words for name, words in words_of(QueueingCells)},
     "configuration": {f"configuration.{name}": words for name, words in words_of(ConfigurationCells)},
     "devices": {f"devices.{name}": words for name, words in words_of(DeviceCells)},
+    "policies": {f"policies.{name}": words for name, words in words_of(PolicyCells)},
 }
 CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items() if words}
 """Cell -> the part of scheduling that it is about, and what it says."""
@@ -187,6 +198,12 @@ VALUES: Mapping[str, str] = {
     "of_containers": "the sum of its containers",
     "of_all_containers": "the sum of its containers, or an init container that asks for more",
     "with_overhead": "the sum of its containers, or an init container that asks for more; overhead with gate PodOverhead",
+    "gated_sums": "the sum of its containers, or an init container that asks for more; overhead and local storage with their gates",
+    "half_gated_sums": "the sum of its containers, or an init container that asks for more; overhead with its gate, and local storage, "
+    "that of init containers whatever its gate says",
+    "rounded_sums": "the sum of its containers, each rounded, or an init container that asks for more, even 0; overhead and local storage "
+    "with their gates",
+    "sums_with_whole_overhead": "the sum of its containers, or an init container that asks for more; overhead in whole cores",
     "exact_sums": "the sum of its containers, or an init container that asks for more; overhead; only the sum is rounded",
     "with_sidecars": _SIDECARS,
     "with_sidecars_and_defaults": _SIDECARS,
@@ -251,7 +268,11 @@ Json = dict[str, Any]
 SHOWN_ELSEWHERE = (
     *("version", "ordering", "predicates", "default_predicates", "mandatory_predicates"),
     *("priorities", "default_priorities", "gates", "gate_effects"),
-    *(f"configuration.{name}" for name in ("default_plugins", "gated_plugins", "gone_plugins", "settled_gates", "not_modelled")),
+    *(
+        f"configuration.{name}"
+        for name in ("default_plugins", "point_plugins", "gated_plugins", "gone_plugins", "settled_gates", "not_modelled", "versions")
+    ),
+    *(f"policies.{name}" for name, words in words_of(PolicyCells) if not words),
 )
 DECISIVE_GATES = (
     *("TaintNodesByCondition", "PodPriority", "AttachVolumeLimit", "VolumeScheduling", "BalanceAttachedNodeVolumes", "BlockVolume"),
@@ -261,14 +282,16 @@ DECISIVE_GATES = (
 """The gates that a decision may depend on."""
 WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
-NEWER = ("framework.", "configuration.", "devices.")
+NEWER = ("framework.", "configuration.", "devices.", "policies.")
 """The cells of releases with plugins alone."""
 WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
 GROUPS = (
     VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, ConfigurationCells,
-    DeviceCells, QueueingCells,
+    DeviceCells, QueueingCells, PolicyCells,
 )  # fmt: skip
+WHERE_ANY = ("policies",)
+"""Groups of cells that some releases do not have."""
 
 
 def describe(name: str, *, all_gates: bool = False) -> Json:
@@ -349,7 +372,7 @@ def behaviour(release: Release) -> Iterator[tuple[str, Any]]:
 
 
 def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if name in SHOWN_ELSEWHERE:
+    if name in SHOWN_ELSEWHERE or (value is None and name in WHERE_ANY):
         return
     if isinstance(value, GROUPS):
         for field in attrs.fields(type(value)):

@@ -64,6 +64,17 @@ class ExtenderConfig:
     """A call that fails is ignored."""
 
 
+class UncalledExtender(ExtenderConfig):
+    """An extender that is configured, and of which nothing says that it is to be called: what it would say does not count."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, config: ExtenderConfig) -> UncalledExtender:
+        """The same extender, uncalled."""
+        return cls(**attrs.asdict(config, recurse=False))
+
+
 # --- reading --------------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
@@ -38,6 +37,16 @@ def _setting(part: str) -> tuple[str, bool]:
     return name, value in TRUE
 
 
+class KnownGates(dict[str, bool]):
+    """Gates of a release, and whether they are on; one that the release does not have is off."""
+
+    def __missing__(self, gate: str) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"<{sum(self.values())} of {len(self)} gates on>"
+
+
 def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = None) -> Gates:
     """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
 
@@ -48,15 +57,16 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
     settings = parse_gates(wanted) if isinstance(wanted, str) else dict(wanted or {})
     for name, value in settings.items():
         _check(release, name, value)
-    found = dict.fromkeys(sorted(release.configuration.settled_gates), True) | {name: gate.default for name, gate in release.gates.items()}
+    found = KnownGates.fromkeys(sorted(release.configuration.settled_gates), True)
+    found.update({name: gate.default for name, gate in release.gates.items()})
     for everything, stage in ALL_OF_STAGE.items():
         if everything in settings:
             found.update({name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage})
-    found |= settings
+    found.update(settings)
     for name, what in release.configuration.not_modelled.items():
-        if found[name]:
+        if found.get(name, False):
             raise PolicyError(f"feature gate {name}: got true, wanted false: {what}: this is not modelled")
-    return MappingProxyType(found)
+    return found
 
 
 def _check(release: Release, name: str, value: bool) -> None:

@@ -109,6 +109,10 @@ class PriorityEntry(Struct, frozen=True):
 # --- the Policy -----------------------------------------------------------------------------------------------------
 
 
+OLD_VERSION, NEW_VERSION = "v1", "kubescheduler.config.k8s.io/v1"
+"""The versions of the API that a Policy may name; the newer one came with 1.17."""
+
+
 class Policy(Struct, frozen=True):
     """A Policy as it was written; None for lists that are absent or null, which mean the DefaultProvider's."""
 
@@ -143,14 +147,20 @@ def read_policy(document: Mapping[str, Any]) -> Policy:
         policy = POLICY_SCHEMA.reader(Policy)(document)
     except Mismatch as mismatch:
         raise PolicyError(f"invalid policy: {mismatch}") from None
-    kind, version = policy.kind or "Policy", policy.api_version or "v1"
-    if (kind, version) != ("Policy", "v1"):
-        raise PolicyError(f'invalid policy: no kind "{kind}" is registered for version "{version}"')
+    kind, version = policy.kind or "Policy", policy.api_version or OLD_VERSION
+    if kind != "Policy" or version not in (OLD_VERSION, NEW_VERSION):
+        raise PolicyError(_unregistered(kind, version))
     return policy
+
+
+def _unregistered(kind: str, version: str) -> str:
+    return f'invalid policy: no kind "{kind}" is registered for version "{version}"'
 
 
 def validate(policy: Policy, release: Release) -> None:
     """Raise :class:`~kubeclassic.exceptions.PolicyError` with everything that upstream's validation finds, in one text."""
+    if policy.api_version == NEW_VERSION:
+        raise PolicyError(_unregistered("Policy", NEW_VERSION))
     found = [*_faults_of_weights(policy), *faults(policy.extenders)]
     if found:
         raise PolicyError(release.error_joiner(found))

@@ -25,7 +25,8 @@ def frozen() -> Iterator[None]:
         yield
     finally:
         HELD.times -= 1
-        gc.unfreeze()
+        if not HELD.times:
+            gc.unfreeze()
 
 
 @contextmanager

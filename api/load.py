@@ -111,6 +111,8 @@ class _Loading:
     objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
     passed_over: Counter[str] = attrs.field(factory=Counter)
+    numbers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
+    """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
     huge: HugeQuantities = attrs.field(factory=HugeQuantities)
     validation: Validation = attrs.field(factory=Validation)
 
@@ -132,10 +134,13 @@ class _Loading:
     def _copied(self) -> _Loading:
         raw = {kind: documents.copy() for kind, documents in self.raw.items()}
         odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
-        return attrs.evolve(self, objects=self.objects.copy(), raw=raw, passed_over=self.passed_over.copy(), odd=odd)
+        return attrs.evolve(
+            self, objects=self.objects.copy(), raw=raw, passed_over=self.passed_over.copy(), numbers=self.numbers.copy(), odd=odd
+        )
 
     def _adopt(self, other: _Loading) -> None:
         self.objects, self.raw, self.passed_over, self.odd = other.objects, other.raw, other.passed_over, other.odd
+        self.numbers = other.numbers
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
@@ -200,12 +205,12 @@ class _Loading:
         prefix = data.get("metadata", {}).get("generateName") if isinstance(data.get("metadata"), dict) else None
         if not isinstance(prefix, str) or not prefix:
             raise ManifestError(f"{place}: metadata.name: got nothing, wanted a name")
-        number = 1
+        alike = decoded.kind, decoded.metadata.namespace, prefix
         while True:
-            named = replace(decoded, metadata=replace(decoded.metadata, name=f"{prefix}{number}"))
+            self.numbers[alike] += 1
+            named = replace(decoded, metadata=replace(decoded.metadata, name=f"{prefix}{self.numbers[alike]}"))
             if (named.kind, named.key) not in self.objects:
                 return named
-            number += 1
 
     def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> None:
         identity = (decoded.kind, decoded.key)

@@ -135,3 +135,17 @@ def duration(seconds: float) -> str:
         if count or (unit == "s" and not parts):
             parts.append(f"{count} {unit}")
     return " ".join(parts[:3])
+
+
+_BEGINS_FORMULA = frozenset("=+-@\t\r")
+
+
+def no_formula(cell: object) -> object:
+    """A cell of CSV that no spreadsheet takes for a formula: a text that could be one gets an apostrophe before it.
+
+    >>> no_formula("=HYPERLINK(1)"), no_formula("web-0"), no_formula(-5), no_formula("-5.5")
+    ("'=HYPERLINK(1)", 'web-0', -5, '-5.5')
+    """
+    if not isinstance(cell, str) or len(cell) < 2 or cell[0] not in _BEGINS_FORMULA:
+        return cell
+    return cell if cell[1:].replace(".", "", 1).isdecimal() else f"'{cell}"

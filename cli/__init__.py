@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": CommandPlace("explain", "explain", "Why does a pod go there, or nowhere?"),
     "drain": CommandPlace("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
     "compare": CommandPlace("compare", "compare", "What does another configuration change?"),
+    "upgrade": CommandPlace("upgrade", "upgrade", "Which upgrade moves which pod, and why?"),
     "lab": CommandPlace("lab", "lab", "Try it: move weights and edit the cluster on a page, and see what changes."),
     "replay": CommandPlace("replay", "replay", "What would have happened over time?"),
     "sweep": CommandPlace("sweep", "sweep", "Which configuration is best? Many, in one table."),
@@ -52,7 +53,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
 )  # fmt: skip
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
 def cli() -> None:
-    """The classic Kubernetes scheduler, releases 1.12 to 1.16, and the framework of 1.27 to 1.34: where pods would go, and why.
+    """The Kubernetes scheduler, every release from 1.12 to 1.34: where pods would go, and why.
 
     \b
     kubeclassic simulate cluster.yaml              where do the waiting pods go?

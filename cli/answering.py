@@ -30,12 +30,15 @@ def _text(dumper: Any, value: str) -> Any:
 
 
 def write_yaml(document: Any, stream: IO[str]) -> None:
-    """Write *document* as it is ordered; characters that *stream* cannot have are written as escapes, which YAML reads back."""
+    """Write *document* as it is ordered; characters that *stream* lacks, or a terminal would obey, are escapes, which YAML reads."""
     import yaml
 
     dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
     dumper.add_representer(str, _text)
-    yaml.dump(document, stream, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
+    text: str = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
+    if not text.replace("\n", "").isprintable():
+        text = yaml.dump(document, Dumper=dumper, sort_keys=False)
+    stream.write(text)
 
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..api.record import UNSET, as_document
-from ..choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
+from ..choices import CASE_KINDS, DEFAULT_RELEASE, FIRST_FRAMEWORK, KIND
 from ..exceptions import KubeclassicError
 from .console.output import note, warn, writing
 from .console.progress import working
@@ -45,7 +45,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     metavar="RELEASE",
     help=f"The release that schedules.  [default: the case's, or {DEFAULT_RELEASE}]",
 )
-@click.option("--profile", type=FILE, metavar="FILE", help=f"From {DEFAULT_FRAMEWORK} on: a {KIND} with profiles.")
+@click.option("--profile", type=FILE, metavar="FILE", help=f"From {FIRST_FRAMEWORK} on: a {KIND} with profiles.")
 @click.option("--scheduler-profile", type=FILE, hidden=True, help="The former name of --profile.")
 @click.option(
     "--percentage-of-nodes-to-score",

@@ -56,7 +56,7 @@ class Ratio(TextType):
 
 
 @command(short_help="How many more pods fit, and what stops the next?", outputs=["--plot"])
-@takes_paths
+@takes_paths("ResourceQuota", "LimitRange")
 @scheduler_options
 @input_options
 @click.option(

@@ -32,7 +32,7 @@ def _configurations(command: F) -> F:
 
 
 @command(short_help="What does another configuration change?")
-@takes_paths
+@takes_paths()
 @_configurations
 @click.option(
     "--mode", type=click.Choice(MODES), default=LOCKED, show_default=True, help="locked: all on the state of --a; free: each on its own."

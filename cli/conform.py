@@ -76,11 +76,11 @@ def conform(
 
 def _emit(families: Sequence[Family], output: str | None, manner: Manner) -> None:
     """Write our answers."""
-    from ..simulation.conform import answer_case, read_cases
+    from ..simulation.conform import emitted, read_cases
     from .console.output import writing
     from .console.progress import following
 
     with writing(output) as stream:
         for family in following(families, len(families), "answering", "families", shown=not stream.isatty()):
             for case in read_cases(family.cases):
-                stream.write(json.dumps(answer_case(case, manner)) + "\n")
+                stream.write(json.dumps(emitted(case, manner)) + "\n")

@@ -48,7 +48,7 @@ def _with(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
 
 
 @command(short_help="Which nodes can go, with all their pods elsewhere?")
-@takes_cluster
+@takes_cluster("PodDisruptionBudget")
 @click.argument("paths", nargs=-1, type=FILE, metavar="PATHS... [NODES]...")
 @_with(CHOICE)
 @_with(FLAGS)
@@ -91,7 +91,7 @@ def _run(
     from ..simulation.drain.question import DrainQuestion, matcher
     from ..simulation.drain.rules import DrainFlags
     from .answering import about_input, answer
-    from .console.output import note
+    from .console.output import note_lines
     from .notices import tell_unread
     from .opening import Console, opened
     from .report.prose import wrapped
@@ -105,7 +105,7 @@ def _run(
     read = opened(paths, cluster, setup)
     found = ask(read, question, flags, Console(output.verbose), occupancy=output.makes_page)
     status = answer(found, output, lambda: drain_html(found, about_input(read, [*paths, *cluster.pods])), unread=False)
-    note("\n".join(wrapped(summary_lines(found.plan.answer), width_of(sys.stderr), "  ")))
+    note_lines(wrapped(summary_lines(found.plan.answer), width_of(sys.stderr), "  "))
     tell_unread(read.scenario.warnings)
     return status
 

@@ -30,7 +30,7 @@ SECTIONS["--replay"] = INPUT
 
 
 @command(short_help="Try it: move weights and edit the cluster on a page, and see what changes.")
-@takes_paths
+@takes_paths()
 @scheduler_options
 @cluster_options
 @click.option("--replay", "replays", type=FILE, multiple=True, help="More events for the clock: recordings or scenarios, as for `replay`.")
@@ -62,6 +62,7 @@ def lab(
 
     given = click.get_current_context().params
     live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
+    live += [word for kind in given.get("allow_missing") or () for word in ("--allow-missing", kind)]
     session, repeated = _session(paths, setup, cluster, live)
     tell_notices(session.answer.notices, verbose)
     if verbose:

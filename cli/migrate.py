@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -35,8 +35,9 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"))
 @command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.")
 @click.argument("file", type=FILE)
 @click.option(
-    "--release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True,
-    help="The release that runs it now; one with plugins is short for --to.",
+    "--release", metavar="RELEASE",
+    help="The release that runs it now; of a Policy one without Policies is short for --to."
+    f"  [default: {DEFAULT_RELEASE}; of profiles {DEFAULT_FRAMEWORK}, or the last that reads them]",
 )  # fmt: skip
 @click.option("--to", "target", metavar="RELEASE", help=f"The release that is to run the profile.  [default: {DEFAULT_FRAMEWORK}]")
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
@@ -46,7 +47,7 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"))
 )  # fmt: skip
 @click.option("--selector-spread", is_flag=True, help="Spread pods with plugin SelectorSpread, the old formula (to 1.28).")
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
-@takes_cluster
+@takes_cluster()
 @click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
 @output_options(
     FormOrFile(FORMS), "How to write it.", default="yaml", what="the profile", headers=False, page=False,
@@ -56,12 +57,14 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"))
 @click.option("--show", type=Whole(0), default=20, show_default=True, help="Show at most this many different decisions.")
 @click.argument("more", type=FILE, nargs=-1)
 def migrate_policy(
-    file: Path, release: str, target: str | None, gates: str | None, undone: tuple[str, ...], selector_spread: bool,
+    file: Path, release: str | None, target: str | None, gates: str | None, undone: tuple[str, ...], selector_spread: bool,
     paths: tuple[Path, ...], newer_labels: bool, output: Output, report: str | None, show: int, more: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact equivalent.
 
-    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy; - is standard input.
+    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy; - is standard input. A
+    KubeSchedulerConfiguration with profiles of an older version is carried over: as it is, in another version, or, where plugins are gone
+    or defaults are others, with every plugin that runs. To 1.18 to 1.22 a Policy becomes the profile that this release makes of it.
 
     With --check the old release and the profile both decide on every waiting pod, on the same state, as `compare --mode locked` does; only
     the decisions of the old release take effect. All nodes are looked at. A decision is the same; or among the best, if the profile takes
@@ -77,43 +80,50 @@ def migrate_policy(
     from ..algorithmprovider.config import read_policy_file
     from ..algorithmprovider.gates import parse_gates
     from ..framework.migrate.deviations import named
-    from ..questions.migrate import MigrateOptions, ask
+    from ..questions.migrate import MigrateOptions, ask, check_undone
     from ..simulation.scenario import read_scenario
     from .answering import answer, write_yaml
     from .notices import tell_line
     from .opening import Console, reading
 
     output = output.settled(FORMS)
-    if more and not paths:
-        raise click.UsageError(f"got {more[0]} after FILE, wanted --check before it")
-    check_together({"--check": bool(paths), "--report": report is not None, "--newer-labels": newer_labels}, NEEDS, ())
-    if report is not None and Path(report).suffix not in REPORTS:
-        raise UnknownNameError(f'--report: got "{report}", wanted a name that ends in {", ".join(REPORTS)}')
-    before, after = _releases(release, target)
+    _check_given(paths, more, report, newer_labels)
     read = read_policy_file(file)
+    profile = None if read.profile is None else read.profile.data
+    before, after = _releases(release, target, profile)
+    check_undone(before, after, bool(undone) or selector_spread)
     options = MigrateOptions(
         policy=read.policy, config=attrs.evolve(read.config, gates={**read.config.gates, **parse_gates(gates or "")}),
         written=None if read.document is None else read.document.data, release=before, target=after, without=named(undone),
-        selector_spread=selector_spread, max_pd_vols=environments_max_pd_vols(),
+        selector_spread=selector_spread, max_pd_vols=environments_max_pd_vols(), profile=profile,
     )  # fmt: skip
     cluster = None
     if paths:
         with reading((*paths, *more)):
-            cluster = read_scenario((*paths, *more), scheduler_name=options.config.scheduler_name)
+            cluster = read_scenario((*paths, *more), scheduler_name=options.scheduler_names)
     console, reports = Console(output.verbose), report is not None
     found = ask(options, cluster, newer_labels=newer_labels, tries=reports, correlates=reports, observer=console)
     forms: Mapping[str, Writer] = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),
     }
+    if cluster is not None and report is not None:  # it is the larger one: where it cannot be written, nothing is
+        _report(found, report, cluster, (file, *paths, *more))
     status = answer(found, output, forms=forms)
     for told in found.notes:
         tell_line(told)
     if cluster is not None:
         _tell_check(found, show)
-        if report is not None:
-            _report(found, report, cluster, (file, *paths, *more))
     sys.exit(status)
+
+
+def _check_given(paths: Sequence[Path], more: Sequence[Path], report: str | None, newer_labels: bool) -> None:
+    """Raise for options that do not go together."""
+    if more and not paths:
+        raise click.UsageError(f"got {more[0]} after FILE, wanted --check before it")
+    check_together({"--check": bool(paths), "--report": report is not None, "--newer-labels": newer_labels}, NEEDS, ())
+    if report is not None and Path(report).suffix not in REPORTS:
+        raise UnknownNameError(f'--report: got "{report}", wanted a name that ends in {", ".join(REPORTS)}')
 
 
 def _tell_check(found: MigrateResult, show: int) -> None:
@@ -128,17 +138,21 @@ def _tell_check(found: MigrateResult, show: int) -> None:
     tell_unread(notice for group in found.warnings for notice in group.notices)
 
 
-def _releases(release: str, target: str | None) -> tuple[Release, Release]:
-    """The release that runs the Policy, and the one that is to run the profile."""
-    from ..algorithmprovider.config import release_of_policies
-    from ..framework.releases import FRAMEWORK_RELEASES, framework_release
+def _releases(release: str | None, target: str | None, profile: Mapping[str, Any] | None) -> tuple[Release, Release]:
+    """The release that runs the Policy or the *profile*, and the one that is to run what becomes of it."""
+    from ..framework.migrate.profiledocument import target_release
+    from ..framework.policy.check import release_with_policies
+    from ..framework.profilecheck import release_with_profiles
+    from ..framework.releases import framework_release
 
-    if target is None and framework_release(release) is not None:
+    if profile is not None:
+        return release_with_profiles(release, profile), target_release(target or DEFAULT_FRAMEWORK, "--to")
+    release = release or DEFAULT_RELEASE
+    named = framework_release(release)
+    if target is None and named is not None and named.policies is None:
         release, target = DEFAULT_RELEASE, release
-    found = framework_release(target or DEFAULT_FRAMEWORK)
-    if found is None:
-        raise UnknownNameError(f"--to: got {target}, wanted {', '.join(FRAMEWORK_RELEASES)}")
-    return release_of_policies(release), found
+    found = target_release(target or DEFAULT_FRAMEWORK, "--to")
+    return release_with_policies(release), found
 
 
 def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:
@@ -158,7 +172,7 @@ def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence
             write_view(found.proof_view(), text)
             return text.getvalue()
         undone = found.report.undone
-        rules = [sentence("Policy: ", code(str(read[0])))]
+        rules = [sentence(f"{found.report.source}: ", code(str(read[0])))]
         rules += [sentence("as upstream in: ", named(", ".join(undone)))] if undone else []
         noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
         releases = [found.report.release, found.report.target]

@@ -14,7 +14,7 @@ from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto
 from ..simulation.input import ComparisonInput, Input, Observer
 from ..simulation.releasenotes import auto_told
-from ..simulation.scenario import Scenario
+from ..simulation.scenario import DEFAULT_SCHEDULER, Scenario
 from .console.output import note, warn
 from .console.progress import counting, telling
 from .declaring.options import ClusterChoice
@@ -40,6 +40,14 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Inp
         scenario, spec, release=setup.release, order=cluster.order, defaults=not cluster.no_defaults, strict=cluster.strict,
         rules=settled.in_words(),
     )  # fmt: skip
+
+
+def scenario_of_default(paths: tuple[Path, ...], cluster: ClusterChoice) -> Scenario:
+    """Read *paths* and ``--pods`` for the default scheduler, whatever its release."""
+    with reading(paths):
+        scenario = cluster.files(paths).scenario(DEFAULT_SCHEDULER, cron_jobs=cluster.cron_jobs)
+    tell_edits(scenario)
+    return scenario
 
 
 @attrs.frozen(repr=False)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ..choices import DEFAULT_RELEASE
+from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
+from ..exceptions import UnknownNameError
 from .declaring.commands import CommandGroup
 from .declaring.paramtypes import FILE
 from .migrate import migrate_policy
@@ -17,6 +18,8 @@ from .migrate import migrate_policy
 if TYPE_CHECKING:
     from ..algorithmprovider.check import PolicyCheck
     from ..algorithmprovider.extenders import ExtenderConfig
+    from ..api.reading.documents import Document
+    from ..framework.profilecheck import ProfileCheck, ProfileFault
 
 
 @click.group(cls=CommandGroup, short_help="What a Policy means, and what replaces it.")
@@ -29,14 +32,20 @@ policy.add_command(migrate_policy)
 
 @policy.command("check", short_help="What runs, in which order, with which weights.")
 @click.argument("file", type=FILE)
-@click.option("--release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release that is to read it.")
+@click.option(
+    "--release", metavar="RELEASE",
+    help=f"The release that is to read it.  [default: {DEFAULT_RELEASE}; of profiles {DEFAULT_FRAMEWORK}, or the last that reads them]",
+)  # fmt: skip
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules: a Python file or module, and the Catalogue in it.")
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def check_policy(file: Path, release: str, gates: str | None, rules: tuple[str, ...], form: str) -> None:
+def check_policy(file: Path, release: str | None, gates: str | None, rules: tuple[str, ...], form: str) -> None:
     """Show what runs under the Policy in FILE (- is standard input), with warnings of what is accepted but never runs.
 
-    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy or names a provider.
+    From 1.17 to 1.22 a release makes plugins of a Policy; then these are shown.
+
+    FILE may be a ConfigMap, or a KubeSchedulerConfiguration: one that points to a Policy or names a provider (v1alpha1), or one with
+    profiles, of any version that the release reads. Of profiles every fault is listed, not the first alone.
 
     Exit status 0: accepted, 1: the release refuses it, 2: bad input.
 
@@ -44,23 +53,30 @@ def check_policy(file: Path, release: str, gates: str | None, rules: tuple[str, 
     kubeclassic policy check scheduler.json --release 1.13
     """
     from ..algorithmprovider.check import check
-    from ..algorithmprovider.config import read_policy_file, release_of_policies
+    from ..algorithmprovider.config import read_policy_file
     from ..algorithmprovider.extenders import in_calling_order
     from ..algorithmprovider.gates import parse_gates
+    from ..framework.policy.check import check_translated, release_with_policies
     from ..framework.userrules import catalogue_of
     from .answering import write_answer
     from .console.output import note, one_line
     from .notices import tell_line
 
-    found_release = release_of_policies(release, f", or `kubeclassic policy migrate {file}` for a profile")
     read = read_policy_file(file)
+    if read.profile is not None:
+        _check_profile(read.profile, release, gates, rules, form)
+    found_release = release_with_policies(release or DEFAULT_RELEASE, f", or `kubeclassic policy migrate {file}` for a profile")
     config = read.config.with_defaults(found_release)
     config.validate()
     written = None if read.document is None else read.document.data
-    report = check(
-        written, found_release, {**config.gates, **parse_gates(gates or "")}, catalogue_of(rules),
-        provider=config.source.provider, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
-    )  # fmt: skip
+    switches = {**config.gates, **parse_gates(gates or "")}
+    provider, weight = config.source.provider, config.hard_pod_affinity_weight
+    if rules and found_release.policies is not None:
+        raise UnknownNameError(f"--rules: got some, but release {found_release.version} runs plugins, which a Policy cannot name")
+    if found_release.policies is None:
+        report = check(written, found_release, switches, catalogue_of(rules), provider=provider, hard_pod_affinity_weight=weight)
+    else:
+        report = check_translated(written, found_release, switches, provider=provider, hard_pod_affinity_weight=weight)
     if form == "json":
         write_answer(form, report, sys.stdout)
     elif report.refused is not None:
@@ -73,17 +89,62 @@ def check_policy(file: Path, release: str, gates: str | None, rules: tuple[str, 
     sys.exit(0 if report.refused is None else 1)
 
 
+def _check_profile(written: Document, release: str | None, gates: str | None, rules: Sequence[str], form: str) -> NoReturn:
+    from ..framework.profilecheck import check_profile, release_with_profiles
+    from ..framework.userrules import plugins_of
+    from .answering import write_answer
+    from .console.output import note, one_line
+    from .notices import tell_line
+
+    report = check_profile(written, release_with_profiles(release, written.data), gates, plugins_of(rules))
+    if form == "json":
+        write_answer(form, report, sys.stdout)
+    else:
+        for fault in report.faults:
+            note(one_line(f"refused by {report.release}: {_in_words(fault)}"))
+        if not report.faults:
+            click.echo(_profile_text(report))
+        for warning in report.warnings:
+            tell_line(f"warning: {one_line(warning)}")
+    sys.exit(1 if report.faults else 0)
+
+
+def _in_words(fault: ProfileFault) -> str:
+    """Where, what, got and wanted, as far as there are such."""
+    parts = [fault.what] + [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
+    parts += [f"wanted {fault.wanted}"] * (fault.wanted is not None)
+    return f"{fault.where}: {', '.join(parts)}".removeprefix(": ")
+
+
+def _profile_text(report: ProfileCheck) -> str:
+    """What runs, profile by profile."""
+    from .report.prose import wrapped
+    from .report.tables import TextTable, width_of
+
+    width, parts = width_of(sys.stdout), list[str]()
+    for profile in report.profiles:
+        filters: list[list[object]] = [[place, found.name, found.origin] for place, found in enumerate(profile.filters, 1)]
+        scores: list[list[object]] = [[found.name, found.weight] for found in profile.scores]
+        parts += wrapped([f"pods of {profile.scheduler_name}"], width)
+        parts.append(TextTable(["order", "Filter plugin", "from"], filters).text(width) if filters else "no Filter plugins")
+        parts.append(TextTable(["Score plugin", "weight"], scores).text(width) if scores else "no Score plugins")
+    parts += wrapped([f"extender {url}" for url in report.extenders], width)
+    return "\n\n".join(parts)
+
+
 def _text(report: PolicyCheck, extenders: Sequence[ExtenderConfig]) -> str:
     """What runs, with the *extenders* in calling order."""
+    from ..framework.releases import find_any_release
     from .report.prose import wrapped
     from .report.tables import TextTable, width_of
 
     width = width_of(sys.stdout)
+    kinds = ("predicate", "priority") if find_any_release(report.release).policies is None else ("Filter plugin", "Score plugin")
     rows: list[list[object]] = [[place, found.name, found.origin] for place, found in enumerate(report.predicates, 1)]
     rows += [[None, name, "never runs"] for name in report.never_run]
-    parts = [TextTable(["order", "predicate", "from"], rows).text(width)]
+    parts = [TextTable(["order", kinds[0], "from"], rows).text(width)]
     priorities = [[found.name, found.weight] for found in report.priorities]
-    parts.append(TextTable(["priority", "weight"], priorities).text(width) if priorities else "no priorities")
+    parts.append(TextTable([kinds[1], "weight"], priorities).text(width) if priorities else "no priorities")
     if extenders:
         called = [[extender.url_prefix, "yes" if extender.ignorable else "no"] for extender in extenders]
         parts.append(TextTable(["extender", "may be ignored"], called).text(width))

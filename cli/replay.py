@@ -72,7 +72,7 @@ def _delays(command: Any) -> Any:
 
 
 @command(short_help="What would have happened over time?", outputs=["--plot"])
-@takes_paths
+@takes_paths()
 @scheduler_options
 @click.option(
     "--compress-time", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="F", help="Let all times pass F times as fast."
@@ -139,7 +139,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     from ..simulation.replay.guard import guarded
     from ..simulation.replay.settings import Delays
     from .answering import write_report
-    from .console.output import note
+    from .console.output import note, note_lines
     from .notices import tell_unread
     from .opening import Console
     from .report.tables import width_of
@@ -161,7 +161,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
         from .report.questions.replaypage import replay_html
 
         write_report(str(places.report), lambda: replay_html(found, history, _about(found, history, given.inputs, paths, setup)))
-    note("\n".join(view_lines(found.view(), "table", width_of(sys.stderr))))
+    note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
     tell_unread(given.inputs.warnings)
     if not found.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
@@ -174,6 +174,7 @@ def _opened(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
     from ..framework.releases import is_auto
     from ..questions.replay import ReplayInput
     from ..simulation.replay.inputs.traces import Reading
+    from .console.output import warn
     from .notices import tell_notices
     from .opening import reading, settled_for
 
@@ -186,6 +187,8 @@ def _opened(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
             keeps_manifests=setup.may_call_extenders, cron_jobs=more["cron_jobs"], strict_fields=more["strict"],
         )  # fmt: skip
     tell_notices(given.inputs.warnings, more["verbose"])
+    if more["until"] is None and any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations):
+        warn("churn without runTime goes on as long as a pod of the scenario waits, which may be for ever: --until ends it")
     return given
 
 

@@ -103,11 +103,12 @@ def run(
         return
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
     access = access_of(settings, context)
-    sys.exit(asyncio.run(_scheduled(options, settings, access, details=explain, is_dry=dry_run, **told)))
+    lease_access = None if settings.election is None else access_of(settings, context)
+    sys.exit(asyncio.run(_scheduled(options, settings, access, lease_access, details=explain, is_dry=dry_run, **told)))
 
 
-async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, **more: Any) -> int:
-    """Schedule until a signal; the exit status."""
+async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, lease_access: Access | None, **more: Any) -> int:
+    """Schedule until a signal; the exit status. The lease is renewed on a thread with *lease_access*; None: no leader is elected."""
     from ..extenders.choice import asked_extenders
     from ..framework.schedulerspec import SchedulerSpec
     from ..live.client.http import HttpTransport
@@ -116,9 +117,11 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
     async with HttpTransport(access) as link:
         end, ended_by = end_at_signals()
         with needing_extra("run", "live"):
+            from ..live.process.leasethread import LeaseThread
             from ..live.process.process import LeaderLostError, Process
-        spec = SchedulerSpec.of(options, asked_extenders(options.extenders))
-        process = await Process.of(spec, settings, access, link, say=note, warn=warn, **more)
+        spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
+        lease = None if lease_access is None else LeaseThread(lease_access)
+        process = await Process.of(spec, settings, access, link, say=note, warn=warn, lease_thread=lease, **more)
         try:
             await process.run(end)
         except LeaderLostError as error:

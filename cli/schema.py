@@ -25,20 +25,24 @@ DOCUMENTS = {
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "simulation.drain.plan:DrainDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
+    "explain-releases": "simulation.upgrade.onepoddocument:ReleasesExplanation",
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.profiledocument:WrittenConfiguration",
+    "policy-check-profile": "framework.profilecheck:ProfileCheck",
     "releases": "framework.describe:ReleasesDocument",
     "replay-line": "simulation.replay.journal:ReplayLine",
     "simulate": "simulation.records:SimulationDocument",
     "simulate-line": "core.decision.record:CycleRecord",
     "sweep": "questions.sweep:SweepDocument",
+    "upgrade": "simulation.upgrade.upgradedocument:UpgradeDocument",
     "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {
-    "bench-compare": "bench compare", "capacity-curve": "capacity --curve", "new-nodes": "capacity --add-node",
-    "policy-check": "policy check", "policy-migrate": "policy migrate", "what-if": "explain --what-if",
+    "bench-compare": "bench compare", "capacity-curve": "capacity --curve", "explain-releases": "explain --release A,B",
+    "new-nodes": "capacity --add-node", "policy-check": "policy check", "policy-check-profile": "policy check",
+    "policy-migrate": "policy migrate", "what-if": "explain --what-if",
 }  # fmt: skip
 """Name -> the command, where it is another."""
 

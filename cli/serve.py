@@ -34,7 +34,11 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @click.option("--tls-private-key-file", "key", type=FILE, help="The key of that certificate.")
 @click.option("--client-ca-file", "client_ca", type=FILE, help="Answer only clients with a certificate that one of these signed.")
 @click.option("--token-file", "token", type=FILE, help="Answer only requests with this bearer token; probes need none.")
-@click.option("--insecure", is_flag=True, help="Answer every caller that can reach the address, without TLS and without a token.")
+@click.option("--insecure", is_flag=True, help="Answer every caller that can reach the address; none of them shows who it is.")
+@click.option(
+    "--allowed-host", "hosts", multiple=True, metavar="NAME",
+    help="Without --token-file and --client-ca-file: a name by which callers may call the server, beside addresses and localhost.",
+)  # fmt: skip
 @click.option("--max-body-mb", type=Whole(1, 4096), metavar="N", default=100, show_default=True, help="The largest body, in MiB.")
 @click.option("--max-requests", type=Whole(1, 10000), metavar="N", default=64, show_default=True, help="Requests at a time.")
 @click.option(
@@ -44,7 +48,7 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def serve(
     paths: tuple[Path, ...], setup: Setup, kubeconfig: Path | None, context: str | None, no_defaults: bool, address: str, port: int,
-    certificate: Path | None, key: Path | None, client_ca: Path | None, token: Path | None, insecure: bool,
+    certificate: Path | None, key: Path | None, client_ca: Path | None, token: Path | None, insecure: bool, hosts: tuple[str, ...],
     max_body_mb: int, max_requests: int, timeout: int, verbose: bool,
 ) -> None:  # fmt: skip
     """Answer the calls of a scheduler about the cluster in PATHS, or that of an API server.
@@ -53,6 +57,9 @@ def serve(
     count as they are, or their names (nodeCacheCapable). Scores are 0 to 10: the lowest total becomes 0, the highest 10, others in
     proportion, rounded down. GET /explain?pod=NAMESPACE/NAME says why a pod that waits would go where; /healthz, /livez, /readyz,
     /metrics and /configz are about the server.
+
+    Others than programs of this machine are answered where they show a client certificate or a token, or with --insecure. Pages of other
+    sites are refused (403), and requests that call the server by another name (421).
 
     When it is ready it says `listening on URL` on standard error. SIGTERM ends it once the running requests are answered.
 
@@ -81,8 +88,10 @@ def serve(
     )  # fmt: skip
     listening.check()
     limits = ServerLimits(
-        body_bytes=max_body_mb * MEBIBYTE, seconds=float(timeout), requests=max_requests, token=None if token is None else read_token(token)
-    )
+        body_bytes=max_body_mb * MEBIBYTE, seconds=float(timeout), requests=max_requests,
+        token=None if token is None else read_token(token),
+        hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
+    )  # fmt: skip
     access = None if kubeconfig is None else read_kubeconfig(kubeconfig, context)
     cluster = _served(paths, setup, defaults=not no_defaults, verbose=verbose)
     if run_server(ServerSite(cluster, listening, limits, access, note, warn).serve()):

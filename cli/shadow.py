@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..exceptions import visible
 from .console.output import note, warn
 from .declaring.commands import command
 from .declaring.options import scheduler_options
@@ -35,7 +36,7 @@ def shadow(
     Nothing is written to the cluster. The other's decision is the one that counts for the pods after it. Another node that scores as high
     as our own is `among the best`, and no difference: there the tie-break decides. A summary follows at the end.
 
-    Exit status 0: no decision differs, 1: some do, 2: bad input.
+    Exit status 0: no decision differs, 1: some do, 2: bad input, or the whole cluster was never seen.
 
     \b
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
@@ -58,7 +59,7 @@ async def _shadowed(
 
     def tell(judgement: PodJudgement) -> None:
         if shows_all or judgement.differs:
-            click.echo(json.dumps(judgement.record()) if form == "json" else judgement.line())
+            click.echo(json.dumps(judgement.record()) if form == "json" else visible(judgement.line()))
 
     engine = setup.spec.engine()
     async with HttpTransport(access_to(kubeconfig, context)) as transport:

@@ -55,7 +55,7 @@ class OutputForm(TextType):
 
 
 @command(short_help="Where do the waiting pods go?", outputs=["--nodes"])
-@takes_paths
+@takes_paths()
 @scheduler_options
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
@@ -176,7 +176,7 @@ def _stream(given: Input, options: SimulationOptions, console: Console, file: st
 
 def _tell(found: SimulationResult, given: Input, verbose: bool) -> None:
     """The outcome on standard error."""
-    from .console.output import note
+    from .console.output import note, note_lines
     from .notices import tell_unread
     from .report.tables import width_of
     from .report.viewtext import view_lines
@@ -186,5 +186,5 @@ def _tell(found: SimulationResult, given: Input, verbose: bool) -> None:
     for one in found.evictions if verbose else ():
         again = f"; its owner made {one.replacement} in its place" if one.replacement else ""
         note(f"evicted {one.pod} from {one.node} to make room for {one.by}{again}")
-    note("\n".join(view_lines(found.in_short(), "table", width_of(sys.stderr))))
+    note_lines(view_lines(found.in_short(), "table", width_of(sys.stderr)))
     tell_unread(given.scenario.warnings)

@@ -13,24 +13,30 @@ import click
 from .console.output import note, writing
 from .declaring.commands import command
 from .declaring.paramtypes import FILE
-from .declaring.paths import fetched, with_kubeconfig
+from .declaring.paths import LiveCluster, fetched, with_kubeconfig
+
+SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
+"""Beside nodes, pods and what they refer to: a drain of the file counts budgets."""
 
 
 @command(short_help="Write a live cluster to a file, for simulate and the others.", outputs=["--redact", "--redact-map"])
 @with_kubeconfig
 @click.option("--output", metavar="FILE", help="Write it there, whole or not at all; .gz: compressed.  [default: standard output]")
 @click.option("--redact", is_flag=True, help="Rename all that tells whose cluster it is; decisions stay the same but for the names.")
-@click.option("--redact-map", type=FILE, help="With --redact: write there which new name stands for which old one.")
-def snapshot(kubeconfig: Path | None, context: str | None, output: str | None, redact: bool, redact_map: Path | None) -> None:
+@click.option("--redact-map", type=FILE, help="With --redact: write there, for you alone, which new name is which old one.")
+def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Path | None) -> None:
     """Write all that a decision of any release reads of a live cluster: nodes, pods that have not finished, volumes and claims, services,
     controllers, disruption budgets, namespaces, classes and CSI objects, as one List.
 
-    Each kind is one consistent list, and the List notes its resourceVersion. What may not be listed is left out, and told on standard
-    error. Without --kubeconfig, in a pod, the service account is used.
+    Each kind is one consistent list, and the List notes its resourceVersion. Nodes, pods, disruption budgets and all kinds to which pods
+    refer have to be readable. What else may not be listed is left out, and told on standard error. Without --kubeconfig, in a pod, the
+    service account is used.
 
-    --redact renames objects, namespaces, values of labels, images, disks and zones, always one name for one name, in an order that is
-    kept. It leaves out environments, commands, messages, and annotations that no rule reads. Keys of labels, resources, times, sizes and
-    the names of drivers stay: look at the file before you give it away.
+    --redact renames objects, namespaces, values of labels, images, disks, zones, gates and schedulers, always one name for one name, in an
+    order that is kept. It keeps the fields that rules read, and leaves out all others: environments, commands, messages, annotations.
+    These stay as they are: keys of labels and taints, names of resources, drivers and provisioners, numbers, times and sizes, kinds and
+    API groups of owners, systems, machines and instance types of public clouds, and what drivers say of devices. Look at the file before
+    you give it away.
 
     Exit status 0: written, 2: bad input, or no answer.
 
@@ -43,12 +49,12 @@ def snapshot(kubeconfig: Path | None, context: str | None, output: str | None, r
 
     if redact_map is not None and not redact:
         raise click.UsageError("--redact-map: wanted --redact too")
-    found = fetched(kubeconfig, context)
+    found = fetched(live, SNAPSHOT_NEEDS)
     if redact:
         redaction = redacted(found.items)
         found = attrs.evolve(found, items=redaction.items)
         if redact_map is not None:
-            with writing(redact_map) as stream:
+            with writing(redact_map, private=True) as stream:
                 _write(redaction.map(), stream)
     if output is not None and output.endswith(".gz"):
         with writing(output) as stream:

@@ -146,6 +146,9 @@ class ClassicFlow:
         is_outlined = self.engine.transient_details and self.engine.outlines(cycle)
         return self.outlines.ranking(cycle, rows, ask) if is_outlined else ask()
 
+    def pre_score_one(self, cycle: Cycle, rows: Rows) -> None:
+        """Nothing: no priority runs for one node."""
+
     def post_filter(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         assert found.search is not None
         decision.error = self._fit_error(found, found.search)

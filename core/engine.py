@@ -32,6 +32,7 @@ from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
 from .decision.score import ScoreError
 from .decision.ties import PickHost, TieBreaker, places_of_best
+from .pods.requests import STORAGE_GATE
 from .pods.template import Template, Templates
 from .release import Release
 from .rule import Algorithm
@@ -97,7 +98,11 @@ class Engine:
         """Begin without any node."""
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
-        self.table = NodeTable(release.zone_key, recounted=PodCount(NO_PODS) if release.framework.counts_images_late else None)
+        cells = release.framework
+        ignores_storage = cells.gates_node_storage and not self.algorithm.gates.get(STORAGE_GATE, True)
+        recounted = PodCount(NO_PODS) if cells.counts_images_late else None
+        self.cache.forgets_with_node = release.forgets_pods_with_node
+        self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
         self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
 
@@ -152,7 +157,7 @@ class Engine:
 
         The cycle then knows the nodes as extenders described them. Raises the error of an extender that may not be ignored.
         """
-        nodes, row_of = self.table.nodes, self.table.row_of
+        nodes, row_of = cycle.table.nodes, cycle.table.row_of
         passed = filter_by_extenders(self.extenders, cycle, [node for row in rows.tolist() if (node := nodes[row]) is not None])
         is_described = any(nodes[row_of[node.name]] is not node for node in passed.nodes)
         cycle.described = passed.nodes if is_described else None
@@ -164,12 +169,15 @@ class Engine:
 
     def _choose(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         rows, best = found.feasible_rows, 0
-        if len(rows) > 1:
-            try:
+        try:
+            if len(rows) > 1:
                 found.ranking = self.flow.score(cycle, rows)
-            except ScoreError as error:
-                decision.error, found.reduced = str(error), error.reduced
-                return
+            elif self.algorithm.release.framework.pre_scores_one_node:
+                self.flow.pre_score_one(cycle, rows)
+        except ScoreError as error:
+            decision.error, found.reduced = str(error), error.reduced
+            return
+        if found.ranking is not None:
             if self.on_phase is not None:
                 self.on_phase(Phase.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority

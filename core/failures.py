@@ -197,6 +197,13 @@ class Failures:
         code = int(self.codes[i])
         return self.sequences[code] if code else ()
 
+    def with_one_reason(self) -> Failures:
+        """The same with one reason a node: the first that is not resolvable, else the first."""
+        one: dict[int, Reasons] = {
+            code: (next((reason for reason in found if not reason.resolvable), found[0]),) for code, found in self.sequences.items()
+        }
+        return Failures(self.codes, one, self.errors, self.texts)
+
     def take(self, rows: NDArray[np.intp]) -> Failures:
         """The failures of some nodes of the batch, in the order of *rows*."""
         return Failures(self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts)

@@ -19,6 +19,8 @@ class EventFeed:
     """Delivers events to *engine*. An add of an existing object is an update; deleting an unknown object does nothing."""
 
     engine: Engine
+    counts_finished: bool = False
+    """Pods that have finished stay on their nodes, as where nothing keeps them from the scheduler; else they leave."""
 
     def put(self, item: KubeObject) -> None:
         """An object is added or updated."""
@@ -91,7 +93,7 @@ class EventFeed:
             self._follow(old, node)
 
     def _put_pod(self, pod: Pod) -> None:
-        if pod.is_terminal:
+        if pod.is_terminal and not self.counts_finished:
             self._delete_pod(pod)
             return
         state = self.engine.cache.state(pod)

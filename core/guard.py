@@ -30,12 +30,17 @@ from .rule import Predicate, Priority, PriorityError, Reduction
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]
 """What a guard does with an answer to some arguments: gives it back, as the engine wants it, or raises :class:`Unwanted`."""
-PASSING = (PriorityError, RuleError, PolicyError, KeyboardInterrupt, GeneratorExit, BrokenPipeError)
+PASSING = (PriorityError, RuleError, PolicyError, BrokenPipeError)
 """What passes through a guard as it is: a rule may end the cycle, and the user the program."""
 NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
 """Packages whose frames are none of the user's."""
 MIN_INT64 = -MAX_INT64 - 1
 TABLE_ARRAYS = ("limits", "sums", "has_node", "used")
+
+
+def ends_program(error: BaseException) -> bool:
+    """Whether *error* is the user's wish, or a signal's, that the program end; what a user's own code raises is none."""
+    return isinstance(error, KeyboardInterrupt) or (not isinstance(error, Exception) and type(error).__module__.startswith("kubeclassic."))
 
 
 class Unwanted(Exception):
@@ -70,7 +75,9 @@ class RuleGuard:
             raise
         except Unwanted as unwanted:
             refuse(self.name, self.method, str(unwanted), unwanted.wanted)
-        except (Exception, SystemExit, GeneratorExit) as error:  # a user's rule can ask the process to end, too
+        except BaseException as error:  # a user's rule can ask the process to end, too
+            if ends_program(error):
+                raise
             raise _failed(self.name, self.method, error) from error
 
 

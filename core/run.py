@@ -141,18 +141,32 @@ class Run:
 
     def follow(self, pod: Pod, led: Decision) -> Decision:
         """One cycle for *pod*, but *led*, another scheduler's decision on it, is applied to the cluster."""
+        with self.following(pod, led) as decision:
+            return decision
+
+    @contextmanager
+    def following(self, pod: Pod, led: Decision) -> Iterator[Decision]:
+        """A context with the decision of :meth:`follow`; *led* is applied at its end."""
         decision, waiting = self._decide(pod)
+        yield decision
+        self._carry_out(decision, waiting, led)
+
+    def carry_out(self, pod: Pod, led: Decision) -> None:
+        """*led*, another scheduler's decision on *pod*, is applied to the cluster without a cycle; *pod* must not have claims."""
+        pod, waiting = self._begin(pod)
+        self._carry_out(Decision(pod), waiting, led)
+
+    def _carry_out(self, decision: Decision, waiting: str, led: Decision) -> None:
         if led.host is None:
             self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, retry=True)
-        else:
-            if self.engine.point is not None:
-                self._note_assumption(decision.pod, led.host)
-            self.engine.assume(decision.pod, led.host)
-            self._end_own_wait(decision.pod, led.host)
-            if self.engine.cache.state(decision.pod) is None:
-                self.engine.cache.assume(decision.pod.bound_to(led.host))
-                self.engine.nominations.remove(decision.pod)
-        return decision
+            return
+        if self.engine.point is not None:
+            self._note_assumption(decision.pod, led.host)
+        self.engine.assume(decision.pod, led.host)
+        self._end_own_wait(decision.pod, led.host)
+        if self.engine.cache.state(decision.pod) is None:
+            self.engine.cache.assume(decision.pod.bound_to(led.host))
+            self.engine.nominations.remove(decision.pod)
 
     def give_back(self, pod: Pod) -> None:
         """Another scheduler's plugins rejected a pod whose decision :meth:`follow` applied: it loses its host."""
@@ -162,13 +176,18 @@ class Run:
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
         """The decision, and the node that the pod was nominated to before the cycle."""
+        pod, waiting = self._begin(pod)
+        return self.engine.schedule(pod, details=self.details), waiting
+
+    def _begin(self, pod: Pod) -> tuple[Pod, str]:
+        """*pod* as it is now, and the node that it was nominated to."""
         if self.engine.point is not None:
             self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
         waiting = self.engine.nominations.node_of(pod)
         # Else the equivalence cache, which leaves out each node with any nomination, would leave out the node that waits for this very pod.
         self.engine.nominations.remove(pod)
-        return self.engine.schedule(pod, details=self.details), waiting
+        return pod, waiting
 
     def ask(self, pod: Pod) -> Decision:
         """What a cycle for *pod* would decide now; the scheduler and the cluster do not change."""

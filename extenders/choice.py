@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .extender import HttpExtender
     from .overhttp import Post
 
-WAYS = "off, record FILE or replay FILE"
+WAYS = "off, call, record FILE or replay FILE"
 
 OpenPost: TypeAlias = Callable[[ExtenderConfig], "Post"]
 """How an extender is reached."""
@@ -43,7 +43,7 @@ def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_pos
 class ConfiguredExtenders:
     """The extenders that a Policy or a configuration names, reached by *how*, which has the words of ``--extenders``.
 
-    Without words they are called over HTTP.
+    Without words none is called: a file that others wrote must not say where a cluster's manifests are sent.
     """
 
     how: str | None = None
@@ -65,17 +65,17 @@ def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender
 def check_way(how: str | None) -> None:
     """Raise :class:`~kubeclassic.exceptions.UnknownNameError` unless *how* has the words of ``--extenders``."""
     word, _, file = ("off" if how is None else how).partition(" ")
-    if (word, bool(file.strip())) not in (("off", False), ("record", True), ("replay", True)):
+    if (word, bool(file.strip())) not in (("off", False), ("call", False), ("record", True), ("replay", True)):
         raise UnknownNameError(f'extenders: got "{how}", wanted {WAYS}')
 
 
 def way_to_extenders(how: str | None) -> OpenPost | None:
-    """How extenders are reached by the words of ``--extenders``: over HTTP without any; None: they are not called."""
+    """How extenders are reached by the words of ``--extenders``; None: they are not called."""
     check_way(how)
-    if how is None:
-        return http_post
-    if how == "off":
+    if how is None or how == "off":
         return None
+    if how == "call":
+        return http_post
     from .recorded import Recorded, RecordingPost, Replayed
 
     word, _, file = how.partition(" ")

@@ -45,6 +45,8 @@ class Post(Protocol):
 if TYPE_CHECKING:
     import httpx
 
+MOST_REPLY = 100 << 20
+"""Bytes of a reply, once it is unpacked; the body of a request to the extender server may have as many."""
 HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
 
 
@@ -113,8 +115,12 @@ def _exchange(client: httpx.Client, url: str, body: bytes, timeout: float, exten
 
 
 def _until(deadline: float, response: httpx.Response) -> Any:
-    """The parts of the body; raises :class:`PostError` after *deadline*."""
+    """The parts of the body; raises :class:`PostError` after *deadline*, and for a body that is too large."""
+    count = 0
     for part in response.iter_bytes():
+        count += len(part)
+        if count > MOST_REPLY:
+            raise PostError(f"got more than {MOST_REPLY >> 20} MiB, wanted a reply")
         yield part
         if time.monotonic() > deadline:
             raise PostError(BODY_TIMEOUT)

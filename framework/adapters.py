@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -13,14 +14,17 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
+from ..core.release import FrameworkCells
 from ..core.rule import Predicate, Priority, PriorityError, Reduction
 from .extensionpoints import OURS, Filter, Score
 
 
-def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
-    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too."""
-    ask = plugin.filter
-    missing = None if pre_filters else plugin.without_pre_filter
+def as_predicate(plugin: Filter, pre_filters: bool, one_reason: bool = False) -> Predicate:
+    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too; *one_reason*: a node has one reason, of upstream's
+    plugins (those with clauses see to it themselves)."""
+    ask, missing = plugin.filter, None if pre_filters else plugin.without_pre_filter
+    clauses = None if missing is not None else getattr(plugin, "filter_clauses", None)
+    has_one_reason = one_reason and getattr(plugin, "filter_clauses", None) is None and type(plugin).__module__.startswith(OURS)
 
     def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
         if missing is not None:
@@ -29,6 +33,8 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
             found = ask(pod, nodes, cycle)
         except PriorityError as error:
             return Failures.error(_wrapped(plugin, str(error)), nodes.has_node)
+        if found is not None and has_one_reason:
+            found = found.with_one_reason()
         if found is not None and found.errors is not None:
             return attrs.evolve(found, texts=tuple(_wrapped(plugin, text) for text in found.texts))
         return found
@@ -36,12 +42,21 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
     concerns = plugin.concerns if missing is None else (lambda pod: True)
     return Predicate(
         name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
-        clauses=None if missing is not None else getattr(plugin, "filter_clauses", None),
+        effect=getattr(plugin, "filter_effect", None), clauses=clauses,
     )  # fmt: skip
 
 
 def _wrapped(plugin: Filter, text: str) -> str:
     return f'running "{plugin.name}" filter plugin: {text}'
+
+
+_WRAPPED = re.compile(r'running "([^"]*)" filter plugin: (.*)', re.DOTALL)
+
+
+def filter_error(text: str, pod: str, cells: FrameworkCells) -> str:
+    """The error *text* of a rule as the release words it for the pod with that name: answers are shared by pods of one template."""
+    found = _WRAPPED.fullmatch(text)
+    return text if found is None else cells.filter_error.format(plugin=found[1], text=found[2], pod=pod)
 
 
 def as_priority(plugin: Score, pre_scores: bool) -> Priority:

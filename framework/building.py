@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from ..algorithmprovider.cells import TIE_BREAKS
-from ..algorithmprovider.extenders import ExtenderConfig
+from ..algorithmprovider.extenders import ExtenderConfig, UncalledExtender
 from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
 from ..core.decision.extender import Extender
@@ -40,7 +40,7 @@ def build_engine(
     extenders: Iterable[Extender] | MakeExtenders = (),
     **options: Any,
 ) -> Engine:
-    """A scheduler of an algorithm (1.12 to 1.16) or of profiles (from 1.27 on).
+    """A scheduler of an algorithm (1.12 to 1.16) or of profiles (from 1.17 on).
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
     :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
@@ -52,6 +52,9 @@ def build_engine(
     _check_limit(max_pd_vols)
     release = wanted.release
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
+    if getattr(extenders, "how", "") is None:
+        uncalled = tuple(map(UncalledExtender.of, wanted.extenders))
+        wanted = attrs.evolve(wanted, extenders=uncalled) if uncalled else wanted
     if isinstance(wanted, Algorithm):
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
         return classic_engine(wanted, pick_host=draw(release, seed), **options)

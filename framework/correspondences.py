@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
+import attrs
+
 from ..algorithmprovider.gates import resolved_gates
 from ..api.record import Record, says
-from ..core.release import Release
-from ..predicates import reasons
-from ..predicates.reasons import insufficient
-from .config.defaults import LATEST, default_plugins
+from ..core.release import PolicyCells, Release
+from .config.defaults import default_plugins
 from .config.fielderrors import Context
 from .extensionpoints import POINTS
+from .facts.facttable import facts_between
 from .migrate.equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, GONE, SCORES
-from .plugins.nodeaffinity import NOT_MATCHING
-from .plugins.nodename import DIFFERENT_NODE
-from .plugins.podtopologyspread import MISSING_LABEL
 from .registry import DEFAULT_REGISTRY
 
 FILTER_POINTS, SCORE_POINTS = ("preFilter", "filter"), ("preScore", "score")
@@ -58,6 +56,12 @@ WORDS: Mapping[str, str] = {
 }
 """Rule -> what became different, where :data:`~.migrate.equivalents.DIFFERENCES` has nothing about it."""
 
+STILL = frozenset({
+    "GeneralPredicates", "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure",
+    "PodToleratesNodeNoExecuteTaints", "PodFitsPorts",
+})  # fmt: skip
+"""Rules whose words hold in every release with plugins."""
+
 BUILT_IN: Mapping[str, str] = {
     "PrioritySort": "the order of the queue, which was built in",
     "DefaultPreemption": "preemption, which was built in",
@@ -85,110 +89,129 @@ class Successor(Record):
     words: Annotated[str, says("What became different.")]
 
 
-def weights(release: Release) -> dict[str, int]:
-    """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own."""
+MULTI_POINT = "multiPoint"
+
+
+def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
+    """Extension point, or multiPoint -> plugin -> weight, of the default profile of *release*."""
     context = Context(release, resolved_gates(release))
-    return {plugin.name: plugin.weight for plugin in default_plugins(LATEST, context)["multiPoint"].enabled}
+    points = default_plugins(context)
+    return {point: {plugin.name: plugin.weight for plugin in found.enabled} for point, found in points.items()}
+
+
+def weights(release: Release) -> dict[str, int]:
+    """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own. Filter plugins are in their order."""
+    points = _defaults(release)
+    ordered = dict.fromkeys([*("queueSort", "filter"), *POINTS, *points])
+    found = {plugin: 0 for point in ordered for plugin in points.get(point, ())}
+    return {**found, **points.get("score", {}), **points.get(MULTI_POINT, {})}
 
 
 def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
-    """The extension points that *plugin* joins, in order."""
+    """The extension points that *plugin* joins in the newest release, in order."""
     return tuple(point for point in among if DEFAULT_REGISTRY[plugin].joins(point))
+
+
+def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
+    """Those of *release*: where its default profile has the plugin, if that lists each point, else those that it can join."""
+    points = _defaults(release)
+    if release.configuration.lists_points and any(plugin in found for found in points.values()):
+        return tuple(point for point in among if plugin in points.get(point, ()))
+    return tuple(point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked)
 
 
 def successors(older: Release, described: Mapping[str, Mapping[str, str]], newer: Release) -> Iterator[Successor]:
     """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
+    draft = _Successors(older, newer)
     for name, how in described["predicates"].items():
         if name in PREDICATES:
-            yield _successor("predicate", name, how, PREDICATES[name], FILTER_POINTS, newer)
+            yield draft.of("predicate", name, how, draft.predicates[name])
     for name, how in described["priorities"].items():
         if name in PRIORITIES:
-            yield _successor("priority", name, how, PRIORITIES[name], SCORE_POINTS, newer)
-    for name, plugins in ARGUMENTS.items():
-        yield _successor("priority argument", name, "named by a Policy", plugins, SCORE_POINTS, newer)
+            yield draft.of("priority", name, how, draft.priorities[name])
+    for name, plugins in draft.arguments.items():
+        yield draft.of("priority argument", name, "named by a Policy", plugins)
     for plugin, words in BUILT_IN.items():
-        if plugin in weights(newer):
-            yield Successor("built in", None, None, (PluginPoints(plugin, points_of(plugin)),), "default", words)
+        if plugin in draft.weights:
+            yield Successor("built in", None, None, (PluginPoints(plugin, points_in(newer, plugin)),), "default", words)
 
 
-def _successor(
-    kind: Literal["predicate", "priority", "priority argument"], name: str, how: str, plugins: tuple[str, ...], points: tuple[str, ...],
-    newer: Release,
-) -> Successor:  # fmt: skip
-    gone = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
-    words = WORDS.get(name) or DIFFERENCES.get(name) or f"gone: {GONE[name].removeprefix('left out: ')}"
-    if gone:
-        words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
-    found = tuple(PluginPoints(plugin, points_of(plugin, points)) for plugin in plugins if plugin not in gone)
-    is_argument = name in STRATEGIES or name in ARGUMENTS
-    after = "by an argument of the plugin" if is_argument else _default([one.plugin for one in found], newer, scores=points == SCORE_POINTS)
-    return Successor(kind, name, how, found, after, words)
+@attrs.frozen
+class _Successors:
+    older: Release
+    newer: Release
+    weights: Mapping[str, int] = attrs.field(init=False)
+    """Default plugin -> weight."""
+    policies: PolicyCells = attrs.field(init=False)
+    """What the newer release makes of a Policy; empty where it reads none."""
 
+    @weights.default
+    def _weights(self) -> Mapping[str, int]:
+        return weights(self.newer)
 
-def _default(plugins: Sequence[str], newer: Release, *, scores: bool) -> str | None:
-    known = weights(newer)
-    if not plugins:
-        return None
-    if any(plugin not in known for plugin in plugins):
-        return "named by a profile"
-    return f"default, weight {known[plugins[0]]}" if scores else "default"
+    @policies.default
+    def _policies(self) -> PolicyCells:
+        return self.newer.policies or PolicyCells(aliases={})
 
+    @property
+    def predicates(self) -> Mapping[str, tuple[str, ...]]:
+        """Predicate -> the plugins that took its place."""
+        return {**PREDICATES, **{name: tuple(plugins.split()) for name, plugins in self.policies.predicates.items()}}
 
-TOO_MANY_PODS, UNTOLERATED = "Too many pods", "node(s) had untolerated taint {KEY: VALUE}"
+    @property
+    def priorities(self) -> Mapping[str, tuple[str, ...]]:
+        """Priority -> the plugin that took its place."""
+        own = {name: (plugin,) for name, plugin in self.policies.priorities.items() if plugin not in self._replaced(name)}
+        if "RequestedToCapacityRatio" in own:
+            own = {"RequestedToCapacityRatioPriority": own["RequestedToCapacityRatio"], **own}
+        gate = self.newer.gates.get(self.policies.spread_gate)
+        if gate is not None and gate.default:
+            own["SelectorSpreadPriority"] = SPREAD
+        own |= {name: own[known] for name, known in self.policies.aliases.items() if known in own}
+        return {**PRIORITIES, **own}
 
+    def _replaced(self, name: str) -> tuple[str, ...]:
+        """The plugin of a Policy's priority, if that of later releases scores by default already."""
+        later = PRIORITIES.get(name, ())
+        scores = later and name not in STRATEGIES and later[0] in self.weights and "score" in points_in(self.newer, later[0])
+        plugin = self.policies.priorities[name]
+        return (plugin,) if scores and plugin not in self.weights else ()
 
-class Change(Record):
-    """One point that the framework changed."""
+    @property
+    def arguments(self) -> Mapping[str, tuple[str, ...]]:
+        """Argument of a Policy's own priority -> the plugin that comes nearest."""
+        return (
+            ARGUMENTS if self.newer.policies is None else {"labelPreference": ("NodeLabel",), "serviceAntiAffinity": ("ServiceAffinity",)}
+        )
 
-    about: str
-    what: str
-    older: Annotated[str | None, says("With predicates and priorities; null: there is no such thing.")]
-    newer: Annotated[str | None, says("With plugins; null: there is no such thing.")]
+    def of(self, kind: Literal["predicate", "priority", "priority argument"], name: str, how: str, plugins: tuple[str, ...]) -> Successor:
+        """What took the place of one rule."""
+        points = FILTER_POINTS if kind == "predicate" else SCORE_POINTS
+        gone = [plugin for plugin in plugins if plugin in self.newer.configuration.gone_plugins]
+        words = self._words(name, plugins, SAME if kind == "predicate" else SAME_SCALED)
+        if gone:
+            words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
+        found = tuple(PluginPoints(plugin, points_in(self.newer, plugin, points)) for plugin in plugins if plugin not in gone)
+        is_argument = name in ARGUMENTS or (name in STRATEGIES and plugins == USAGE)
+        after = "by an argument of the plugin" if is_argument else self._default([one.plugin for one in found], points == SCORE_POINTS)
+        return Successor(kind, name, how, found, after, words)
 
+    def _words(self, name: str, plugins: tuple[str, ...], same: str) -> str:
+        """What became different; where Policies are still read that is what each release up to the newer one changed."""
+        if name in self.policies.predicates and not plugins:
+            return "gone: as before it is accepted and never runs"
+        if self.newer.policies is None or name in STILL or not plugins:
+            return WORDS.get(name) or DIFFERENCES.get(name) or f"gone: {GONE[name].removeprefix('left out: ')}"
+        facts = [
+            f"{fact.release}: {fact.sentence}"
+            for fact in facts_between(self.older.version, self.newer.version)
+            if fact.decides and any(fact.is_about(rule) for rule in (name, *plugins))
+        ]
+        return "; ".join(facts) or same
 
-CHANGES = (
-    Change("configuration", "what runs", "a Policy, or a provider", "a KubeSchedulerConfiguration; Policies are gone since 1.23"),
-    Change("configuration", "several schedulers in one process", None, "a profile for each schedulerName"),
-    Change(
-        "configuration", "prefer full nodes", "provider ClusterAutoscalerProvider, or MostRequestedPriority",
-        "scoringStrategy MostAllocated of NodeResourcesFit",
-    ),
-    Change("configuration", "weight of required pod affinity in scores", "hardPodAffinitySymmetricWeight, 1 to 100",
-           "hardPodAffinityWeight of InterPodAffinity, 0 to 100; 0 switches it off"),
-    Change("configuration", "no preemption", "disablePreemption", "DefaultPreemption among the disabled plugins of postFilter"),
-    Change("filtering", "which rule comes first", "resources, ports and selectors (GeneralPredicates), then taints",
-           "taints, then affinity, ports and resources: a node with both is reported for its taint"),
-    Change("filtering", "all rules that fail", "reported with alwaysCheckAllPredicates", "never: a node is reported for the first one"),
-    Change("filtering", "before any node is asked", None, "PreFilter plugins may turn the whole pod down, or name the only nodes to ask"),
-    Change("filtering", "the node that a pod waits for after preemption", "one among others", "tried first; if it fits, no other is asked"),
-    Change("filtering", "conditions of nodes", "read by CheckNodeCondition and others, or as taints (TaintNodesByCondition)",
-           "read as taints alone, which the node lifecycle controller sets"),
-    Change("arithmetic", "score of a rule", "0 to 10", "0 to 100"),
-    Change("arithmetic", "score of an extender", "times its weight", "times its weight, times 10"),
-    Change("arithmetic", "pods without requests in BalancedResourceAllocation", "count 100m cpu and 200 MiB", "count nothing"),
-    Change("arithmetic", "whether there is room", "requested and asked are added up, and a sum beyond 2^63 wraps around",
-           "what is asked is compared with what is left"),
-    Change("preemption", "disruption budgets", "a victim is protected once its budget allows no more disruptions",
-           "each victim uses up one disruption that its budget allows"),
-    Change("preemption", "nodes that are tried", "all", "10 % of them, 100 at least (arguments of DefaultPreemption)"),
-    Change("preemption", "in the pod's message", None, "follows the reasons, after `preemption:`"),
-    Change("queue", "when a pod that fits nowhere is tried again", "when anything moves pods",
-           "when something happens for which one of the plugins waits that turned it down"),
-    Change("queue", "pods with schedulingGates", "are tried", "are held back until the gates are gone"),
-)  # fmt: skip
-"""The changes that are not about a single rule, by subject."""
-
-_GONE = (
-    reasons.POD_AFFINITY_NOT_MATCH, reasons.NODE_LABEL_PRESENCE_VIOLATED, reasons.SERVICE_AFFINITY_VIOLATED,
-    reasons.NODE_UNDER_MEMORY_PRESSURE, reasons.NODE_UNDER_DISK_PRESSURE, reasons.NODE_UNDER_PID_PRESSURE, reasons.NODE_OUT_OF_DISK,
-    reasons.NODE_NOT_READY, reasons.NODE_NETWORK_UNAVAILABLE,
-)  # fmt: skip
-MESSAGES = (
-    Change("messages", "no place for one more pod", insufficient("pods").text, TOO_MANY_PODS),
-    Change("messages", "node selector and node affinity", reasons.NODE_SELECTOR_NOT_MATCH.text, NOT_MATCHING.text),
-    Change("messages", "taints", reasons.TAINTS_TOLERATIONS_NOT_MATCH.text, UNTOLERATED),
-    Change("messages", "node name", reasons.POD_NOT_MATCH_HOST_NAME.text, DIFFERENT_NODE.text),
-    Change("messages", "a label that spread constraints need", reasons.TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH.text, MISSING_LABEL.text),
-    *(Change("messages", "no longer given", reason.text, None) for reason in _GONE),
-)
-"""The reasons that are worded differently, or are gone; all others are the same."""
+    def _default(self, plugins: Sequence[str], scores: bool) -> str | None:
+        if not plugins:
+            return None
+        if any(plugin not in self.weights for plugin in plugins):
+            return "named by a profile"
+        return f"default, weight {self.weights[plugins[0]]}" if scores else "default"

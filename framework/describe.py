@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from ..algorithmprovider.description import CELLS, behaviour, describe, gate_in_words, value_in_words
 from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..api.record import DocumentRecord, Record, field, says
+from ..api.record import DocumentRecord, Record, field, replace, says
 from ..core.release import Release
-from .correspondences import CHANGES, MESSAGES, Change, Successor, points_of, successors, weights
+from .changes import Change, changes, messages
+from .correspondences import PRIORITIES, Successor, points_in, successors, weights
+from .facts.facttable import facts_between, facts_of
+from .facts.records import OtherPatches, ReleaseFact
 from .registry import registry_of
-from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
 
 DECIDING: Mapping[str, str] = {
     "CSIMigrationGCE": "whether volumes of GCE disks can count for their CSI driver",
@@ -37,6 +40,25 @@ DECIDING: Mapping[str, str] = {
     "VolumeCapacityPriority": "whether volumes are preferred that are hardly larger than their claims",
 }
 """Gate that an answer may depend on -> what it decides."""
+
+EARLIER: Mapping[str, str] = {
+    "BalanceAttachedNodeVolumes": "whether NodeResourcesBalancedAllocation counts volumes",
+    "CSIMigration": "whether volumes of built-in drivers can count for their CSI driver",
+    "CSIMigrationAWS": "whether volumes of AWS disks can count for their CSI driver",
+    "CSIMigrationAzureDisk": "whether volumes of Azure disks can count for their CSI driver",
+    "CSIMigrationOpenStack": "whether volumes of Cinder can count for their CSI driver",
+    "CSIStorageCapacity": "whether a new volume needs free capacity where its pod runs",
+    "DefaultPodTopologySpread": "whether default constraints spread the pods of a service or controller, in place of SelectorSpread",
+    "EvenPodsSpread": "whether topology spread constraints count",
+    "GenericEphemeralVolume": "whether generic ephemeral volumes have claims",
+    "LocalStorageCapacityIsolation": "whether ephemeral storage counts",
+    "NonPreemptingPriority": "whether preemptionPolicy Never is honoured",
+    "PodAffinityNamespaceSelector": "whether terms of pod affinity may select namespaces by labels",
+    "PodOverhead": "whether the overhead of pods counts",
+    "PreferNominatedNode": "whether the node that a pod waits for is tried first",
+    "ResourceLimitsPriorityFunction": "whether nodes are preferred that have room for the pod's limits",
+}
+"""Gate of earlier releases -> what it decides; it is shown where it can be switched."""
 
 IDLE: Mapping[str, str] = {
     "ClearingNominatedNodeNameAfterBinding": "the API server alone asks it",
@@ -71,6 +93,7 @@ OLDER_CELLS = frozenset({
 
 Generation = Literal["predicates and priorities", "plugins"]
 InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
+Facts = Annotated[tuple[ReleaseFact, ...], says("What it does otherwise than the release before it, one entry each.")]
 Value = Annotated[Any, says("Of a cell, as the tables of releases have it.")]
 
 
@@ -81,6 +104,7 @@ class ReleaseSummary(Record):
     like: Annotated[str, says("The patch level that it is like.")]
     runs: Generation
     is_default: Annotated[bool, says("Taken where none is named: without a profile, or with one.")] = field(name="default")
+    other_patches: OtherPatches = ""
 
 
 class ReleaseList(DocumentRecord):
@@ -118,6 +142,8 @@ class ClassicRelease(DocumentRecord):
     priorities: InWords
     gates: InWords
     behaviour: tuple[DescribedCell, ...]
+    facts: Facts = ()
+    other_patches: OtherPatches = ""
 
 
 class PluginRelease(DocumentRecord):
@@ -130,6 +156,8 @@ class PluginRelease(DocumentRecord):
     plugins: Annotated[Mapping[str, DescribedPlugin], says("In the order of the default profile.")]
     gates: InWords
     behaviour: tuple[DescribedCell, ...]
+    facts: Facts = ()
+    other_patches: OtherPatches = ""
 
 
 class ReleaseDifference(Record):
@@ -165,6 +193,9 @@ class ReleaseDiff(DocumentRecord):
     ] = ()
     changes: Annotated[tuple[Change, ...], says("What is different besides single rules.")] = ()
     messages: Annotated[tuple[Change, ...], says("Reasons that are worded differently.")] = ()
+    facts: Annotated[
+        tuple[ReleaseFact, ...], says("What the releases after the older one, up to the newer one, do otherwise, oldest first.")
+    ] = ()
 
     @property
     def is_backwards(self) -> bool:
@@ -185,7 +216,10 @@ def summaries() -> tuple[ReleaseSummary, ...]:
     """Every release, oldest first."""
     defaults = (DEFAULT_RELEASE, DEFAULT_FRAMEWORK)
     return tuple(
-        ReleaseSummary(name, ALL_PATCH_LEVELS[name], "plugins" if has_plugins(name) else "predicates and priorities", name in defaults)
+        ReleaseSummary(
+            name, ALL_PATCH_LEVELS[name], "plugins" if has_plugins(name) else "predicates and priorities", name in defaults,
+            OTHER_PATCHES.get(name, ""),
+        )
         for name in ALL_RELEASES
     )
 
@@ -203,12 +237,11 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
     release = find_any_release(name)
     found = _described(release, all_gates)
     cells = tuple(DescribedCell(cell, *CELLS[cell], value) for cell, value in found["behaviour"].items())
-    like = ALL_PATCH_LEVELS[release.version]
+    like, facts = ALL_PATCH_LEVELS[release.version], tuple(map(ReleaseFact.of, facts_of(release.version)))
+    rest = found["gates"], cells, facts, OTHER_PATCHES.get(release.version, "")
     if "plugins" in found:
-        return PluginRelease(release.version, like, "plugins", found["plugins"], found["gates"], cells)
-    return ClassicRelease(
-        release.version, like, "predicates and priorities", found["predicates"], found["priorities"], found["gates"], cells
-    )
+        return PluginRelease(release.version, like, "plugins", found["plugins"], *rest)
+    return ClassicRelease(release.version, like, "predicates and priorities", found["predicates"], found["priorities"], *rest)
 
 
 def _described(release: Release, all_gates: bool) -> Json:
@@ -226,23 +259,22 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
     for name in sorted({*release.gates, *(shown & cells.settled_gates)}):
         if name in cells.settled_gates:
             yield name, "gone, always on"
-        elif all_gates or name in shown:
+        elif all_gates or name in shown or (name in EARLIER and not release.gates[name].locked):
             yield name, gate_in_words(release.gates[name]) + (", not modelled" if name in cells.not_modelled else "")
 
 
 def gate_words(gate: str) -> str | None:
     """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
     missing = next((found for release in FRAMEWORK_RELEASES.values() if (found := release.configuration.not_modelled.get(gate))), None)
-    return DECIDING.get(gate) or IDLE.get(gate) or missing
+    return DECIDING.get(gate) or EARLIER.get(gate) or IDLE.get(gate) or missing
 
 
 def _plugins(release: Release) -> dict[str, DescribedPlugin]:
-    """Each plugin, in the order of the default profile."""
+    """Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins."""
     known = weights(release)
-    return {
-        name: DescribedPlugin(points_of(name), _weight(name, known.get(name, 0)), name in known)
-        for name in dict.fromkeys([*known, *registry_of(release)])
-    }
+    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in PRIORITIES)])
+    points = {name: points_in(release, name) for name in names}
+    return {name: DescribedPlugin(found, _weight(found, known.get(name, 0)), name in known) for name, found in points.items()}
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:
@@ -251,8 +283,8 @@ def plugin_in_words(plugin: DescribedPlugin) -> str:
     return f"default{weight}" if plugin.is_default else "named by a profile"
 
 
-def _weight(plugin: str, weight: int) -> int | None:
-    return (weight or 1) if "score" in points_of(plugin) else None
+def _weight(points: Sequence[str], weight: int) -> int | None:
+    return (weight or 1) if "score" in points else None
 
 
 # --- two releases ---------------------------------------------------------------------------------------------------
@@ -261,6 +293,16 @@ def _weight(plugin: str, weight: int) -> int | None:
 def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff:
     """Everything in which the releases *before* and *after* differ. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
     releases = find_any_release(before), find_any_release(after)
+    return replace(_diff(releases, all_gates), facts=tuple(map(ReleaseFact.of, facts_between(*_in_order(releases)))))
+
+
+def _in_order(releases: tuple[Release, Release]) -> tuple[str, ...]:
+    """The versions of both, the older one first."""
+    known = list(ALL_RELEASES)
+    return tuple(sorted((release.version for release in releases), key=known.index))
+
+
+def _diff(releases: tuple[Release, Release], all_gates: bool) -> ReleaseDiff:
     old, new = (_described(release, all_gates) for release in releases)
     pair = releases[0].version, releases[1].version
     older = [release for release in releases if not has_plugins(release.version)]
@@ -272,7 +314,7 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     sides = [{**side, "behaviour": {cell: side["behaviour"][cell] for cell in side["behaviour"] if cell in cells}} for side in (old, new)]
     newer = next(release for release in releases if has_plugins(release.version))
     rules = tuple(successors(older[0], old if "predicates" in old else new, newer))
-    return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, CHANGES, MESSAGES)
+    return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, tuple(changes(newer)), tuple(messages(newer)))
 
 
 def _in_words(plugins: Mapping[str, DescribedPlugin]) -> dict[str, str]:

@@ -17,6 +17,7 @@ import numpy as np
 from ..api.objects import KubeObject, Pod
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.arrays.batch import Batch
+from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
@@ -31,22 +32,25 @@ from ..core.incremental.answers import AnswerCache
 from ..core.incremental.boards import Boards
 from ..core.incremental.quick import QuickPath
 from ..core.outlines import Outlines
-from ..core.preemption.budgets import counted_down
+from ..core.pods.notes import has_ephemeral_claims
+from ..core.preemption.claimusers import ClaimUsers
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
 from ..core.preemption.refusals import UnschedulableCache
 from ..core.preemption.select import victims_beside
 from ..core.queue.backoff import Clock
 from ..core.rule import Algorithm
-from ..core.volumes.binder import VolumeBinder
+from ..core.volumes.binder import VolumeBinder, basic_checks
+from .adapters import filter_error
 from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .cycle.binding import FrameworkBinding
 from .cycle.diagnosis import Diagnosis
 from .cycle.feasible import FrameworkDetails, search
+from .cycle.laidout import laid_out
 from .cycle.postfilter import only_preempts, refused, run_post_filter
-from .cycle.preemption import ineligible
+from .cycle.preemption import ineligible, protection_of
 from .cycle.prefilter import EVERYTHING, PluginCheck, pre_enqueue, run_pre_filter
-from .cycle.score import prioritize
+from .cycle.score import pre_score_one, prioritize
 from .cycle.state import FrameworkCycle
 from .plugin import MAX_NODE_SCORE, Handle
 from .profile import Profile, Registry, build_profiles
@@ -112,6 +116,8 @@ class FrameworkFlow:
     max_score: int = MAX_NODE_SCORE
     nominated_after: str | None = ""
     plugins_without: frozenset[str] | None = NONE
+    claim_users: ClaimUsers | None = None
+    """Kept only in releases whose trials change it."""
     _latest: FrameworkCycle | None = None
     _blamed: dict[str, frozenset[str]] = attrs.field(factory=dict)
     """Pod -> the plugins that rejected it in its latest attempt."""
@@ -122,7 +128,7 @@ class FrameworkFlow:
         for profile in profiles.values():
             profile.handle.listings = engine.listings
         release, gates, share = engine.release, engine.gates, engine.memory_bytes // len(profiles)
-        order = ListOrder(engine.cache, engine.snapshot, engine.table)
+        order = ListOrder(engine.cache, engine.snapshot, engine.table, release.framework.reads_order_by_cursor != "never")
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         quick_paths = {
             name: QuickPath(
@@ -141,6 +147,10 @@ class FrameworkFlow:
     def __attrs_post_init__(self) -> None:
         self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
         self.outlines = {name: Outlines(path) for name, path in self.quick_paths.items()}
+        engine = self.engine
+        # With it no cycle is left out: what is tried in one counts in the next.
+        if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
+            self.claim_users = ClaimUsers(engine.table)
         self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
 
     def profile_of(self, pod: Pod) -> Profile | None:
@@ -165,18 +175,31 @@ class FrameworkFlow:
         held = pre_enqueue(pod, profile)
         if held is not None:
             return Decision(pod, error=held.message, plugins=NONE, is_gated=True)
+        refused = self._claim_fault(pod) if pod.spec.volumes else None
+        if refused is not None:
+            return Decision(pod, error=refused, plugins=NONE)
         if not self.engine.cache.node_count:
             return Decision(pod, error=NO_NODES, nominated="", plugins=NONE)
         return None
 
+    def _claim_fault(self, pod: Pod) -> str | None:
+        """What is wrong with a claim of *pod*, where that ends the cycle."""
+        engine, cells = self.engine, self.engine.release.framework
+        if not cells.missing_claims_end_cycle:
+            return None
+        ephemeral = has_ephemeral_claims(engine.release.volumes, engine.gates)
+        return basic_checks(pod, engine.listings.claims, ephemeral, cells.foreign_claim_text)
+
     def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
         engine, profile = self.engine, self._profile(pod)
         engine.snapshot.refresh()
+        if engine.release.framework.reads_order_by_cursor == "always":
+            self.order.read_again()
         cycle = engine.latest = self._latest = FrameworkCycle(
             pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=profile.algorithm, listings=engine.listings,
             binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,
             answers=self.answers[profile.scheduler_name] if engine.memory_bytes else None,
-            node_count=engine.cache.node_count,
+            node_count=engine.cache.node_count, claim_users=self.claim_users,
         )  # fmt: skip
         return cycle
 
@@ -192,12 +215,19 @@ class FrameworkFlow:
         return decision
 
     def quick(self, cycle: FrameworkCycle) -> int | None:
+        if self.claim_users is not None:
+            return None
         return self.quick_paths[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER].row(cycle)
 
     def filter(self, cycle: FrameworkCycle) -> Details:
-        table, profile, order = self.engine.table, self._profile(cycle.pod), self.order
+        profile, order, rows = self._profile(cycle.pod), self.order, self.order.rows()
+        if not order.is_regular:
+            # What is known of the nodes is of no use in this cycle.
+            cycle.table, cycle.answers = laid_out(self.engine.table, rows, self.engine.cache), None
+            rows = np.arange(len(rows))
+        table = cycle.table
         table.shared_names = True
-        diagnosis = Diagnosis(table.names, order.rows(), profile.algorithm.release.framework)
+        diagnosis = Diagnosis(table.names, rows, profile.algorithm.release.framework, order.is_regular)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter, on_phase = partial(run_pre_filter, cycle, profile), self.engine.on_phase
         outlines = self._outlines(cycle) if self.engine.transient_details else None
@@ -216,7 +246,7 @@ class FrameworkFlow:
         found.passed_extenders = searched.passed_extenders
         order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
         if searched.error is not None:
-            raise FilterError(searched.error)
+            raise FilterError(filter_error(searched.error, cycle.pod.name, profile.algorithm.release.framework))
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
@@ -225,19 +255,28 @@ class FrameworkFlow:
         outlines = self._outlines(cycle) if self.engine.transient_details else None
         return ask() if outlines is None else outlines.ranking(cycle, rows, ask)
 
+    def pre_score_one(self, cycle: FrameworkCycle, rows: Rows) -> None:
+        pre_score_one(cycle, self._profile(cycle.pod), rows)
+
     def _outlines(self, cycle: FrameworkCycle) -> Outlines | None:
         """What outlines the details of *cycle*, where they may be."""
-        return self.outlines[self._profile(cycle.pod).scheduler_name] if self.engine.outlines(cycle) else None
+        is_usual = cycle.table is self.engine.table
+        return self.outlines[self._profile(cycle.pod).scheduler_name] if is_usual and self.engine.outlines(cycle) else None
+
+    def _layout(self, table: NodeTable) -> PodLayout:
+        return PodLayout(table, by_start_time=True, sorts_again=self.engine.release.framework.sorts_victims_again)
 
     def post_filter(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
         if self.preempts and profile.points.post_filter:
             engine = self.engine
-            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, self.runs)
+            runs = self.runs if cycle.table is engine.table else DryRuns(self._layout(cycle.table))
+            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs)
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins
-        if diagnosis.search is not None and (decision.preemption is None or decision.preemption.node is None):
+        follows = self.claim_users is None and cycle.table is self.engine.table
+        if follows and diagnosis.search is not None and (decision.preemption is None or decision.preemption.node is None):
             self.refusals[profile.scheduler_name].note(cycle, diagnosis.search)
             self.cached_failure = self._cached_failure
 
@@ -246,7 +285,7 @@ class FrameworkFlow:
         if not preempts or ineligible(cycle, unresolvable) is not None:
             return {}
         potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
-        return victims_beside(cycle, self.engine.nominations, potential, counted_down(cycle.listings.budgets), given)
+        return victims_beside(cycle, self.engine.nominations, potential, protection_of(cycle), given)
 
     def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         return self._blamed.pop(pod.key, NONE)
@@ -289,6 +328,7 @@ class FrameworkFlow:
 
     @contextmanager
     def preserving_state(self) -> Iterator[None]:
+        users = None if self.claim_users is None else self.claim_users.copy()
         blamed, waits = dict(self._blamed), {id(profile.waiting_pods): profile.waiting_pods for profile in self.profiles.values()}
         try:
             with ExitStack() as stack:
@@ -296,7 +336,7 @@ class FrameworkFlow:
                     stack.enter_context(waiting.preserving_state())
                 yield
         finally:
-            self._blamed = blamed
+            self._blamed, self.claim_users = blamed, users
 
     def detours(self) -> tuple[int, Counter[str]]:
         paths, found = self.quick_paths.values(), Counter[str]()

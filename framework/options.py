@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
+from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, FIRST_FRAMEWORK
 from ..exceptions import UnknownNameError, check_type, did_you_mean, wrong_type
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class SchedulerOptions(ABC):
     )  # fmt: skip
     config: GivenConfig | GivenProfile | None = option(
         None, flags=("--config",), takes="file", types=_configurations, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        help=f"A KubeSchedulerConfiguration; other options override it. From {DEFAULT_FRAMEWORK} on the same as --profile.",
+        help=f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on the same as --profile.",
         key="config", example="FILE", words="configuration",
     )  # fmt: skip
     gates: Mapping[str, bool] | str | None = option(
@@ -162,14 +162,15 @@ class SchedulerOptions(ABC):
     rules: Sequence[str] = option(
         (), flags=("--rules",), takes="places", metavar="FILE.py:NAME", types=(Sequence,), wanted="places such as FILE.py:NAME",
         help="Your own rules: a Python file or module, and the Catalogue in it; "
-        f"from {DEFAULT_FRAMEWORK} on the class of a plugin, or a list of such.",
+        f"from {FIRST_FRAMEWORK} on the class of a plugin, or a list of such.",
         key="rules", example="MODULE:NAME", words="rules",
     )  # fmt: skip
     extenders: Sequence[Extender] | str | None = option(
-        None, flags=("--extenders",), takes="extenders", metavar="off|record FILE|replay FILE", types=(Iterable,),
-        wanted="a list of extenders, or a text: off, record FILE or replay FILE",
-        help="Do not call the extenders that are configured; or keep their answers in FILE; or take the answers from there.",
-        key="extenders", example="off", words="extenders",
+        None, flags=("--extenders",), takes="extenders", metavar="off|call|record FILE|replay FILE", types=(Iterable,),
+        wanted="a list of extenders, or a text: off, call, record FILE or replay FILE",
+        help="Do not call the extenders that are configured; or call them, which sends them pods and nodes; or keep their answers in FILE, "
+        "too; or take the answers from there.  [default: only run calls them]",
+        key="extenders", example="call", words="extenders",
     )  # fmt: skip
     memory_bytes: int = option(1 << 30, types=(int,), wanted="a whole number")
 
@@ -186,35 +187,55 @@ class SchedulerOptions(ABC):
         """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one of the other kind."""
 
 
-@attrs.frozen(kw_only=True)
-class Classic(SchedulerOptions):
-    """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
-
-    provider: str | None = option(
+def _provider() -> Any:
+    return option(
         None, flags=("--provider", "--algorithm-provider"), metavar="NAME", types=(str,), wanted='a name such as "DefaultProvider"',
-        help="DefaultProvider (the default) or ClusterAutoscalerProvider.",
+        help="Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
         key="provider", example="NAME", words="provider", instead="a profile",
     )  # fmt: skip
-    policy: GivenPolicy | None = option(
+
+
+def _policy() -> Any:
+    return option(
         None, flags=("--policy", "--policy-config-file"), takes="file", types=_policies,
         wanted=f"{_A_FILE}, a Policy or its JSON form",
-        help="A Policy, by itself or in a ConfigMap, instead of a provider.",
+        help="Up to 1.22: a Policy, by itself or in a ConfigMap, instead of a provider.",
         key="policy", example="FILE", words="policy", instead=MIGRATED,
     )  # fmt: skip
-    policy_configmap: str | None = option(
+
+
+def _policy_configmap() -> Any:
+    return option(
         None, flags=("--policy-configmap",), metavar="NAME", types=(str,), wanted="the name of a ConfigMap",
-        help="A ConfigMap among the manifests that holds the Policy.", words="policy in ConfigMap", instead=MIGRATED,
+        help="Up to 1.22: a ConfigMap among the manifests that holds the Policy.", words="policy in ConfigMap", instead=MIGRATED,
     )  # fmt: skip
-    policy_configmap_namespace: str = option(
+
+
+def _policy_configmap_namespace() -> Any:
+    return option(
         "kube-system", flags=("--policy-configmap-namespace",), metavar="NAME", types=(str,), wanted="a namespace",
         help="Where that ConfigMap is.",
     )  # fmt: skip
-    hard_pod_affinity_weight: int | None = option(
+
+
+def _affinity_weight() -> Any:
+    return option(
         None, flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", metavar="N", types=(int,),
         wanted="a whole number from 0 to 100",
         help="The weight of the required affinity of other pods in scoring, 1 to 100.  [default: 1]",
         words="hard pod affinity weight", instead="hardPodAffinityWeight of InterPodAffinity in a profile",
     )  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
+class Classic(SchedulerOptions):
+    """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
+
+    provider: str | None = _provider()
+    policy: GivenPolicy | None = _policy()
+    policy_configmap: str | None = _policy_configmap()
+    policy_configmap_namespace: str = _policy_configmap_namespace()
+    hard_pod_affinity_weight: int | None = _affinity_weight()
     scheduler_name: str | None = option(
         None, flags=("--scheduler-name",), metavar="NAME", types=(str,), wanted="a text",
         help="Schedule the pods that ask for this one.  [default: default-scheduler]",
@@ -235,14 +256,19 @@ class Classic(SchedulerOptions):
 
 @attrs.frozen(kw_only=True)
 class Framework(SchedulerOptions):
-    """What schedulers of 1.27 and later take, which have profiles of plugins."""
+    """What schedulers of 1.17 and later take, which have profiles of plugins; the first of them make these of Policies, too."""
 
     profile: GivenProfile | None = option(
         None, flags=("--profile",), takes="file", types=_profiles, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        help=f"From {DEFAULT_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
+        help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
         key="profile", example="FILE", words="profile", instead=f"release {DEFAULT_FRAMEWORK}",
     )  # fmt: skip
     plugins: Sequence[type[Plugin]] = option((), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue")
+    provider: str | None = _provider()
+    policy: GivenPolicy | None = _policy()
+    policy_configmap: str | None = _policy_configmap()
+    policy_configmap_namespace: str = _policy_configmap_namespace()
+    hard_pod_affinity_weight: int | None = _affinity_weight()
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -251,6 +277,7 @@ class Framework(SchedulerOptions):
         for plugin in self.plugins:
             if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
                 raise wrong_type("plugins", plugin, "a list of subclasses of Plugin")
+        check_older(attrs.asdict(self, recurse=False), self.version)
 
     @property
     def version(self) -> str:
@@ -262,6 +289,36 @@ class Framework(SchedulerOptions):
         return found.version
 
 
+OLDER = ("policy", "policy_configmap", "provider", "hard_pod_affinity_weight")
+"""What only the first releases of the framework have, instead of a profile."""
+BESIDE_POLICY = ("profile", "config", "plugins", "rules", "provider")
+
+
+def check_older(values: Mapping[str, Any], version: str, called: Callable[[str], str] = str) -> None:
+    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for one of *values* that release *version* no longer has, or for two that
+    exclude each other; *called*: how messages name an option.
+    """
+    from .releases import FRAMEWORK_RELEASES
+
+    given = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
+    policies = FRAMEWORK_RELEASES[version].policies
+    has = {"policy": policies is not None, "policy_configmap": policies is not None, "provider": bool(policies and policies.providers)}
+    has["hard_pod_affinity_weight"] = bool(policies and policies.weight_is_argument)
+    for name in OLDER:
+        if name in given and not has[name]:
+            raise _lacked(name, values[name], version, called)
+    for name in OLDER:
+        for other in BESIDE_POLICY if name in given else ():
+            if other in given and name != other and (name, other) != ("hard_pod_affinity_weight", "provider"):
+                why = f"release {version} is started with one of them"
+                raise UnknownNameError(f"{called(name)} cannot be combined with {called(other)}: {why}")
+
+
+def _lacked(name: str, value: object, version: str, called: Callable[[str], str]) -> UnknownNameError:
+    instead = declared_of(FIELDS[name]).instead
+    return UnknownNameError(f"{called(name)}: got {_shown(value)}, which release {version} does not have, wanted {instead}")
+
+
 for kind in (Classic, Framework):
     described = {field.name: f"{declared_of(field).wanted}. {declared_of(field).help}" for field in attrs.fields(kind)}
     kind.__doc__ = "\n".join([f"{kind.__doc__}\n", *(f":param {name}: {text}".rstrip() for name, text in described.items())])
@@ -269,7 +326,7 @@ for kind in (Classic, Framework):
 FIELDS: Mapping[str, attrs.Attribute[Any]] = {field.name: field for kind in (Classic, Framework) for field in attrs.fields(kind)}
 """Name -> its field, of all options."""
 GivenOptions = Classic | Framework
-EXCLUDES = {("profile", "config"): "from 1.27 on they are the same"}
+EXCLUDES = {("profile", "config"): f"from {FIRST_FRAMEWORK} on they are the same"}
 """Options that cannot be combined, and why."""
 
 
@@ -298,11 +355,12 @@ def options_of(values: Mapping[str, Any], called: Callable[[str], str] = as_name
     ours = attrs.fields_dict(kind)
     for name in given:
         if name not in ours:
-            instead = declared_of(FIELDS[name]).instead
-            raise UnknownNameError(f"{called(name)}: got {_shown(given[name])}, which release {version} does not have, wanted {instead}")
+            raise _lacked(name, given[name], version, called)
     for (one, other), why in EXCLUDES.items():
         if one in given and other in given:
             raise UnknownNameError(f"{called(one)} cannot be combined with {called(other)}: {why}")
+    if kind is Framework:
+        check_older(given, version, called)
     return kind(**given)
 
 

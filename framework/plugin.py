@@ -69,7 +69,7 @@ class Plugin:
     name: ClassVar[str] = ""
     filter_reads: ClassVar[Reads] = Reads.EFFECTS
     """What the answers of ``filter`` depend on besides the pod. They are cached until that changes, so a missing flag is a bug."""
-    score_reads: ClassVar[Reads] = Reads.EFFECTS
+    score_reads: Reads = Reads.EFFECTS
     """The same for ``score``. Scores that are cached must not depend on which nodes are feasible."""
     scores_together: ClassVar[bool] = False
     """Whether ``score`` depends on all feasible nodes together."""
@@ -157,7 +157,7 @@ class Handle:
     def node_event(self, own: Action, before: Action, hint: Hint | None = None) -> ClusterEvent:
         """What a plugin waits for that reads the changes *own* of nodes, and waited for *before* where events are not narrow."""
         if not self.queueing.narrow_events:
-            return ClusterEvent("Node", before, hint=hint)
+            return ClusterEvent("Node", own if self.queueing.own_changes_of_nodes else before, hint=hint)
         # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of taints or labels has to.
         more = Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
         return ClusterEvent("Node", own if self.gives_hints else own | more, hint=hint)

@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -19,7 +19,7 @@ from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import PluginEntry, Plugins, PluginSet
-from .config.fielderrors import aggregated
+from .config.fielderrors import FieldFault, aggregated, fault_of
 from .config.profiles import ProfileConfig
 from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
@@ -82,8 +82,36 @@ def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handl
             own = handle if config.release.configuration.shares_waiting_pods else attrs.evolve(handle, waiting_pods=WaitingPods())
             found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
-            raise PolicyError(f"initializing profiles: creating profile for scheduler name {name}: {error}") from None
+            raise PolicyError(f"{config.begins}{release.configuration.profile_prefix.format(name=name)}{error}") from None
     return found
+
+
+def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry) -> list[FieldFault]:
+    """Everything for which *profile* of *config* is refused once it is decoded, with paths from the profile on."""
+    release = config.release
+    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing)
+    return list(_Builder(profile, config, registry, handle).faults())
+
+
+def _split(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
+    """Those of the plugins of one point that multiPoint names too, and the others."""
+    return [name for name in explicit if name in overridden], [name for name in explicit if name not in overridden]
+
+
+def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
+    """The same, by a walk of one array from which each plugin that is found is taken out.
+
+    Upstream: what is behind it moves up by one place, so that the next plugin is passed over, and the last one is found again.
+    """
+    array, left, found = list(explicit), list(explicit), list[str]()
+    for place in range(len(array)):
+        name = array[place]
+        if name in overridden:
+            found.append(name)
+            if name in left:
+                left.remove(name)
+                array[: len(left)] = left
+    return found, left
 
 
 @attrs.define(repr=False)
@@ -100,6 +128,9 @@ class _Builder:
         return self.profile.plugins
 
     def build(self) -> Profile:
+        if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
+            self._weights_alone()
+        self._check_repeats()
         self.made = {name: self._construct(name) for name in self._needed()}
         explicit = {point: tuple(self._explicit(point)) for point in _EXPANSION}
         multi = self.sets.get("multiPoint", PluginSet()).enabled
@@ -109,7 +140,8 @@ class _Builder:
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         algorithm = self._algorithm(points, weights, percentage)
         plugins = {point: tuple(self.made[name] for name in names) for point, names in points.items()}
-        cacheable = None if algorithm.leaves_counts else self._cacheable(algorithm, points)
+        repeats = len(set(points["score"])) < len(points["score"])
+        cacheable = None if algorithm.leaves_counts or repeats else self._cacheable(algorithm, points)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
         name, waiting = self.profile.scheduler_name or "", self.handle.waiting_pods
         return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, self.handle, waiting)
@@ -118,31 +150,75 @@ class _Builder:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)
         return sorted(name for name in names if name in self.registry)
 
+    def _check_repeats(self) -> None:
+        """Refuse arguments that are given twice, where that was not checked with the configuration."""
+        given = [entry.name for entry in self.profile.plugin_config]
+        twice = next((name for i, name in enumerate(given) if name in given[:i]), None)
+        if twice is not None:
+            raise PolicyError(f"repeated config for plugin {twice}")
+
     def _construct(self, name: str) -> Plugin:
         context = self.config.context
         args = self.profile.args_of(name, context)
         if name == "NodeResourcesFit":
             args = self._with_extenders(args)
-        if faults := aggregated(arg_faults(name, args, "", context)):
-            raise PolicyError(f'initializing plugin "{name}": {faults}')
-        return made(self.registry[name], args, self.handle)
+        try:
+            if faults := aggregated(arg_faults(name, args, "", context)):
+                raise PolicyError(faults)
+            return made(self.registry[name], args, self.handle)
+        except PolicyError as error:
+            raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
 
     def _with_extenders(self, args: object) -> object:
         managed = [r.name for extender in self.config.extenders for r in extender.managed_resources if r.ignored_by_scheduler]
         # Upstream: the resources that extenders manage replace those in the arguments.
         return attrs.evolve(args, ignored_resources=tuple(managed)) if managed and isinstance(args, NodeResourcesFitArgs) else args
 
-    def _explicit(self, point: str) -> Iterator[str]:
+    def _explicit(self, point: str) -> list[str]:
+        for _, text in self._objections(point):
+            raise PolicyError(text)
+        return [plugin.name for plugin in self.sets.get(point, PluginSet()).enabled]
+
+    def _objections(self, point: str) -> Iterator[tuple[str, str]]:
+        """The plugins that cannot run at a point, and why."""
         seen: set[str] = set()
         for name in (plugin.name for plugin in self.sets.get(point, PluginSet()).enabled):
             if name not in self.made:
-                raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
-            if not self._joins(name, point):
-                raise PolicyError(f'plugin "{name}" does not extend {_type_of(point)} plugin')
-            if name in seen:
-                raise PolicyError(f'plugin "{name}" already registered as "{_type_of(point)}"')
+                yield name, f'{_type_of(point)} "{name}" does not exist'
+            elif not self._joins(name, point):
+                yield name, f'plugin "{name}" does not extend {_type_of(point)} plugin'
+            elif name in seen:
+                yield name, f'plugin "{name}" already registered as "{_type_of(point)}"'
             seen.add(name)
-            yield name
+
+    def faults(self) -> Iterator[FieldFault]:
+        """Everything for which the profile is refused; a plugin that cannot be made is told once."""
+        found = [*self._faults_of_arguments(), *self._faults_of_points()]
+        yield from found
+        if not found:
+            try:
+                self.build()
+            except PolicyError as error:
+                yield FieldFault("", str(error))
+
+    def _faults_of_arguments(self) -> Iterator[FieldFault]:
+        places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
+        context = self.config.context
+        for name in self._needed():
+            args, place = self.profile.args_of(name, context), places.get(name, f"arguments of {name}")
+            faults = [fault_of(text) for text in arg_faults(name, args, "", context)]
+            yield from (attrs.evolve(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
+            if not faults:
+                self.made[name] = self._construct(name)
+
+    def _faults_of_points(self) -> Iterator[FieldFault]:
+        for point in _EXPANSION:
+            for name, text in self._objections(point):
+                if name in self.made or name not in self.registry:
+                    yield FieldFault(f"plugins.{point}", text, f'"{name}"')
+        for plugin in self.sets.get("multiPoint", PluginSet()).enabled:
+            if plugin.name not in self.registry:
+                yield FieldFault("plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{plugin.name}" does not exist', f'"{plugin.name}"')
 
     def _joins(self, name: str, point: str) -> bool:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
@@ -164,12 +240,16 @@ class _Builder:
                 raise PolicyError(f'plugin "{name}" already registered as "{_type_of(point)}"')
             else:
                 added.append(name)
-        return [*(n for n in explicit if n in overridden), *added, *(n for n in explicit if n not in overridden)]
+        order = self.config.release.configuration.multi_point
+        if order == "single points":
+            return [*explicit, *added]
+        first, last = _shifting(explicit, overridden) if order == "shifting overrides" else _split(explicit, overridden)
+        return [*first, *added, *last]
 
     def _check(self, points: Mapping[str, tuple[str, ...]]) -> None:
         name, sorters = self.profile.scheduler_name, len(points["queueSort"])
         if sorters != 1:
-            raise PolicyError(f'only one queue sort plugin required for profile with scheduler name "{name}", but got {sorters}')
+            raise PolicyError(self.config.release.configuration.sorters_text.format(name=name, count=sorters))
         if not points["bind"]:
             raise PolicyError(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
 
@@ -181,14 +261,24 @@ class _Builder:
                 continue
             found[entry.name] = entry.weight or 1
             # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
-            if found[entry.name] * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
+            if self.config.context.cells.adds_up_weights and found[entry.name] * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
                 raise PolicyError("total score of Score plugins could overflow")
             total += found[entry.name] * MAX_NODE_SCORE
         return found
 
+    def _weights_alone(self) -> None:
+        """Refuse weights that are too large together, whether their plugins exist or not."""
+        total = 0
+        for entry in self.sets.get("score", PluginSet()).enabled:
+            weight = (entry.weight or 1) * MAX_NODE_SCORE
+            if weight > wrap_int64(MAX_TOTAL - total):
+                raise PolicyError("total score of Score plugins could overflow")
+            total += weight
+
     def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> Algorithm:
         pre_filters, pre_scores = set(points["preFilter"]), set(points["preScore"])
-        predicates = tuple(as_predicate(self.made[name], name in pre_filters) for name in points["filter"])
+        one_reason = self.handle.cells.one_reason
+        predicates = tuple(as_predicate(self.made[name], name in pre_filters, one_reason) for name in points["filter"])
         priorities = tuple((as_priority(self.made[name], name in pre_scores), weights[name]) for name in points["score"])
         return Algorithm(
             release=self.config.release,
@@ -198,6 +288,7 @@ class _Builder:
             leaves_counts=any(reads & Reads.EFFECTS for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))),
             extenders=self.config.extenders,
             percentage=percentage,
+            check_all=self.config.checks_all,
             scores=bool(priorities) or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
             max_pd_vols=self.handle.max_pd_vols,
         )

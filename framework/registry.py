@@ -18,10 +18,18 @@ from .plugins.nodename import NodeName
 from .plugins.nodeports import NodePorts
 from .plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from .plugins.nodeunschedulable import NodeUnschedulable
+from .plugins.older.allocation import (
+    NodeResourcesLeastAllocated,
+    NodeResourcesMostAllocated,
+    RequestedToCapacityRatio,
+    RequestedToCapacityRatioPriority,
+)
+from .plugins.older.labels import NodeLabel, ServiceAffinityPlugin
+from .plugins.older.preferences import NodePreferAvoidPods, NodeResourceLimits, ResourceLimitsPriority
 from .plugins.podtopologyspread import PodTopologySpread
 from .plugins.prioritysort import PrioritySort
 from .plugins.schedulinggates import SchedulingGates
-from .plugins.selectorspread import SelectorSpread
+from .plugins.selectorspread import DefaultPodTopologySpread, SelectorSpread, ServiceSpreadingPriority
 from .plugins.tainttoleration import TaintToleration
 from .plugins.volumebinding import VolumeBinding
 from .plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits, NodeVolumeLimits
@@ -33,6 +41,7 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     AzureDiskLimits,
     CinderLimits,
     DefaultBinder,
+    DefaultPodTopologySpread,
     DefaultPreemption,
     DynamicResources,
     EBSLimits,
@@ -40,16 +49,26 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     ImageLocality,
     InterPodAffinity,
     NodeAffinityPlugin,
+    NodeLabel,
     NodeName,
     NodePorts,
+    NodePreferAvoidPods,
+    NodeResourceLimits,
     NodeResourcesBalancedAllocation,
     NodeResourcesFit,
+    NodeResourcesLeastAllocated,
+    NodeResourcesMostAllocated,
     NodeUnschedulable,
     NodeVolumeLimits,
     PodTopologySpread,
     PrioritySort,
+    RequestedToCapacityRatio,
+    RequestedToCapacityRatioPriority,
+    ResourceLimitsPriority,
     SchedulingGates,
     SelectorSpread,
+    ServiceAffinityPlugin,
+    ServiceSpreadingPriority,
     TaintToleration,
     VolumeBinding,
     VolumeRestrictions,

@@ -20,10 +20,11 @@ from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
 from ..core.engine import Engine
+from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type
 from .building import MakeExtenders, build_engine
-from .options import Classic, Framework, GivenOptions, as_named
+from .options import OLDER, Classic, Framework, GivenOptions, as_named
 from .releases import find_any_release
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
@@ -92,12 +93,38 @@ class SchedulerSpec:
         if isinstance(profile, classic.AlgorithmConfiguration):
             check_type("config", profile, KubeSchedulerConfiguration, "a KubeSchedulerConfiguration with profiles")
         plugins = (*options.plugins, *plugins_of(options.rules))
+        if any(getattr(options, name) is not None for name in OLDER):
+            return cls._of_older(options, shared, plugins)
         found = given_configuration(
             cast(Any, profile), gates=options.gates, percentage=options.percentage_of_nodes_to_score, plugins=plugins,
             release=shared["version"],
         )  # fmt: skip
         file = os.fspath(profile) if isinstance(profile, str | os.PathLike) else ""
         return cls(**{**shared, "version": found.release.version}, profiles=found, file=file, plugins=plugins)
+
+    @classmethod
+    def _of_older(cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]) -> SchedulerSpec:
+        """The spec of a Policy or a provider, of which the first releases of the framework make profiles."""
+        from .policy.profile import DEFAULT_PROVIDER, configuration_of_policy, configuration_of_provider
+
+        release, given = find_any_release(shared["version"]), options.policy
+        started: dict[str, Any] = {"gates": options.gates, "percentage": options.percentage_of_nodes_to_score or 0}
+        if options.hard_pod_affinity_weight is not None:
+            started["hard_pod_affinity_weight"] = options.hard_pod_affinity_weight
+        if given is None:
+            found = configuration_of_provider(options.provider or DEFAULT_PROVIDER, release, **started)
+            config = classic.AlgorithmConfiguration(
+                source=_source(options) or classic.AlgorithmSource(), gates=_gates(options.gates), percentage=started["percentage"],
+                hard_pod_affinity_weight=options.hard_pod_affinity_weight or 0,
+            )  # fmt: skip
+            return cls(**shared, config=config, profiles=found, plugins=plugins)
+        file = os.fspath(cast(str, given)) if _is_file(given) else ""
+        policy = classic.load_policy(file) if file else _policy(given)
+        try:
+            found = configuration_of_policy(policy, release, **started)
+        except PolicyError as error:
+            raise PolicyError(f"{file}: {error}" if file else str(error)) from None
+        return cls(**shared, profiles=found, file=file, plugins=plugins)
 
     def checked(self) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the release does not have."""
@@ -143,10 +170,10 @@ class SchedulerSpec:
     @property
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
-        if getattr(self.extenders, "how", "") == "off":
+        if getattr(self.extenders, "how", "") in ("off", None):
             return False
         if self.profiles is not None:
-            return bool(self.profiles.extenders)
+            return bool(self.profiles.extenders) or self.config.source.policy is not None
         source = self.config.source.policy
         if self.policy is None and (source is None or source.file is None or not (self.config.folder / source.file).is_file()):
             return source is not None
@@ -156,7 +183,26 @@ class SchedulerSpec:
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config* may name one."""
         with self._explained():
-            return self.engine_of(self.profiles if self.profiles is not None else self.algorithm(config_maps))
+            found = self.settled(config_maps)
+            return self.engine_of(found.profiles if found.profiles is not None else self.algorithm(config_maps))
+
+    def settled(self, config_maps: ConfigMaps | None = None) -> SchedulerSpec:
+        """The same; where a ConfigMap has a Policy of which profiles are made, with these profiles."""
+        source = self.config.source.policy
+        if self.profiles is None or source is None or source.config_map is None:
+            return self
+        from .policy.profile import DEFAULT_AFFINITY_WEIGHT, configuration_of_policy
+
+        config, place = self.config, source.where(Path())
+        policy = config.policy(config_maps)
+        assert policy is not None
+        weight = config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT
+        started: dict[str, Any] = {"gates": config.gates, "percentage": config.percentage, "hard_pod_affinity_weight": weight}
+        try:
+            made = configuration_of_policy(policy, self.profiles.release, **started)
+        except PolicyError as error:
+            raise PolicyError(f"{place}: {error}") from None
+        return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -176,10 +222,11 @@ class SchedulerSpec:
             memory_bytes=self.memory_bytes, max_pd_vols=self.max_pd_vols, **more,
         )  # fmt: skip
 
-    def algorithm(self, config_maps: ConfigMaps | None = None) -> Algorithm:
-        """The predicates and priorities, for releases that have them."""
+    def algorithm(self, config_maps: ConfigMaps | None = None, release: Release | None = None) -> Algorithm:
+        """The predicates and priorities, for releases that have them; *release*: one that is not quite the same, in place of its own."""
         config = attrs.evolve(self.config, disable_preemption=self.config.disable_preemption or not self.preemption)
-        found = config.resolve(find_any_release(self.version), config_maps=config_maps, catalogue=self.catalogue, policy=self.policy)
+        wanted = release or find_any_release(self.version)
+        found = config.resolve(wanted, config_maps=config_maps, catalogue=self.catalogue, policy=self.policy)
         return attrs.evolve(found, equivalence_cache=self.equivalence_cache)
 
 
@@ -200,7 +247,7 @@ def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
     return attrs.evolve(written, gates=gates, **{name: value for name, value in changes.items() if value is not None})
 
 
-def _source(options: Classic) -> classic.AlgorithmSource | None:
+def _source(options: GivenOptions) -> classic.AlgorithmSource | None:
     if options.policy is not None:
         file = os.fspath(cast(str, options.policy)) if _is_file(options.policy) else None
         return classic.AlgorithmSource(policy=classic.PolicySource(file=file))

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ..core.guard import ends_program
 from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ def _module(home: str, place: str) -> ModuleType:
         return _loaded(home, place) if is_file else _imported(home)
     except KubeclassicError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a user's module does is one line
+    except BaseException as error:  # whatever a user's module does is one line
+        if ends_program(error):
+            raise
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
         file, line = (error.filename, error.lineno) if isinstance(error, SyntaxError) else _last(frames)
         where = f" ({file}, line {line})" if file else ""

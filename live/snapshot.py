@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import attrs
 
@@ -14,6 +14,7 @@ from .client.http import HttpTransport
 from .client.replies import ApiError, Manifest, metadata_of
 from .client.resources import VERSIONS, resource
 from .client.transport import Transport
+from .rights import check_rights
 
 UNFINISHED = "status.phase!=Failed,status.phase!=Succeeded"
 """The pods that take part in decisions."""
@@ -40,28 +41,34 @@ class UnreadableClusterError(KubeclassicError):
     """The API server refused to be read."""
 
 
-async def snapshot_of(access: Access) -> ClusterSnapshot:
-    """The cluster of an API server as it is now. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+async def snapshot_of(access: Access, needs: Collection[str] = (), allowed: Collection[str] = ()) -> ClusterSnapshot:
+    """The cluster of an API server as it is now. Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
+
+    *needs*: kinds that have to be read whatever the cluster has; *allowed*: kinds that may be missing.
+    """
     async with HttpTransport(access) as transport:
         try:
-            return await take_snapshot(transport)
+            return await take_snapshot(transport, needs, allowed)
         except ApiError as error:
             text = " ".join(str(error).split("\n"))
             raise UnreadableClusterError(f"{access.server}: got status {error.status}: {text}") from None
 
 
-async def take_snapshot(transport: Transport) -> ClusterSnapshot:
-    """The cluster as it is now. Kinds that may not be listed are left out, with a note.
+async def take_snapshot(transport: Transport, needs: Collection[str] = (), allowed: Collection[str] = ()) -> ClusterSnapshot:
+    """The cluster as it is now. Kinds that may not be listed, and on which nothing that was listed depends, are left out, with a note.
 
-    Raises :class:`~.client.replies.ApiError`, :class:`~.client.transport.TransportError` and what the transport raises.
+    Raises :class:`~.rights.MissingRightError` for other kinds that may not be listed, :class:`~.client.replies.ApiError`,
+    :class:`~.client.transport.TransportError` and what the transport raises.
     """
     api = Api(transport)
     found = await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS))
     parts = dict(zip(VERSIONS, found, strict=True))
+    refused = {kind: part.refusal for kind, part in parts.items() if part.refusal}
+    check_rights({kind: part.items for kind, part in parts.items()}, refused, needs, allowed)
     return ClusterSnapshot(
         items=tuple(item for part in parts.values() for item in part.items),
         versions={kind: part.version for kind, part in parts.items() if part.version},
-        notes=tuple(part.note for part in parts.values() if part.note),
+        notes=tuple(f"{kind}: may not be listed, so it is as if there were none: {text}" for kind, text in refused.items()),
     )
 
 
@@ -69,7 +76,8 @@ async def take_snapshot(transport: Transport) -> ClusterSnapshot:
 class _Part:
     items: tuple[Manifest, ...] = ()
     version: str = ""
-    note: str = ""
+    refusal: str = ""
+    """What the server said, where the kind may not be listed."""
 
 
 async def _listed(api: Api, kind: str) -> _Part:
@@ -83,10 +91,10 @@ async def _listed(api: Api, kind: str) -> _Part:
             if error.status not in (_FORBIDDEN, _NOT_THERE):
                 raise
             # An API server may also say Forbidden for what it does not have.
-            refusal = refusal or (f"{kind}: may not be listed: {error.message}" if error.status == _FORBIDDEN else "")
+            refusal = refusal or (str(error) if error.status == _FORBIDDEN else "")
             continue
         return _Part(tuple(_named(item, kind, group_version) for item in found.items), found.resource_version)
-    return _Part(note=" ".join(refusal.split()))
+    return _Part(refusal=" ".join(refusal.split()))
 
 
 def _named(item: Manifest, kind: str, group_version: str) -> Manifest:

@@ -19,15 +19,18 @@ from .client.replies import Manifest, metadata_of
 from .snapshotshapes import SHAPES
 
 PUBLIC_NAMESPACES = frozenset({"", "default", "kube-system", "kube-public", "kube-node-lease"})
-PUBLIC_NAMES = frozenset({"", "0.0.0.0", "127.0.0.1", "::", "system-cluster-critical", "system-node-critical"})
+PUBLIC_NAMES = frozenset({"", "0.0.0.0", "127.0.0.1", "::", "system-cluster-critical", "system-node-critical", "default-scheduler"})
 PUBLIC_VALUES = frozenset({"", "true", "false"})
 PUBLIC_PARTS = frozenset({"", "aws:", "gce:", "azure:", "openstack:", "projects", "UNSPECIFIED", "zones", "regions", "disks"})
-READ_KEYS = frozenset(
-    f"{prefix}{name}"
+_SYSTEMS, _MACHINES = r"linux|windows", r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"
+_INSTANCES = r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"
+_NUMBERS = r"[-+]?\d{1,19}"
+PUBLIC_FORMS: Mapping[str, re.Pattern[str]] = {
+    f"{prefix}{name}": re.compile(form)
+    for name, form in (("os", _SYSTEMS), ("arch", _MACHINES), ("instance-type", _INSTANCES))
     for prefix in ("kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/")
-    for name in ("os", "arch", "instance-type")
-)
-"""Labels with values that rules look up, or that tell nothing."""
+}
+"""Labels with values that rules look up, or that tell nothing -> the values that stay: systems, machines, types of a public cloud."""
 PLACES = ("/zone", "/region")
 """The ends of labels with zones or regions: releases read the parts of their values."""
 _WORDS = re.compile(r"([^-_/]+)")
@@ -37,8 +40,8 @@ _DIGITS = 8
 class Names:
     """The old names as they are found, before they are ranked: the first of two passes."""
 
-    def __init__(self, kept_keys: frozenset[str] = READ_KEYS) -> None:
-        self.kept_keys = kept_keys
+    def __init__(self, public_forms: Mapping[str, re.Pattern[str]] = PUBLIC_FORMS) -> None:
+        self.public_forms = public_forms
         self.names: set[str] = set()
         self.namespaces: set[str] = set()
 
@@ -52,7 +55,8 @@ class Names:
 
     def value(self, key: str, text: str) -> str:
         """Note the value of a label."""
-        if key in self.kept_keys or text in PUBLIC_VALUES:
+        form = self.public_forms.get(key)
+        if text in PUBLIC_VALUES or (form is not None and form.fullmatch(text)):
             return text
         if key == "kubernetes.io/metadata.name":
             return self.namespace(text)
@@ -82,7 +86,7 @@ class Renamed(Names):
     """New names for *found* ones: the second pass. *claims* are those of generic ephemeral volumes, with their pod and volume."""
 
     def __init__(self, found: Names, salt: bytes, claims: Mapping[str, tuple[str, str]]) -> None:
-        super().__init__(found.kept_keys)
+        super().__init__(found.public_forms)
         self.salt = salt
         # Keys are sorted as ``namespace/name``, so a namespace has its slash when it is ranked.
         self.new_namespaces: dict[str, str] = self._ranked(sorted(found.namespaces, key=lambda text: f"{text}/"))
@@ -94,7 +98,7 @@ class Renamed(Names):
         return {text: f"r{rank:06d}x{self._digest(text)}" for rank, text in enumerate(texts)}
 
     def _digest(self, text: str) -> str:
-        return hmac.new(self.salt, text.encode(), hashlib.sha256).hexdigest()[:_DIGITS]
+        return hmac.new(self.salt, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_DIGITS]
 
     def _name(self, text: str) -> str:
         return self.new_names[text]
@@ -122,11 +126,12 @@ class Redaction:
 def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
     """*items* with new names, in their order. Without *salt* it is random, so that names cannot be guessed and tried.
 
-    Label keys, resources, times, sizes, CSI drivers and provisioners stay; so do the values of labels that are compared as numbers.
+    Label keys, resources, times, sizes, CSI drivers and provisioners stay, and what drivers say of devices; so do numbers as values of
+    labels that are compared as numbers.
     Environments, commands, messages, and annotations that no rule reads are left out.
     """
     salt = secrets.token_bytes(16) if salt is None else salt
-    found = Names(READ_KEYS | _numeric_keys(items))
+    found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(_NUMBERS)), **PUBLIC_FORMS})
     for item in items:
         _redacted(item, found)
     to = Renamed(found, salt, _claims_of_pods(items))
@@ -136,10 +141,10 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
 def _redacted(item: Manifest, to: Names) -> Manifest:
     redacted: Manifest = SHAPES[item["kind"]](to, item)
     if item["kind"] == "CSIDriver":  # A driver is known by its name, which the storage classes keep, too.
-        redacted["metadata"] = {**redacted["metadata"], "name": metadata_of(item).get("name")}
+        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": str(metadata_of(item).get("name") or "")}
     if item["kind"] in ("ReplicaSet", "ReplicationController", "StatefulSet"):
         # The names of their pods, some of which are numbers, have changed, so it could not be seen which are missing.
-        redacted["spec"] = {**redacted.get("spec", {}), "replicas": 0}
+        redacted["spec"] = {**(redacted.get("spec") or {}), "replicas": 0}
     return redacted
 
 
@@ -147,10 +152,12 @@ def _claims_of_pods(items: tuple[Manifest, ...]) -> dict[str, tuple[str, str]]:
     """The names of claims of generic ephemeral volumes, with pod and volume: rules put them together."""
     found: dict[str, tuple[str, str]] = {}
     for pod in (item for item in items if item["kind"] == "Pod"):
-        name = str(metadata_of(pod).get("name") or "")
-        for volume in (pod.get("spec") or {}).get("volumes") or ():
-            if volume.get("ephemeral"):
-                found[f"{name}-{volume.get('name')}"] = name, str(volume.get("name") or "")
+        name = metadata_of(pod).get("name")
+        spec = pod.get("spec")
+        volumes = spec.get("volumes") if isinstance(spec, dict) else None
+        for volume in volumes if isinstance(volumes, list) else ():
+            if isinstance(volume, dict) and volume.get("ephemeral") and isinstance(name, str) and isinstance(volume.get("name"), str):
+                found[f"{name}-{volume['name']}"] = name, volume["name"]
     return found
 
 

@@ -1,12 +1,14 @@
 """Which fields of a snapshot a redaction keeps, and how each is renamed. What is not named here is left out.
 
-A shape is a function (renaming, value) -> value; the tables are made of few kinds of shapes: see the first part.
+A shape is a function (renaming, value) -> value; the tables are made of few kinds of shapes: see the first part. A value of another shape
+than the field has, which only an odd server sends, is left out, too.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol, TypeAlias
 
 Json: TypeAlias = Any
@@ -40,12 +42,29 @@ Shape: TypeAlias = Callable[[Renaming, Json], Json]
 
 
 def keep(to: Renaming, value: Json) -> Json:
-    """The value as it is."""
+    """A number, an enumeration, a time, the name of a driver or a key; or a list of such."""
+    if isinstance(value, list):
+        return [item for item in value if not isinstance(item, list | dict)]
+    return None if isinstance(value, dict) else value
+
+
+def amounts(to: Renaming, value: Json) -> Json:
+    """Numbers and quantities by the name of a resource."""
+    return {key: item for key, item in value.items() if not isinstance(item, list | dict)} if isinstance(value, dict) else None
+
+
+def described(to: Renaming, value: Json) -> Json:
+    """What a driver says of its devices, and expressions about it, as they are."""
     return value
 
 
+def one_of(*known: str) -> Shape:
+    """One of these words, which rules know."""
+    return lambda to, value: value if value in known else None
+
+
 def _text(rename: Callable[[Renaming, str], str]) -> Shape:
-    return lambda to, value: rename(to, value) if isinstance(value, str) else value
+    return lambda to, value: rename(to, value) if isinstance(value, str) else None
 
 
 name: Shape = _text(lambda to, text: to.name(text))
@@ -57,13 +76,21 @@ parts: Shape = _text(lambda to, text: to.parts(text))
 def fields(**shapes: Shape) -> Shape:
     """An object with these fields."""
     return lambda to, value: (
-        {key: shapes[key](to, item) for key, item in value.items() if key in shapes} if isinstance(value, Mapping) else value
+        {key: shapes[key](to, item) for key, item in value.items() if key in shapes} if isinstance(value, Mapping) else None
     )
 
 
 def each(shape: Shape) -> Shape:
     """A list of such values."""
-    return lambda to, value: [shape(to, item) for item in value] if isinstance(value, list) else value
+    return lambda to, value: [found for item in value if (found := shape(to, item)) is not None] if isinstance(value, list) else None
+
+
+def with_known(field: str, known: Collection[str], shape: Shape) -> Shape:
+    """A list of such objects, of which only those count that have one of the *known* words in *field*."""
+    kept = each(shape)
+    return lambda to, value: (
+        kept(to, [item for item in value if isinstance(item, dict) and item.get(field) in known]) if isinstance(value, list) else None
+    )
 
 
 # --- labels and selectors -------------------------------------------------------------------------------------------
@@ -71,19 +98,17 @@ def each(shape: Shape) -> Shape:
 
 def labels(to: Renaming, value: Json) -> Json:
     """Labels, or what selects by equality: keys stay."""
-    if not isinstance(value, Mapping):
-        return value
-    return {key: to.value(key, item) if isinstance(item, str) else item for key, item in value.items()}
+    return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)} if isinstance(value, Mapping) else None
 
 
 def _values_of(to: Renaming, value: Json, rename: Callable[[str, str], str]) -> Json:
     """A requirement: key, operator, values."""
     if not isinstance(value, Mapping):
-        return value
+        return None
     kept = {field: value[field] for field in ("key", "operator") if field in value}
     if isinstance(value.get("values"), list):
         key = str(value.get("key") or "")
-        kept["values"] = [rename(key, item) if isinstance(item, str) else item for item in value["values"]]
+        kept["values"] = [rename(key, item) for item in value["values"] if isinstance(item, str)]
     return kept
 
 
@@ -99,7 +124,7 @@ def _field_requirement(to: Renaming, value: Json) -> Json:
 def _keyed(to: Renaming, value: Json) -> Json:
     """A taint or toleration."""
     if not isinstance(value, Mapping):
-        return value
+        return None
     kept = {field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value}
     return {**kept, "value": to.value(str(value.get("key") or ""), value["value"])} if isinstance(value.get("value"), str) else kept
 
@@ -133,9 +158,22 @@ def _avoided(to: Renaming, value: Json) -> Json:
         document = json.loads(value)
         avoided = [item["podSignature"]["podController"] for item in document["preferAvoidPods"]]
         controllers = [{"kind": one["kind"], "uid": to.name(one["uid"]), "controller": True} for one in avoided]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
     return json.dumps({"preferAvoidPods": [{"podSignature": {"podController": controller}} for controller in controllers]})
+
+
+def _there(to: Renaming, value: Json) -> Json:
+    """An annotation of which rules read only that it is given."""
+    return "yes"
+
+
+_default = one_of("true", "false")
+
+
+def _plugins(to: Renaming, value: Json) -> Json:
+    """The in-tree plugins in a list of them."""
+    return ",".join(part for part in str(value).split(",") if part.startswith("kubernetes.io/"))
 
 
 _annotations = fields(
@@ -144,12 +182,12 @@ _annotations = fields(
         "volume.beta.kubernetes.io/storage-class": name,
         "volume.kubernetes.io/selected-node": name,
         "rbd.csi.ceph.com/volume-handle": parts,
-        "pv.kubernetes.io/bind-completed": keep,
-        "pv.kubernetes.io/bound-by-controller": keep,
-        "storage.alpha.kubernetes.io/migrated-plugins": keep,
+        "pv.kubernetes.io/bind-completed": _there,
+        "pv.kubernetes.io/bound-by-controller": _there,
+        "storage.alpha.kubernetes.io/migrated-plugins": _plugins,
         "kubernetes.io/config.mirror": name,
-        "storageclass.kubernetes.io/is-default-class": keep,
-        "storageclass.beta.kubernetes.io/is-default-class": keep,
+        "storageclass.kubernetes.io/is-default-class": _default,
+        "storageclass.beta.kubernetes.io/is-default-class": _default,
     }
 )
 """The annotations that a rule, admission or a drain reads."""
@@ -171,7 +209,7 @@ _disks: Mapping[str, Shape] = {
     "portworxVolume": fields(volumeID=parts),
     "csi": fields(driver=keep, volumeHandle=parts, readOnly=keep),
 }
-_resources = fields(requests=keep, limits=keep)
+_resources = fields(requests=amounts, limits=amounts)
 _claim_spec = fields(
     volumeName=name, storageClassName=name, volumeAttributesClassName=name, accessModes=keep, resources=_resources, selector=selector,
     volumeMode=keep,
@@ -192,11 +230,20 @@ _constraint = fields(
         ("maxSkew", "topologyKey", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy", "matchLabelKeys"), keep
     ),
 )
-_condition = fields(**dict.fromkeys(("type", "status", "reason", "lastProbeTime", "lastTransitionTime"), keep))
+_CONDITIONS = (
+    "Ready", "OutOfDisk", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "PodScheduled", "DisruptionTarget",
+    "PodResizePending", "PodResizeInProgress",
+)  # fmt: skip
+_REASONS = ("Unschedulable", "SchedulingGated", "PreemptionByScheduler", "Infeasible", "Deferred")
+_condition = fields(
+    reason=one_of(*_REASONS), **dict.fromkeys(("type", "status", "lastProbeTime", "lastTransitionTime"), keep),
+)  # fmt: skip
+_conditions = with_known("type", _CONDITIONS, _condition)
+"""The conditions that rules know; what others are called may say whose cluster it is."""
 _claim_source = fields(resourceClaimName=name, resourceClaimTemplateName=name)
 _pod_spec = fields(
     nodeName=name,
-    schedulerName=keep,
+    schedulerName=name,
     priority=keep,
     priorityClassName=name,
     activeDeadlineSeconds=keep,
@@ -206,22 +253,40 @@ _pod_spec = fields(
     tolerations=each(_keyed),
     containers=each(_container),
     initContainers=each(_container),
-    overhead=keep,
+    overhead=amounts,
     volumes=each(_volume),
     topologySpreadConstraints=each(_constraint),
-    schedulingGates=keep,
+    schedulingGates=each(fields(name=name)),
     hostNetwork=keep,
     resourceClaims=each(fields(name=name, source=_claim_source, resourceClaimName=name, resourceClaimTemplateName=name)),
     resources=_resources,
 )
-_container_status = fields(name=name, resources=_resources, allocatedResources=keep)
+_container_status = fields(name=name, resources=_resources, allocatedResources=amounts)
 _reference = fields(kind=keep, namespace=namespace, name=name, uid=name)
 _topology_term = fields(matchLabelExpressions=each(_requirement))
-_driver = fields(name=keep, nodeID=name, topologyKeys=keep, allocatable=keep)
+_driver = fields(name=keep, nodeID=name, topologyKeys=keep, allocatable=amounts)
 
 
 def _keys_renamed(to: Renaming, value: Json) -> Json:
-    return {to.name(key): item for key, item in value.items()} if isinstance(value, Mapping) else value
+    return {to.name(key): keep(to, item) for key, item in value.items()} if isinstance(value, Mapping) else None
+
+
+_OF_CLASS = ".storageclass.storage.k8s.io/"
+
+
+def _quota(to: Renaming, value: Json) -> Json:
+    """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
+    found = {}
+    for key, item in (amounts(to, value) or {}).items():
+        storage_class, dot, rest = key.partition(_OF_CLASS)
+        found[f"{to.name(storage_class)}{dot}{rest}" if dot else key] = item
+    return found
+
+
+def _version(to: Renaming, value: Json) -> Json:
+    """The release of a kubelet, without what its distribution adds."""
+    found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
+    return found[0] if found else None
 
 
 def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
@@ -229,30 +294,33 @@ def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
 
 
 _pod_template = fields(metadata=fields(labels=labels), spec=_pod_spec)
-_exact = dict.fromkeys(("name", "allocationMode", "count", "adminAccess", "selectors", "tolerations", "capacity"), keep)
+_exact = dict.fromkeys(("name", "allocationMode", "count", "adminAccess", "selectors", "tolerations", "capacity"), described)
 _exactly = fields(deviceClassName=name, **_exact)
 _request = fields(deviceClassName=name, exactly=_exactly, firstAvailable=each(_exactly), **_exact)
-_claimed = fields(devices=fields(requests=each(_request), constraints=keep))
+_claimed = fields(devices=fields(requests=each(_request), constraints=described))
 _user = fields(apiGroup=keep, resource=keep, name=name, uid=name)
 _allocated = fields(request=keep, driver=keep, pool=name, device=keep, adminAccess=keep)
 _allocation = fields(devices=fields(results=each(_allocated)), nodeSelector=node_selector)
 _device_parts = (
     "name", "attributes", "capacity", "allNodes", "consumesCounters", "taints", "bindingConditions", "allowMultipleAllocations",
 )  # fmt: skip
-_device_fields: Mapping[str, Shape] = {**dict.fromkeys(_device_parts, keep), "nodeName": name, "nodeSelector": node_selector}
+_device_fields: Mapping[str, Shape] = {**dict.fromkeys(_device_parts, described), "nodeName": name, "nodeSelector": node_selector}
 _device = fields(basic=fields(**_device_fields), **_device_fields)
 _scope = fields(scopeName=keep, operator=keep, values=each(name))
+_limit = fields(
+    type=keep, **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), amounts),
+)  # fmt: skip
 _replicating = _kind(spec=fields(selector=selector, template=_pod_template))
 
 SHAPES: Mapping[str, Shape] = {
     "Node": _kind(
         spec=fields(unschedulable=keep, taints=each(_keyed), providerID=parts),
         status=fields(
-            allocatable=keep,
-            capacity=keep,
-            conditions=each(_condition),
+            allocatable=amounts,
+            capacity=amounts,
+            conditions=_conditions,
             images=each(fields(names=each(image), sizeBytes=keep)),
-            nodeInfo=fields(kubeletVersion=keep),
+            nodeInfo=fields(kubeletVersion=_version),
         ),
     ),
     "Pod": _kind(
@@ -261,7 +329,7 @@ SHAPES: Mapping[str, Shape] = {
             phase=keep,
             nominatedNodeName=name,
             startTime=keep,
-            conditions=each(_condition),
+            conditions=_conditions,
             containerStatuses=each(_container_status),
             initContainerStatuses=each(_container_status),
             resourceClaimStatuses=each(fields(name=name, resourceClaimName=name)),
@@ -273,7 +341,7 @@ SHAPES: Mapping[str, Shape] = {
     "StorageClass": _kind(provisioner=keep, volumeBindingMode=keep, allowedTopologies=each(_topology_term)),
     "PersistentVolume": _kind(
         spec=fields(
-            capacity=keep,
+            capacity=amounts,
             accessModes=keep,
             storageClassName=name,
             volumeAttributesClassName=name,
@@ -298,10 +366,10 @@ SHAPES: Mapping[str, Shape] = {
         status=fields(disruptionsAllowed=keep, expectedPods=keep, disruptedPods=_keys_renamed),
     ),
     "ResourceQuota": _kind(
-        spec=fields(hard=keep, scopes=keep, scopeSelector=fields(matchExpressions=each(_scope))), status=fields(hard=keep, used=keep)
+        spec=fields(hard=_quota, scopes=keep, scopeSelector=fields(matchExpressions=each(_scope))), status=fields(hard=_quota, used=_quota)
     ),
-    "LimitRange": _kind(spec=keep),
-    "DeviceClass": _kind(spec=fields(selectors=keep, extendedResourceName=keep)),
+    "LimitRange": _kind(spec=fields(limits=each(_limit))),
+    "DeviceClass": _kind(spec=fields(selectors=described, extendedResourceName=keep)),
     "ResourceClaim": _kind(spec=_claimed, status=fields(allocation=_allocation, reservedFor=each(_user))),
     "ResourceClaimTemplate": _kind(spec=fields(metadata=fields(labels=labels), spec=_claimed)),
     "ResourceSlice": _kind(
@@ -311,7 +379,7 @@ SHAPES: Mapping[str, Shape] = {
             allNodes=keep,
             nodeSelector=node_selector,
             perDeviceNodeSelection=keep,
-            sharedCounters=keep,
+            sharedCounters=described,
             pool=fields(name=name, generation=keep, resourceSliceCount=keep),
             devices=each(_device),
         )

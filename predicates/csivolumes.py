@@ -23,7 +23,7 @@ from ..core.volumes.match import claim_class
 from .csimigration import migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes, predicate
-from .volumecounts import NO_LIMIT, Fault, claim_fault, errors_of, nodes_limit_volumes, own_limit
+from .volumecounts import NO_LIMIT, Fault, claim_fault, counts_ephemeral, errors_of, nodes_limit_volumes, own_limit
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"
@@ -81,7 +81,7 @@ def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[At
 def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attachable]:
     cells = cycle.algorithm.release.volumes
     for volume in pod.spec.volumes:
-        name = claim_name(pod.pod, volume, cells.ephemeral_claims)
+        name = claim_name(pod.pod, volume, counts_ephemeral(cells))
         if name is None:
             yield from _of_inline(volume, cycle)
             continue
@@ -123,7 +123,7 @@ def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
         counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
         return (csi.driver, csi.volume_handle, None) if counted else None
     plugin = plugin_of(volume.spec.source) if cells.csi_reads_migration else None
-    handle = handle_of(plugin, volume, cells.zone_labels) if plugin is not None else None
+    handle = handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone) if plugin is not None else None
     return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
 
 

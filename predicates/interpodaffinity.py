@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 import attrs
 import numpy as np
 
+from ..api.meaning.labels import selector_matches
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Terms
 from ..core.arrays.counts import Clause, DomainSum, added
@@ -103,6 +104,30 @@ def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
     return found
 
 
+def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
+    """As :func:`refused_by_existing`, where edits of pods of other namespaces whose terms name none count, too: bool[n]."""
+    # Upstream: a trial reads the terms of other pods as if they were the incoming pod's.
+    foreign: dict[str, Ints] = {}
+    for edit in nodes.edits:
+        for key in _foreign_keys(pod, edit.entry.template):
+            foreign.setdefault(key, np.zeros(nodes.n, np.int64))[edit.at] += edit.sign
+    refused = np.zeros(nodes.n, np.bool_)
+    for key in {*foreign, *(carrier.topology_key for carrier, _ in terms)}:
+        mine = [(carrier, counter) for carrier, counter in terms if carrier.topology_key == key]
+        holding = added(DomainSum.of_each([(counter, key, 1) for _, counter in mine], nodes.table), nodes)
+        holding = holding + sum((nodes.delta(carrier) for carrier, _ in mine), foreign.get(key, np.zeros(nodes.n, np.int64)))
+        refused |= (holding > 0) & nodes.label(key).present
+    return refused
+
+
+def _foreign_keys(pod: Template, other: Template) -> list[str]:
+    """The topology keys of *other*'s terms without namespaces that would match *pod* if both were in one namespace, but are not."""
+    if other.namespace == pod.namespace or unreadable(other, REQUIRED_ANTI_AFFINITY) is not None:
+        return []
+    found = (term for term in other.required_anti_affinity if not term.namespaces)
+    return [term.topology_key for term in found if selector_matches(term.label_selector, pod.labels)]
+
+
 @attrs.frozen(eq=False)
 class RequiredAffinity:
     """The required affinity of a template. A pod counts if all terms match it, in the domain of every key."""
@@ -133,7 +158,7 @@ def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
     if not pod.required_affinity:
         return None
     affinity = RequiredAffinity.of(pod)
-    return affinity_unmet(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
+    return affinity_unmet(affinity, nodes, lambda wanted: change_of_placed(nodes, wanted))
 
 
 def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
@@ -187,8 +212,7 @@ def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
     if not pod.required_anti_affinity or unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
         return None
     anti = AntiAffinity.of(pod)
-    # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it.
-    return anti_affinity_violated(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
+    return anti_affinity_violated(anti, nodes, lambda refused: change_of_any(nodes, anti, refused))
 
 
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
@@ -198,6 +222,17 @@ def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[P
         label = nodes.label(key)
         met |= nodes.counter(refused).domains(key, nodes.table.labels)[label.codes] + change(refused) * label.present > 0
     return met
+
+
+def change_of_placed(nodes: Batch, targeted: PodsTargeted) -> Ints:
+    """What the edits change of *targeted* on each node, without pods that are only nominated: int64[n]."""
+    return _change(nodes, targeted, targeted)
+
+
+def change_of_any(nodes: Batch, anti: AntiAffinity, refused: PodsTargeted) -> Ints:
+    """What the edits change of *refused*, pods that one of the terms of *anti* matches, on each node: int64[n]."""
+    # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it.
+    return _change(nodes, refused, anti.any_term)
 
 
 def _change(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted) -> Ints:

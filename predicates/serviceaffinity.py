@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import islice
 
 import attrs
 import numpy as np
@@ -39,27 +40,32 @@ def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
 
         Upstream: pkg/scheduler/algorithm/predicates/predicates.go checkServiceAffinity.
         """
-        own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
-        if len(own) == len(labels) or not services_of(pod, cycle.listings):
-            return _unless_having(own, nodes, np.ones(nodes.n, np.bool_))
-        return Failures.joined([_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)])
+        return service_affinity_failures(pod, labels, nodes, cycle)
 
     return check_service_affinity
+
+
+def service_affinity_failures(pod: Template, labels: Sequence[str], nodes: Batch, cycle: Cycle) -> Failures | None:
+    """What :func:`service_affinity` says of *nodes*."""
+    own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
+    if len(own) == len(labels) or not services_of(pod, cycle.listings):
+        return _unless_having(own, nodes, np.ones(nodes.n, np.bool_), cycle)
+    return Failures.joined([_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)])
 
 
 def _beside(leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
     """Judge the nodes *at*, where the pod's first peer is on node *leader* (None: it has no peer)."""
     if leader is None:
-        return _unless_having(own, nodes, at)
+        return _unless_having(own, nodes, at, cycle)
     node = cycle.cache.node(leader)
     if node is None:
-        return Failures.error(f'node "{leader}" not found', at)
-    return _unless_having({label: node.labels[label] for label in labels if label in node.labels} | dict(own), nodes, at)
+        return Failures.error(cycle.release.framework.peer_node_text.format(node=leader), at)
+    return _unless_having({label: node.labels[label] for label in labels if label in node.labels} | dict(own), nodes, at, cycle)
 
 
-def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask) -> Failures | None:
-    # Upstream: one pair that is no valid label makes every node match.
-    if set_selector(Map(wanted)) is everything:
+def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
+    # Upstream: one pair that is no valid label makes every node match, where pairs are validated.
+    if not wanted or (not cycle.release.framework.literal_pairs and set_selector(Map(wanted)) is everything):
         return None
     return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(wanted, nodes))
 
@@ -86,7 +92,7 @@ class _Peers:
             matches = set_selector(pod.labels)
             query = PodsMatching(frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels))
             counter = cycle.table.census.counter(query)
-            names = heapq.nsmallest(2, set(_names(counter, cycle)))
+            names = _first_two(set(_names(counter, cycle)), cycle)
             found = cls(counter, *[*names, None, None][:2])
             cycle.notes[_PEERS] = found
         return found
@@ -115,6 +121,13 @@ class _Peers:
 
 
 _PEERS: StateKey[_Peers] = StateKey("CheckServiceAffinity")
+
+
+def _first_two(names: Set[str], cycle: Cycle) -> list[str]:
+    """The first of the nodes of these *names*: by their places in the list of nodes, which has no deleted ones, or by name."""
+    if not names or not cycle.release.framework.first_peer_by_list:
+        return heapq.nsmallest(2, names)
+    return list(islice((name for name in cycle.cache.order.tree.one_round() if name in names), 2))
 
 
 def _names(counter: PodCount, cycle: Cycle) -> Iterator[str]:

@@ -16,6 +16,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
 from ..core.pods.notes import StateKey, claim_name, is_made_for_pod, not_owned
 from ..core.pods.template import Template
+from ..core.release import VolumeCells
 from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .csimigration import migrated_plugins
@@ -26,6 +27,8 @@ from .volumezone import NO_NAME
 Ids = frozenset[Hashable]
 """Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""
 NO_LIMIT = -(2**63)
+VOLUMES_GATE = "BalanceAttachedNodeVolumes"
+"""The gate for numbers of disks that BalancedResourceAllocation reads."""
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
 
 
@@ -104,13 +107,18 @@ def errors_of(faults: Mapping[int, Fault], n: int) -> Failures | None:
     return Failures.of_rows([faults[i].text if i in faults else None for i in range(n)]) if faults else None
 
 
+def counts_ephemeral(cells: VolumeCells) -> bool:
+    """Whether the claims of generic ephemeral volumes count."""
+    return cells.ephemeral_claims and cells.counts_ephemeral_claims
+
+
 def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> Fault | None:
     """What is wrong with the claim of one of *pod*'s volumes; None where it is fine or where there is no claim.
 
     *incoming*: *pod* is to be scheduled, and not on a node already.
     """
     cells = cycle.algorithm.release.volumes
-    name = claim_name(pod.pod, volume, cells.ephemeral_claims)
+    name = claim_name(pod.pod, volume, counts_ephemeral(cells))
     if name is None:
         return None
     if not name:
@@ -143,7 +151,7 @@ def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Id
         fault = claim_fault(pod, volume, cycle, incoming)
         if fault is not None:
             return fault
-        name = claim_name(pod.pod, volume, cycle.algorithm.release.volumes.ephemeral_claims)
+        name = claim_name(pod.pod, volume, counts_ephemeral(cycle.algorithm.release.volumes))
         identity = _claimed(pod.namespace, name, disk, cycle) if name is not None else None
         if identity is not None:
             found.add(identity)
@@ -243,11 +251,7 @@ def _predicate(disk: DiskType) -> Predicate:
     """
 
     def effect(pod: Template, nodes: Batch, cycle: Cycle) -> None:
-        if not pod.spec.volumes or not cycle.enabled("BalanceAttachedNodeVolumes"):
-            return
-        ids = _ids(pod, disk, cycle, incoming=True)
-        if ids and not isinstance(ids, Fault):
-            _leave(_count(ids, disk, nodes, cycle), nodes)
+        leave_counts(pod, disk, nodes, cycle)
 
     return Predicate(
         name=disk.name,
@@ -257,6 +261,15 @@ def _predicate(disk: DiskType) -> Predicate:
         effect=effect,
         concerns=has_volumes,
     )
+
+
+def leave_counts(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> None:
+    """With gate BalanceAttachedNodeVolumes, leave the numbers of disks of one type on *nodes*, which have been judged for *pod*."""
+    if not pod.spec.volumes or not cycle.enabled(VOLUMES_GATE):
+        return
+    ids = _ids(pod, disk, cycle, incoming=True)
+    if ids and not isinstance(ids, Fault):
+        _leave(_count(ids, disk, nodes, cycle), nodes)
 
 
 def _leave(count: Count, nodes: Batch) -> None:

@@ -25,33 +25,38 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     they are not read.
     Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
+    return balance_of_two(pod, nodes, MAX_PRIORITY, with_volumes=bool(cycle.algorithm.gates.get(VOLUMES_GATE)))
+
+
+def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool) -> Scores:
+    """*best* where the fractions of cpu and memory in use are alike, 0 where one is not below 1; with a third fraction of volumes."""
     used = _fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
     # As whole numbers without sign, the bits of negative numbers are above those of 1.
     within = used.view(np.uint64) < _BITS_OF_ONE
-    if cycle.algorithm.gates.get(VOLUMES_GATE):
-        return _with_volumes(used, nodes.transient)
+    if with_volumes:
+        return _with_volumes(used, nodes.transient, best)
     if is_everywhere(within):
-        return _tenths(used)
+        return _parts(used, best)
     if np.count_nonzero(used < 0):
-        return _of_any(1 - np.abs(used[0] - used[1]), (used[0] < 1) & (used[1] < 1))
-    found: Scores = _tenths(np.minimum(used, 1)) * (within[0] & within[1])
+        return _of_any(1 - np.abs(used[0] - used[1]), (used[0] < 1) & (used[1] < 1), best)
+    found: Scores = _parts(np.minimum(used, 1), best) * (within[0] & within[1])
     return found
 
 
-def _tenths(used: Floats) -> Scores:
-    """The evenness of *used*, float64[2, n], which is from 0 to 1: int64[n]."""
+def _parts(used: Floats, best: int) -> Scores:
+    """The evenness of *used*, float64[2, n], which is from 0 to 1, in parts of *best*: int64[n]."""
     evenness = used[0] - used[1]
     np.abs(evenness, evenness)
     evenness = 1 - evenness
-    evenness *= MAX_PRIORITY
+    evenness *= best
     found: Scores = evenness.astype(np.int64)
     return found
 
 
-def _of_any(evenness: Floats, room: Mask) -> Scores:
+def _of_any(evenness: Floats, room: Mask, best: int) -> Scores:
     """The same of any *evenness*, 0 where there is no *room*: int64[n]."""
     # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
-    return whole(np.where(room, evenness * MAX_PRIORITY, 0))
+    return whole(np.where(room, evenness * best, 0))
 
 
 def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
@@ -63,14 +68,14 @@ def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
 
 
-def _with_volumes(used: Floats, transient: Ints) -> Scores:
+def _with_volumes(used: Floats, transient: Ints, best: int) -> Scores:
     """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0: int64[n]."""
     cpu, memory = used
     allocatable, requested = transient
     counted = allocatable > 0
     volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
     evenness = np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory))
-    return _of_any(evenness, (cpu < 1) & (memory < 1) & (volumes < 1))
+    return _of_any(evenness, (cpu < 1) & (memory < 1) & (volumes < 1), best)
 
 
 def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:

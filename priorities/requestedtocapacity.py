@@ -74,13 +74,13 @@ def _score_at(shape: Sequence[Point], utilization: int) -> int:
     return shape[-1][1]
 
 
-def check_shape(shape: Sequence[Point]) -> None:
+def check_shape(shape: Sequence[Point], best: int = MAX_PRIORITY) -> None:
     """Raise :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where *shape* is not valid."""
-    for fault in _faults(shape):
+    for fault in _faults(shape, best):
         raise PolicyError(f"invalid RequestedToCapacityRatioPriority arguments: {fault}")
 
 
-def _faults(shape: Sequence[Point]) -> Iterator[str]:
+def _faults(shape: Sequence[Point], best: int) -> Iterator[str]:
     if not shape:
         yield "at least one point must be specified"
     for i, ((left, _), (right, _)) in enumerate(pairwise(shape)):
@@ -93,8 +93,8 @@ def _faults(shape: Sequence[Point]) -> Iterator[str]:
             yield f"utilization values must not be greater than {FULL}. Utilization[{i}]=={utilization}"
         if score < 0:
             yield f"score values must not be less than 0. Score[{i}]=={score}"
-        if score > MAX_PRIORITY:
-            yield f"score valuses not be greater than {MAX_PRIORITY}. Score[{i}]=={score}"
+        if score > best:
+            yield f"score valuses not be greater than {best}. Score[{i}]=={score}"
 
 
 requested_to_capacity_ratio: Priority = requested_to_capacity_ratio_of("RequestedToCapacityRatioPriority", DEFAULT_SHAPE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -11,7 +11,7 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
 from ..core.arrays.counts import FEW, DomainSum, Sums
-from ..core.arrays.reduction import RawScores, Reduction, Scale, Tabled
+from ..core.arrays.reduction import Proportional, RawScores, Reduction, Scale, Tabled
 from ..core.arrays.types import Floats, Scores, ValueCodes
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
@@ -72,14 +72,16 @@ def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
     return peers(pod.namespace, selectors) if selectors else None
 
 
-def zone_reduction(best: int) -> Reduction:
+def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda pod: False) -> Reduction:
     """The reduce step from counts of peers to 0 to *best*: best where there is no peer, 0 where the most are.
 
-    The zone has two thirds of the score, where the node has a zone.
+    The zone has two thirds of the score, where the node has a zone. The counts of a pod that it *leaves_out* stay as they are.
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
 
     def scale(pod: Template, raw: RawScores, cycle: Cycle) -> Scale:
+        if leaves_out(pod):
+            return Proportional(0, best, reverse=False)
         codes = len(cycle.table.zone.values)
         in_zones = [0] * codes
         for key, nodes in raw.by_code().items():

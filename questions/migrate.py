@@ -6,25 +6,32 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import attrs
 import yaml
 
-from ..algorithmprovider.config import KIND, AlgorithmConfiguration, read_configuration, read_policy_file
+from ..algorithmprovider.config import KIND, AlgorithmConfiguration, has_profiles, read_configuration, read_policy_file
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
+from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
-from ..api.record import Record, plain, replace
+from ..api.record import Record, plain, replace, says
 from ..api.view import TEXT, Column, Name, Number, Table, View, Words
 from ..core.release import Release
 from ..exceptions import UnknownNameError, check_type, wrong_type
+from ..framework.config.configuration import read_configuration as read_profiles
+from ..framework.migrate.carrying import carried
 from ..framework.migrate.deviations import named
+from ..framework.migrate.fromplugins import migrate_profile, running
+from ..framework.migrate.listed import listed
+from ..framework.migrate.profiledocument import target_release
 from ..framework.migrate.translation import Migration
 from ..framework.migrate.translation import migrate as translate
 from ..framework.options import FIELDS, declared_of
-from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, framework_release
+from ..framework.policy.check import release_with_policies
+from ..framework.profilecheck import release_with_profiles
+from ..framework.releases import DEFAULT_FRAMEWORK
 from ..simulation.compare.agreement import DIFFERENT, HELD_BACK, AgreementCounts
 from ..simulation.compare.document import ConfigurationPair
 from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees
@@ -58,10 +65,11 @@ class MigrationReport(Record):
     target: str
     undone: tuple[str, ...]
     newer_labels: bool
-    policy: dict[str, Any] | None
+    policy: Annotated[dict[str, Any] | None, says("What was given, in its JSON form.")]
     profile: dict[str, Any]
     notes: tuple[MigrationNote, ...]
     trials: tuple[DeviationTrial, ...]
+    source: Annotated[Literal["Policy", "profile"], says("What was given.")] = "Policy"
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -80,9 +88,25 @@ class MigrateOptions:
     selector_spread: bool = False
     max_pd_vols: int | None = None
 
+    profile: Mapping[str, Any] | None = None
+    """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
+
+    @property
+    def scheduler_names(self) -> list[str]:
+        """Whose pods it schedules. Raises :class:`~kubeclassic.exceptions.PolicyError` for a profile that is refused."""
+        if self.profile is None:
+            return [self.config.scheduler_name]
+        return [one.scheduler_name or "" for one in read_profiles(self.profile, self.config.gates, self.release).profiles]
+
     def translated(self, without: frozenset[str]) -> Migration:
         """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`."""
         spread = self.selector_spread
+        if self.profile is not None:
+            return carried(self.profile, self.release, self.target, self.config.gates)
+        if self.target.configuration.lists_points:
+            return listed(self.policy, self.config, self.target)
+        if self.release.policies is not None:
+            return migrate_profile(running(self.policy, self.release, self.config), self.target)
         return translate(self.policy, self.release, self.config, target=self.target, without=without, selector_spread=spread)
 
 
@@ -119,7 +143,7 @@ class MigrateResult(Result):
         facts = {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
         notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=("data",))
         if self.comparison is None:
-            verdict = "The Policy as a profile; no cluster was given to check it on."
+            verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[notes])
         checked, against = self.comparison.view(), self.comparison.document.against[0]
         causes = cause_table(against)
@@ -149,6 +173,16 @@ def _three(found: AgreementCounts | None) -> list[int | None]:
     return [None] * 3 if found is None else [found.same, found.among_best, found.different]
 
 
+def check_undone(release: Release, target: Release, asked: bool) -> None:
+    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` where points are *asked* for that a release itself translates."""
+    if asked and not release.predicates:
+        text = "which are points of the translation of predicates and priorities; this release runs plugins already"
+        raise UnknownNameError(f"without, selector spread: got some for release {release.version}, {text}")
+    if asked and target.configuration.lists_points:
+        text = "whose own translation is taken"
+        raise UnknownNameError(f"without, selector spread: got some for a profile of {target.version}, {text}")
+
+
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
@@ -166,11 +200,13 @@ def ask(
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     made = options.translated(options.without)
-    check = Check(options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target)
+    check = Check(options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target, options.profile)
+    given_document = options.written if options.profile is None else options.profile
     report = MigrationReport(
         release=options.release.version, target=options.target.version, undone=tuple(sorted(options.without)), newer_labels=newer_labels,
-        policy=None if options.written is None else dict(options.written), profile=dict(made.document), trials=(),
+        policy=None if given_document is None else dict(given_document), profile=dict(made.document), trials=(),
         notes=tuple(MigrationNote(one.subject, one.text, one.deviation.name if one.deviation else None) for one in made.notes),
+        source="Policy" if options.profile is None else "profile",
     )  # fmt: skip
     texts = tuple(map(str, made.notes))
     if cluster is None:
@@ -189,14 +225,14 @@ def ask(
 
 
 def migrate(
-    policy: GivenPolicy, release: str = DEFAULT_RELEASE, *, to: str = DEFAULT_FRAMEWORK, gates: Mapping[str, bool] | str | None = None,
+    policy: GivenPolicy, release: str | None = None, *, to: str = DEFAULT_FRAMEWORK, gates: Mapping[str, bool] | str | None = None,
     without: Collection[str] = (), selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
 ) -> MigrateResult:  # fmt: skip
     """Translate *policy*, as *release* runs it, to a profile of plugins.
 
-    :param policy: a Policy, a ConfigMap that holds one, or a KubeSchedulerConfiguration (v1alpha1) that points to one: a file, or its
-        JSON form.
-    :param release: the release that runs it now.
+    :param policy: a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to one, or one with profiles
+        of an older version: a file, or its JSON form.
+    :param release: the release that runs it now; by default 1.16 a Policy, and 1.27 or the last that reads it a profile.
     :param to: the release that is to run the profile.
     :param gates: the feature gates that differ from the release's defaults.
     :param without: points that are translated as upstream did it; ``kubeclassic policy migrate --help`` names them.
@@ -206,35 +242,41 @@ def migrate(
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    check_type("release", release, str, WANTED_RELEASE)
+    check_type("release", release, (str, NoneType), WANTED_RELEASE)
     check_type("to", to, str, WANTED_RELEASE)
     check_type("gates", gates, (str, Mapping, NoneType), declared_of(FIELDS["gates"]).wanted)
-    target = framework_release(to)
-    if target is None:
-        raise UnknownNameError(f"to: got {to}, wanted {', '.join(FRAMEWORK_RELEASES)}")
-    before, (written, config, data) = find_release(release), _read(policy)
+    target = target_release(to, "to")
+    written, config, data, profile = _read(policy)
+    before = release_with_policies(release or DEFAULT_RELEASE) if profile is None else release_with_profiles(release, profile)
+    check_undone(before, target, bool(without) or selector_spread)
     switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
     options = MigrateOptions(
         policy=written, config=attrs.evolve(config, gates={**config.gates, **switches}), written=data, release=before, target=target,
-        without=named(without), selector_spread=selector_spread,
+        without=named(without), selector_spread=selector_spread, profile=profile,
     )  # fmt: skip
-    cluster = None if check is None else scenario_of(check, scheduler_names=[config.scheduler_name])
+    cluster = None if check is None else scenario_of(check, scheduler_names=options.scheduler_names)
     return ask(options, cluster, newer_labels=newer_labels)
 
 
-def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None]:
-    """A Policy, its component configuration, and the JSON form where there is one."""
+_Read = tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]
+
+
+def _read(given: GivenPolicy) -> _Read:
+    """A Policy, its component configuration, and the JSON form where there is one; or in their place profiles."""
     if isinstance(given, Policy):
-        return given, AlgorithmConfiguration(), None
+        return given, AlgorithmConfiguration(), None, None
     if isinstance(given, Mapping):
         if given.get("kind") != KIND:
-            return read_policy(given), AlgorithmConfiguration(), given
+            return read_policy(given), AlgorithmConfiguration(), given, None
+        if has_profiles(given):
+            return None, AlgorithmConfiguration(), None, given
         config = read_configuration(given)
-        return config.policy(), config, None
+        return config.policy(), config, None, None
     if not isinstance(given, str | os.PathLike):
         raise wrong_type("policy", given, declared_of(FIELDS["policy"]).wanted)
     found = read_policy_file(Path(given))
-    return found.policy, found.config, None if found.document is None else found.document.data
+    profile = None if found.profile is None else found.profile.data
+    return found.policy, found.config, None if found.document is None else found.document.data, profile
 
 
 # --- in words -------------------------------------------------------------------------------------------------------
@@ -245,7 +287,8 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
     found = against.agreement
     cycles = Number(found.cycles, f"{AGREEMENT}.cycles")
     if not found.different and not found.held_back:
-        as_before = Words("The profile decides as the Policy does under ", Name(report.release), ": ")
+        source = "Policy does" if report.source == "Policy" else "one before does"
+        as_before = Words(f"The profile decides as the {source} under ", Name(report.release), ": ")
         if not found.among_best:
             return Words(as_before, "all ", cycles, " decisions are the same")
         same, best = Number(found.same, f"{AGREEMENT}.same"), Number(found.among_best, f"{AGREEMENT}.amongBest")

@@ -19,6 +19,7 @@ from ..api.record import Count, DocumentRecord, Record, says
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import EventFeed
+from ..core.release import Release
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders
@@ -107,6 +108,8 @@ class Manner:
     """How cases are run. ``engine``: fields of the Engine, such as ``memory_bytes``."""
 
     engine: Mapping[str, Any] = attrs.field(factory=dict)
+    release: Release | None = None
+    """One that is not quite that of the case, in its place."""
     details: bool = True
     """True: every field is computed and compared. False: only what was decided."""
 
@@ -121,47 +124,57 @@ def answer_case(case: Json, manner: Manner = USUAL) -> Json:
     if "script" in case:
         return answer_script(case)
     try:
-        post = scripted_post(case)
-        engine = build(case, manner.engine, post)
+        post = scripted_post(case, manner.release)
+        engine = build(case, manner.engine, post, manner.release)
     except PolicyError as error:
         return {"name": case["name"], "error": str(error)}
     return {"name": case["name"], "cycles": list(play(Run(engine, manner.details), case, post))}
 
 
-def scripted_post(case: Json) -> ScriptedPost | None:
-    """Answers requests by the scripts of *case*; None if it has none."""
+def emitted(case: Json, manner: Manner = USUAL) -> Json:
+    """As :func:`answer_case`. Raises :class:`~kubeclassic.exceptions.ManifestError` for a case or a script that makes no sense."""
+    try:
+        return answer_case(case, manner)
+    except KubeclassicError:
+        raise
+    except Exception as error:  # a crash of one case; without --emit it is a difference
+        raise ManifestError(f"{case['name']}: cannot be played: {type(error).__name__}: {error}") from error
+
+
+def scripted_post(case: Json, release: Release | None = None) -> ScriptedPost | None:
+    """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the case."""
     if "extenders" not in case:
         return None
-    return ScriptedPost(case["extenders"], extender_configs(case["version"], case.get("config") or {}))
+    return ScriptedPost(case["extenders"], extender_configs(case["version"], case.get("config") or {}, release))
 
 
-def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None) -> Engine:
-    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine.
+def build(
+    case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None, release: Release | None = None
+) -> Engine:
+    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine; *release*: in place of that of the case.
 
     Where the case has scripts of extenders, these answer, by *post* if it is given.
     """
-    post = scripted_post(case) if post is None else post
+    post = scripted_post(case, release) if post is None else post
     try:
         if post is not None:
-            found = make_extenders(post.configs, find_any_release(case["version"]), lambda config: post)
+            found = make_extenders(post.configs, release or find_any_release(case["version"]), lambda config: post)
             engine_options = {**engine_options, "extenders": found}
-        engine = engine_for(case["version"], case.get("config") or {}, **engine_options)
+        engine = engine_for(case["version"], case.get("config") or {}, release=release, **engine_options)
     except UnknownNameError as error:
         raise UnknownNameError(f"{case['name']}: {error}") from None
-    feed = EventFeed(engine)
+    feed = EventFeed(engine, case["version"] in FRAMEWORK_RELEASES)
     for number, document in enumerate(case.get("objects", ()), 1):
         item = decode(document, f"{case['name']}, object {number}", strict=False, keeps_manifest=bool(engine.extenders))
-        if isinstance(item, Pod) and item.is_terminal:
-            # The answers of the framework were made without the filter that keeps such pods from a real scheduler.
-            if case["version"] in FRAMEWORK_RELEASES:
-                engine.cache.add(item)
-        elif item is not None:
+        if item is not None:
             feed.put(item)
     return engine
 
 
 def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Json]:
     """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted; *post* noted the requests."""
+    # The answers of the framework were made without the filter that keeps such pods from a real scheduler.
+    run.feed.counts_finished = case["version"] in FRAMEWORK_RELEASES
     for decision in decisions(run, read_items(case, keeps_manifests=post is not None), case.get("nominated") or {}):
         yield decision.record(details=run.details) | ({} if post is None else {CALLS: post.taken_calls()})
 

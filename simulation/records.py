@@ -35,8 +35,8 @@ INSUFFICIENT = "Insufficient "
 TOO_MANY = "Too many pods"
 """The framework's text for too few free places for pods."""
 WORDS = (
-    ("taint", "taints"), ("node selector", "the node selector"), ("node affinity", "node affinity"),
-    ("affinity", "pod affinity"), ("topology spread", "the spread constraint"), ("free ports", "ports"), ("volume", "volumes"),
+    ("taint", "taints"), ("node selector", "the node selector"), ("volume", "volumes"), ("node affinity", "node affinity"),
+    ("affinity", "pod affinity"), ("topology spread", "the spread constraint"), ("free ports", "ports"),
     ("allocate all claims", "devices for its claims"), ("resourceclaim", "devices of its claims"),
     ("unschedulable", "nodes that are closed"), ("not ready", "nodes that are not ready"),
 )  # fmt: skip

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from ..algorithmprovider.cells import ZONE_LABEL
+from ..algorithmprovider.cells import TOPOLOGY_ZONE, ZONE_LABEL
+from ..algorithmprovider.extenders import UncalledExtender
 from ..api.objects import (
     Container,
     ContainerStatus,
@@ -33,11 +34,12 @@ from ..api.objects import (
 from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
 from ..api.reading.notices import Notice, Unread
+from ..api.words import count_of
 from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import FRAMEWORK_RELEASES, TOPOLOGY_ZONE, is_auto, is_newest, is_of, minor_of, nearest_release
+from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, minor_of, nearest_release
 from .scenario import Scenario
 
 if TYPE_CHECKING:
@@ -212,6 +214,7 @@ DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]) -> Iterator[Notice]:
     """What of *objects* and of the waiting pods *pending* the release does not read, one notice a place."""
     yield from _zones(algorithm.release, objects)
+    yield from _uncalled(algorithm)
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):
@@ -223,6 +226,15 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
                 yield attrs.evolve(unread, where=f"Pod {pod.key}")
     yield from _kinds(algorithm, objects)
     yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
+
+
+def _uncalled(algorithm: Algorithm) -> Iterator[Notice]:
+    """Extenders that are configured, and are not called as nothing says so."""
+    count = sum(isinstance(extender, UncalledExtender) for extender in algorithm.extenders)
+    if count:
+        are, they = ("are", "they say") if count > 1 else ("is", "it says")
+        extenders = count_of(count, "configured extender")
+        yield Unread("", f"{extenders} {are} not called, so what {they} does not count (see --extenders of simulate)")
 
 
 def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:

@@ -54,6 +54,8 @@ OTHERS: Mapping[str, Callable[[], Any]] = {
         lambda: kubeclassic.compare(
             CLUSTER, "auto", Framework(profile=TWO), Framework(release="1.31", tie_break="random"), newer_labels=True, order="queue"
         ),
+    f"upgrade {CLUSTER} --from 1.27 --to 1.29 --mode free": lambda: kubeclassic.upgrade(CLUSTER, "1.27", "1.29", mode="free"),
+    f"upgrade {CLUSTER} --steps 1.16,1.22": lambda: kubeclassic.upgrade(CLUSTER, "1.16", "1.22", steps=("1.16", "1.22")),
     f"compare {CLUSTER} --a 'profile={TWO}' --b v1.31.2": lambda: kubeclassic.compare(CLUSTER, Framework(profile=TWO), "v1.31.2"),
 }  # fmt: skip
 """Command -> the same from Python."""

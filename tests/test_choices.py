@@ -9,6 +9,7 @@ from kubeclassic import choices
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
 from kubeclassic.simulation.bench.cases import FORMS
 from kubeclassic.simulation.compare.agreement import LOCKED, MODES
 from kubeclassic.simulation.conform import WITHOUT
@@ -28,6 +29,8 @@ from kubeclassic.simulation.scenario import ORDERS
         (choices.LOCKED, LOCKED),
         (choices.MODES, MODES),
         (choices.KIND, KIND),
+        (choices.NEWEST_RELEASE, NEWEST_RELEASE),
+        (choices.FIRST_FRAMEWORK, next(iter(FRAMEWORK_RELEASES))),
     ],
 )
 def test_what_is_told_is_there(told: object, there: object) -> None:

@@ -13,8 +13,8 @@ from .conftest import ROOT, SHARED
 
 FEW = ROOT / "tests" / "conformance"
 """Some cases of every family of every release, kept with the project."""
-MANY = (SHARED / "conformance", SHARED / "conformance-newer")
-"""Those up to 1.27, and those from 1.28 on."""
+MANY = (SHARED / "conformance", SHARED / "conformance-middle", SHARED / "conformance-newer")
+"""Those of 1.12 to 1.16 and 1.27, of 1.17 to 1.26, and from 1.28 on."""
 FOUND = SHARED / "conformance-found"
 """Cases in which the project once differed from the original, one or two for each cause."""
 EXTENDERS = SHARED / "conformance-extenders"

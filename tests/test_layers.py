@@ -51,8 +51,14 @@ ROWS = {
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "extenders": "exceptions.py choices.py api core algorithmprovider",
-    "framework/config/gatetable.py": CORE,
+    "framework/config/middlegates.py": f"{CORE} algorithmprovider",
+    "framework/config/gatetable.py": f"{CORE} algorithmprovider framework",
     "framework/queue/releasetable.py": CORE,
+    "framework/tables/versions.py framework/config/versioncells.py": CORE,
+    "framework/tables/newer.py": f"{CORE} algorithmprovider framework",
+    "framework/tables/policies.py framework/tables/around.py": f"{CORE} algorithmprovider framework",
+    "framework/tables/middle.py": f"{CORE} algorithmprovider framework",
+    "framework/tables": f"{CORE} algorithmprovider framework",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/hints": f"{CORE} predicates",
@@ -64,6 +70,9 @@ ROWS = {
     "framework/config": CONFIG,
     "framework/profile.py": CONFIG,
     "framework/cycle/preemption.py": CONFIG,
+    "framework/policy/validation.py": CONFIG,
+    "framework/policy/policyrules.py": f"{CONFIG} predicates priorities",
+    "framework/policy/profile.py": CONFIG,
     "framework/migrate": f"{CONFIG} predicates priorities",
     "framework/plugins": f"{RULES} core/queue/parked.py algorithmprovider predicates priorities framework",
     "framework/queue": CONFIG,
@@ -92,15 +101,17 @@ A part within a folder that has a line of its own is not part of that folder's l
 
 FLOORS = 10
 TABLES = (
-    "algorithmprovider/releases.py", "framework/releases.py", "framework/config/gatetable.py", "framework/queue/releasetable.py",
-    "live/settings/livereleases.py", "choices.py",
+    "algorithmprovider/releases.py", "framework/releases.py", "framework/tables/middle.py", "framework/tables/newer.py",
+    "framework/tables/older.py", "framework/tables/around.py", "framework/config/middlegates.py", "framework/tables/policies.py",
+    "framework/config/gatetable.py", "framework/queue/releasetable.py", "framework/facts/classic.py", "framework/facts/middle.py",
+    "framework/facts/newer.py", "framework/facts/older.py", "live/settings/livereleases.py", "live/settings/flagtable.py", "choices.py",
 )  # fmt: skip
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
 the defaults for the help."""
 ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli")
 """Folders with one file a rule or a command, which may hold as many as there are."""
 
-MINORS = (*range(12, 17), *range(27, 35))
+MINORS = tuple(range(12, 35))
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
 CONSTANTS = {f"V1_{minor}" for minor in MINORS}
 MAX_LINES, MAX_BODY, SHORT_BODY, MAX_FILES = 450, 45, 25, 25

@@ -402,7 +402,7 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
         [
-            ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.27'),
+            ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.17'),
             ({"provider": "DefaultProvidor"}, UnknownNameError, 'plugin "DefaultProvidor" has not been registered; did you mean'),
             ({"gates": {"EvenPodSpread": True}}, UnknownNameError, 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPods'),
             ({"gates": "EvenPodsSpread"}, PolicyError, "missing bool value for EvenPodsSpread"),

@@ -165,7 +165,7 @@ class CSINode(KubeObject, frozen=True, kw_only=True):
 
 
 class CSIDriver(KubeObject, frozen=True, kw_only=True):
-    """A CSI driver; releases from 1.27 on read it."""
+    """A CSI driver; releases that look at storage capacity read it."""
 
     kind: ClassVar[str] = "CSIDriver"
     namespaced: ClassVar[bool] = False
@@ -174,7 +174,7 @@ class CSIDriver(KubeObject, frozen=True, kw_only=True):
 
 
 class CSIStorageCapacity(KubeObject, frozen=True, kw_only=True):
-    """How much storage of a class is left in a part of the cluster; releases from 1.27 on read it."""
+    """How much storage of a class is left in a part of the cluster; releases from 1.19 on can read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
 

@@ -15,6 +15,7 @@ Upstream: encoding/json/scanner.go, and Decoder in stream.go.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -22,7 +23,9 @@ import attrs
 
 from ...exceptions import KubeclassicError
 
-SPACE = b" \t\r\n"
+SPACE = re.compile(rb"[ \t\r\n]*")
+MOST_SCANNED = 4 << 20
+"""Of a longer text that is no JSON it is not looked for what Go would say, which takes a second for a megabyte."""
 DIGITS = b"0123456789"
 HEX = b"0123456789abcdefABCDEF"
 END = "unexpected EOF"
@@ -51,6 +54,8 @@ def first_value(body: bytes) -> Any:
             pass  # the slow way finds what Go says of it
         except RecursionError:
             raise GoJsonError(TOO_DEEP) from None
+    if len(body) > MOST_SCANNED:
+        raise GoJsonError(f"got {len(body)} bytes that are no JSON")
     end = _Scanner(body).end()
     return _whole(body[:end].decode("utf-8", "replace"), start)
 
@@ -104,8 +109,8 @@ class _Scanner:
         return self.body[self.at]
 
     def _space(self) -> None:
-        while self.at < len(self.body) and self.body[self.at] in SPACE:
-            self.at += 1
+        found = SPACE.match(self.body, self.at)
+        self.at = found.end() if found is not None else self.at
 
     def _after_space(self) -> int:
         self._space()

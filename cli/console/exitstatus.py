@@ -11,7 +11,8 @@ import click
 
 from ... import __version__
 from ...exceptions import KubeclassicError, RuleError
-from .output import note, one_line
+from ...exceptions import one_line as shortened
+from .output import note, note_lines, one_line
 from .signals import Stopped
 from .streams import OUTPUT, NoReader, flush_output, silence
 
@@ -20,6 +21,8 @@ DEFECT = 3
 INTERRUPTED = 130
 NO_READER = 141
 """The reader of standard output has gone: what shells show for SIGPIPE."""
+_LONGEST = 1000
+"""Characters of a line about the command line."""
 _NUL = "embedded null"
 """What Python says of the name of a file with a NUL."""
 TRACEBACK = "KUBECLASSIC_TRACEBACK"
@@ -28,6 +31,7 @@ TRACEBACK = "KUBECLASSIC_TRACEBACK"
 
 def status_of(error: BaseException, given: Sequence[str]) -> int:
     """Say what there is to say about *error*, which ended the command line *given*; answers the exit status."""
+    error = _of_group(error)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, Stopped):
@@ -42,7 +46,7 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
     for more in getattr(error, "__notes__", ()):
         note(one_line(more))
     if isinstance(error, RuleError) and error.frames and is_verbose(given):
-        note(error.frames.rstrip("\n"))
+        note_lines(error.frames.splitlines())
     return BAD_INPUT
 
 
@@ -76,13 +80,20 @@ def is_verbose(given: Sequence[str]) -> bool:
     return bool(os.environ.get(TRACEBACK)) or any(word in ("-v", "--verbose") for word in given)
 
 
+def _of_group(error: BaseException) -> BaseException:
+    """The one error of a group that is to be told: a defect before bad input."""
+    while isinstance(error, BaseExceptionGroup):
+        error = next((one for one in error.exceptions if isinstance(one, BaseExceptionGroup) or _told(one) is None), error.exceptions[0])
+    return error
+
+
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
 def _told(error: BaseException) -> str | None:
     """The line about *error*; None if it is a defect."""
     if isinstance(error, click.UsageError):
-        return f"{error.format_message().rstrip('.')}{_hint(error)}"
+        return f"{shortened(error.format_message().rstrip('.'), _LONGEST)}{_hint(error)}"
     if isinstance(error, KubeclassicError | click.ClickException):
         return str(error)
     if isinstance(error, MemoryError):
@@ -90,7 +101,8 @@ def _told(error: BaseException) -> str | None:
     if isinstance(error, ValueError) and _NUL in str(error):
         return "got a NUL in a name, wanted the name of a file"
     if isinstance(error, UnicodeEncodeError):
-        return f"{error.object!a}: a name that the locale's encoding, {error.encoding}, does not have"
+        character = error.object[error.start : error.end]
+        return f"{character!a}: a character of a name that the locale's encoding, {error.encoding}, does not have"
     return _told_by_system(error) if isinstance(error, OSError) else None
 
 
@@ -100,7 +112,7 @@ def _hint(error: click.UsageError) -> str:
 
 def _told_by_system(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
-    return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
+    return reason if error.filename is None else f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
 
 
 # --- defects --------------------------------------------------------------------------------------------------------
@@ -115,7 +127,7 @@ def _defect(error: BaseException, given: Sequence[str]) -> int:
     report = _report(error, given)
     file = _kept(report)
     if file is None or is_verbose(given):
-        note(report.rstrip("\n"))
+        note_lines(report.splitlines())
     text = "the text above" if file is None else f"{file}, which says what ran and where it failed"
     note(f"This is a fault of kubeclassic {__version__}, not of your input. Please report it with {text}.")
     return DEFECT

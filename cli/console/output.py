@@ -6,13 +6,13 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
 import click
 
-from ...exceptions import KubeclassicError
+from ...exceptions import KubeclassicError, visible
 from .signals import held
 
 STANDARD = "-"
@@ -26,8 +26,8 @@ class OutputError(KubeclassicError):
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str] | None) -> Iterator[IO[str]]:
-    """A text stream to *path* (None or ``-``: standard output).
+def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> Iterator[IO[str]]:
+    """A text stream to *path* (None or ``-``: standard output); *private*: only this user may read the file.
 
     A file appears, or is replaced, when the block ends well; an error, an interrupt or a signal leaves what was there before. Devices,
     named pipes and open descriptors (``/dev/stdout``, ``/dev/fd/3``) are written to as they are. Raises :class:`OutputError`.
@@ -37,7 +37,7 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with _directly(place) if _is_open_or_device(place) else _replacing(place) as stream:
+    with _directly(place) if _is_open_or_device(place) else _replacing(place, private) as stream:
         yield stream
 
 
@@ -94,7 +94,7 @@ def _directly(place: str) -> Iterator[IO[str]]:
 
 
 @contextmanager
-def _replacing(place: str) -> Iterator[IO[str]]:
+def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
     target = os.path.realpath(place)  # a link stays a link
     scratch = ""
     try:
@@ -104,7 +104,7 @@ def _replacing(place: str) -> Iterator[IO[str]]:
         with _own_errors(place), _text(handle) as stream:
             yield stream
         with _all_errors(place):
-            _publish(scratch, target)
+            _publish(scratch, target, private)
     except BaseException:
         with suppress(OSError):
             os.unlink(scratch)
@@ -124,8 +124,13 @@ def _check_writable(target: str) -> None:
         os.close(os.open(target, os.O_WRONLY))
 
 
-def _publish(scratch: str, target: str) -> None:
-    """Put the finished *scratch* in place: owner and mode stay those of the old file, or are as of any new file."""
+def _publish(scratch: str, target: str, private: bool) -> None:
+    """Put the finished *scratch*, which is for this user alone, in place. Unless it is to be *private*, owner and mode stay those of the
+    old file, or are as of any new file.
+    """
+    if private:
+        os.replace(scratch, target)
+        return
     try:
         old = os.stat(target)
     except FileNotFoundError:
@@ -181,14 +186,21 @@ def _refused(place: str, error: OSError) -> OutputError:
 
 
 def one_line(text: str) -> str:
-    """*text* without line breaks; blanks inside a line stay, since messages of upstream have double ones."""
-    return " ".join(filter(None, map(str.strip, text.splitlines())))
+    """*text* without line breaks and control characters; blanks inside a line stay, since messages of upstream have double ones."""
+    return visible(" ".join(filter(None, map(str.strip, text.splitlines()))))
 
 
 def note(text: str) -> None:
-    """A line for people, on standard error; where that is closed, it is dropped."""
+    """A line for people, on standard error, without what a terminal would obey; where that is closed, it is dropped."""
     with suppress(OSError):
-        click.echo(text, file=sys.stderr)  # as it is: with err=True click has its own way with consoles that are plain ASCII
+        line = visible(text) if len(text.splitlines()) < 2 else one_line(text)
+        click.echo(line, file=sys.stderr)  # as it is: with err=True click has its own way with consoles that are plain ASCII
+
+
+def note_lines(lines: Iterable[str]) -> None:
+    """Lines for people."""
+    for line in lines:
+        note(line)
 
 
 def warn(text: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -20,59 +20,79 @@ from .paramtypes import FILE
 if TYPE_CHECKING:
     from ...live.snapshot import ClusterSnapshot
 
-F = TypeVar("F", bound=Callable[..., Any])
-
+Declared = Callable[..., Any]
+"""A command that click still gets options for."""
 KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path."
 CONTEXT_HELP = "With --kubeconfig: the context to use, in place of the current one."
+MISSING_HELP = "With --kubeconfig: if KIND may not be listed, go on as if there were none. May be given again."
 
 
-def takes_cluster(command: F) -> F:
-    """Give *command* the options ``--kubeconfig`` and ``--context``. A live cluster is the first of its *paths*, as a file that is there
-    while the command runs.
+class LiveCluster(NamedTuple):
+    """The API server that a command line names, and of which kinds an answer may do without."""
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+    allowed: tuple[str, ...] = ()
+    """Kinds that may be missing, where they may not be listed."""
+
+
+def takes_cluster(*needs: str) -> Callable[[Declared], Declared]:
+    """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of its *paths*, as a file that
+    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has.
     """
 
+    def taking(command: Declared) -> Declared:
+        @functools.wraps(command)
+        def reading(live: LiveCluster, **values: Any) -> Any:
+            with live_paths(live, needs) as found:
+                return command(**{**values, "paths": (*found, *values["paths"])})
+
+        return with_kubeconfig(reading)
+
+    return taking
+
+
+def takes_paths(*needs: str) -> Callable[[Declared], Declared]:
+    """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold, and one of them is needed."""
+    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs)(_needing_paths(command)))
+
+
+def with_kubeconfig(command: Declared) -> Declared:
+    """*command* with the options that name a live cluster; it gets them as one :class:`LiveCluster`, named *live*."""
+    SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context", "--allow-missing"), INPUT))
+
     @functools.wraps(command)
-    def reading(**values: Any) -> Any:
-        with live_paths(values.pop("kubeconfig"), values.pop("context")) as found:
-            return command(**{**values, "paths": (*found, *values["paths"])})
+    def taking(kubeconfig: Path | None, context: str | None, allow_missing: tuple[str, ...], **values: Any) -> Any:
+        return command(live=LiveCluster(kubeconfig, context, allow_missing), **values)
 
-    return with_kubeconfig(reading)  # type: ignore[return-value]  # click looks at the wrapper only
-
-
-def takes_paths(command: F) -> F:
-    """Give *command* the argument PATHS, and a live cluster as another way to say what they hold; one of them is needed."""
-    reading = takes_cluster(_needing_paths(command))
-    return click.argument("paths", nargs=-1, type=FILE)(reading)
+    taking = click.option("--allow-missing", multiple=True, metavar="KIND", help=MISSING_HELP)(taking)
+    taking = click.option("--context", metavar="NAME", help=CONTEXT_HELP)(taking)
+    return click.option("--kubeconfig", type=FILE, help=KUBECONFIG_HELP)(taking)
 
 
-def with_kubeconfig(command: F) -> F:
-    """*command* with the options ``--kubeconfig`` and ``--context``."""
-    SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
-    command = click.option("--context", metavar="NAME", help=CONTEXT_HELP)(command)
-    return click.option("--kubeconfig", type=FILE, help=KUBECONFIG_HELP)(command)
-
-
-def _needing_paths(command: F) -> F:
+def _needing_paths(command: Declared) -> Declared:
     @functools.wraps(command)
     def needing(**values: Any) -> Any:
         if not values["paths"]:
             raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE.")
         return command(**values)
 
-    return needing  # type: ignore[return-value]  # click looks at the wrapper only
+    return needing
 
 
 @contextmanager
-def live_paths(kubeconfig: Path | None, context: str | None) -> Iterator[tuple[Path, ...]]:
-    """The paths that a live cluster is for the block: a file for this user alone, or none without *kubeconfig*."""
-    if kubeconfig is None:
-        if context is not None:
+def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple[Path, ...]]:
+    """The paths that a live cluster is for the block: a file for this user alone, or none without a kubeconfig."""
+    if live.kubeconfig is None:
+        if live.context is not None:
             raise click.UsageError("--context: wanted --kubeconfig FILE too")
+        if live.allowed:
+            raise click.UsageError("--allow-missing needs --kubeconfig")
         yield ()
         return
     from tempfile import TemporaryDirectory
 
-    found = fetched(kubeconfig, context)
+    found = fetched(live, needs)
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
         path = Path(folder, "cluster.json")
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
@@ -80,19 +100,21 @@ def live_paths(kubeconfig: Path | None, context: str | None) -> Iterator[tuple[P
         yield (path,)
 
 
-def fetched(kubeconfig: Path | None, context: str | None) -> ClusterSnapshot:
-    """The snapshot of the cluster that *kubeconfig* names, or of the one that this is a pod of; a warning for each kind that is missing.
+def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
+    """The snapshot of the cluster that a kubeconfig names, or of the one that this is a pod of; a warning for each kind that is missing.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
     """
     import asyncio
 
     from ...live.client.kubeconfig import access_to
+    from ...live.rights import check_kinds
     from ...live.snapshot import snapshot_of
 
-    access = access_to(kubeconfig, context)
+    check_kinds(live.allowed)
+    access = access_to(live.kubeconfig, live.context)
     with telling("reading", access.server):
-        found = asyncio.run(snapshot_of(access))
+        found = asyncio.run(snapshot_of(access, needs, live.allowed))
     for text in found.notes:
         warn(text)
     return found

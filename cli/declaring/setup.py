@@ -87,7 +87,7 @@ class Setup:
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
         given = any(self.get(name) is not None for name in ("policy_configmap", "policy", "profile", "config"))
-        return given and self.get("extenders") != "off" and (is_auto(self.release) or self.spec.may_call_extenders)
+        return given and self.get("extenders") not in ("off", None) and (is_auto(self.release) or self.spec.may_call_extenders)
 
 
 OPTIONS: Mapping[str, str] = {declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key}

@@ -15,6 +15,7 @@ from typing import IO, Any, TypeVar
 import attrs
 
 from ...api.record import plain
+from ...api.words import no_formula
 from ...exceptions import UnknownNameError, did_you_mean
 from .tables import NO_HOST, Cell, TextTable
 
@@ -134,7 +135,7 @@ def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = Tru
     writer = csv.writer(stream, lineterminator="\n")
     if headers and names:
         writer.writerow(names)
-    writer.writerows([row.get(name) for name in names] for row in rows)
+    writer.writerows([no_formula(row.get(name)) for name in names] for row in rows)
 
 
 def _flat(record: Record, before: str = "") -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ...exceptions import visible
+
 if TYPE_CHECKING:
     from ...core.decision.decision import Decision
 
@@ -17,7 +19,7 @@ def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> I
 
     Its further lines begin as far to the right as the first, and with *hanging* there.
     """
-    for sentence in filter(None, sentences):
+    for sentence in map(visible, filter(None, sentences)):
         indent = " " * (len(sentence) - len(sentence.lstrip())) + hanging
         wrapper = textwrap.TextWrapper(width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         yield from wrapper.wrap(sentence) if width else [sentence]
@@ -32,7 +34,7 @@ def decision_text(decision: Decision, explain: bool) -> str:
             line += f" It makes room on {plan.node}: {', '.join(victim.key for victim in plan.victims)}."
     else:
         line = f"{decision.pod.key}: {decision.host}"
-    return line + (_explanation(decision) if explain else "")
+    return visible(line + (_explanation(decision) if explain else ""))
 
 
 def _explanation(decision: Decision) -> str:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...algorithmprovider.description import CELLS, value_in_words
-from ...framework.correspondences import SAME, Change, Successor
+from ...framework.changes import Change
+from ...framework.correspondences import SAME, Successor
 from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
+from ...framework.facts.records import ReleaseFact
 from .prose import wrapped
 from .tables import GAP, TextTable
 
 NOTHING, MESSAGES_ABOUT = "none", "messages"
 
 
-def list_lines(summaries: Iterable[ReleaseSummary], width: int | None) -> Iterator[str]:
-    """One line a release."""
+def list_lines(summaries: Sequence[ReleaseSummary], width: int | None) -> Iterator[str]:
+    """One line a release, and what other patch levels decide otherwise."""
     rows = [[found.release, found.like, found.runs, _taken(found)] for found in summaries]
     yield from list(_listed(["release", "patch level", "runs", "default"], rows, width))[1:]
+    if told := [f"{found.other_patches}." for found in summaries if found.other_patches]:
+        yield from ["", *wrapped(told, width)]
 
 
 def _taken(found: ReleaseSummary) -> str:
@@ -27,11 +31,23 @@ def _taken(found: ReleaseSummary) -> str:
 
 def description_lines(found: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
     """One release: rules or plugins in running order, gates, and behaviour by subject."""
-    yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}."], width)
+    other = f" {found.other_patches}." if found.other_patches else ""
+    yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}.{other}"], width)
     for headers, rows in _parts(found):
         yield from _listed(headers, rows, width)
     cells = [(cell.about, f"{cell.words}: {value_in_words(cell.value) or NOTHING}", ()) for cell in found.behaviour]
     yield from _entries(cells, width)
+    yield from _facts(found.facts, width)
+
+
+def _facts(facts: Sequence[ReleaseFact], width: int | None) -> Iterator[str]:
+    """What releases do otherwise, a line each, by release."""
+    entries = [(f"what {fact.release} does otherwise", f"{fact.rule}: {fact.sentence}", _upstream(fact)) for fact in facts if fact.decides]
+    yield from _entries(entries, width)
+
+
+def _upstream(fact: ReleaseFact) -> list[str]:
+    return [f"a bug, which {fact.fixed} took back"] if fact.fixed else []
 
 
 def _parts(found: ClassicRelease | PluginRelease) -> Iterator[tuple[Sequence[str], Sequence[Sequence[str]]]]:
@@ -58,6 +74,7 @@ def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
         if items := [item for item in found.differences if item.about == about]:
             yield from _listed(*_compared(about, pair, items), width)
     yield from _entries((_cell_entry(item, pair) for item in found.differences if item.about == "behaviour"), width)
+    yield from _facts(found.facts, width)
 
 
 def _compared(about: str, pair: tuple[str, str], items: Sequence[ReleaseDifference]) -> tuple[list[str], list[list[str]]]:

@@ -9,6 +9,7 @@ import attrs
 
 from ...api.record import plain, replace
 from ...api.words import short_name
+from ...exceptions import visible
 from ...questions.simulate import SimulationResult
 from ...simulation.nodesbyuse import NodeRecord
 from ...simulation.records import POD_COLUMNS, PodRecord, ScoredPod
@@ -59,8 +60,8 @@ class ListedRecords:
 
 def _name_line(record: NodeRecord | PodRecord) -> str:
     if isinstance(record, NodeRecord):
-        return f"{record.node}\n"
-    return "" if record.host is None else f"{record.pod} {record.host}\n"
+        return f"{visible(record.node)}\n"
+    return "" if record.host is None else f"{visible(f'{record.pod} {record.host}')}\n"
 
 
 def _pod_aliases(kind: type[PodRecord], resources: list[str]) -> dict[str, Path]:

@@ -18,6 +18,7 @@ import attrs
 import click
 
 from ...api.words import Figure
+from ...exceptions import visible
 
 GAP = "   "
 NO_HOST = "<none>"
@@ -34,7 +35,7 @@ def shown(cell: Cell) -> str:
     """
     if cell is None or cell == "":
         return "-"
-    return f"{cell:.1f}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.1f}" if isinstance(cell, float) else visible(str(cell))
 
 
 def is_number(cell: Cell) -> bool:

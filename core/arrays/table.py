@@ -15,7 +15,7 @@ import numpy as np
 
 from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ...api.objects.quantity import wrap_int64
-from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
+from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port, Template
 from ..release import Requests
 from .census import Census, PodCount
@@ -65,6 +65,8 @@ class NodeTable:
     """
 
     zone_key: Callable[[Mapping[str, str]], str]
+    ignores_storage: bool = False
+    """Nodes have no ephemeral storage."""
     size: int = 0
     """Rows handed out so far, free ones included."""
     row_of: dict[str, int] = attrs.field(factory=dict)
@@ -269,6 +271,8 @@ class NodeTable:
         kinds = dict(zip(keys, nodes.values(), strict=True))
         which = np.fromiter(map({key: at for at, key in enumerate(kinds)}.__getitem__, keys), np.intp, len(keys))
         amounts = [of_node(node.status.allocatable) for node in kinds.values()]
+        if self.ignores_storage:
+            amounts = [{name: amount for name, amount in found.items() if name != EPHEMERAL_STORAGE} for found in amounts]
         conditions = [tuple((c.type, c.status) for c in node.status.conditions) for node in kinds.values()]
         before = [self.pressures.values[key[-1]] for key in kinds]
         columns: list[tuple[NodeColumn[Any], list[Any]]] = [

@@ -76,6 +76,8 @@ class Cache:
     changes: dict[str, list[CacheChange]] = attrs.field(factory=dict)
     node_count: int = 0
     """The number of nodes in the node lister."""
+    forgets_with_node: bool = False
+    """A deleted node is forgotten with its pods, which are missed when they change or go."""
     images_revision: int = 0
     """Moves when some node has other images than before."""
     _states: dict[str, PodState] = attrs.field(factory=dict)
@@ -108,11 +110,11 @@ class Cache:
         self._put(entry, host or pod.spec.node_name)
         self._states[uid] = self._assumed[uid] = PodState(None, entry, host or pod.spec.node_name, assumed=True)
 
-    def finish_binding(self, pod: Pod, now: float) -> None:
-        """The binding of an assumed pod has finished: from now on it can expire."""
+    def finish_binding(self, pod: Pod, now: float, lasts: float = ASSUMED_POD_TTL) -> None:
+        """The binding of an assumed pod has finished: it can expire after *lasts* seconds."""
         state = self.state(pod)
         if state is not None and state.assumed:
-            state.deadline = now + ASSUMED_POD_TTL
+            state.deadline = now + lasts
 
     def forget(self, pod: Pod) -> None:
         """Undo the assumption of *pod*."""
@@ -148,8 +150,9 @@ class Cache:
             raise CacheError(f"pod {pod.uid} is not added to scheduler cache, so cannot be updated")
         if state.node_name != pod.spec.node_name:
             raise CacheError(f"pod {pod.uid} updated on a different node than previously added to")
-        self._take(state)
-        state.pod, state.entry = pod, self._put_bound(pod)
+        if self._take(state):
+            # Upstream: where it is not found, the update ends with an error that is only logged.
+            state.pod, state.entry = pod, self._put_bound(pod)
 
     def remove(self, pod: Pod) -> None:
         """A bound pod is deleted."""
@@ -158,8 +161,8 @@ class Cache:
             raise CacheError(f"pod {pod.uid} is not found in scheduler cache, so cannot be removed from it")
         if state.node_name != pod.spec.node_name:
             raise CacheError(f"pod {pod.uid} was assumed to be on {pod.spec.node_name} but got added to {state.node_name}")
-        self._take(state)
-        del self._states[pod.uid]
+        if self._take(state):
+            del self._states[pod.uid]
 
     def expire(self, now: float) -> list[Pod]:
         """Remove the assumed pods whose deadline has passed, and return them in the order of assumption.
@@ -189,14 +192,20 @@ class Cache:
             info.used_ports.update(entry.template.ports)
         self._changed(info.name, CacheChange(entry, 1, None, {}))
 
-    def _take(self, state: PodState) -> None:
-        info, entry = self.infos[state.node_name], state.entry
-        index = next(i for i, other in enumerate(info.pods) if other is entry)
+    def _take(self, state: PodState) -> bool:
+        """Take the pod off its node; False where the node came back without it."""
+        info, entry = self.infos.get(state.node_name), state.entry
+        if info is None:
+            return True  # the node was forgotten
+        index = next((i for i, other in enumerate(info.pods) if other is entry), None)
+        if index is None:
+            return False
         info.pods[index] = info.pods[-1]
         info.pods.pop()
         info.used_ports.difference_update(entry.template.ports)
         self._changed(info.name, CacheChange(entry, -1, None, {}))
         self._drop_if_empty(info)
+        return True
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
@@ -221,6 +230,10 @@ class Cache:
             raise CacheError(f"node {node.name} is not found")
         self.node_count -= info.node is not None
         self.images_revision += bool(info.images)
+        if self.forgets_with_node:
+            for entry in info.pods:
+                self._changed(info.name, CacheChange(entry, -1, None, {}))
+            info.pods = []
         info.node, info.images = None, {}
         self._changed(info.name, CacheChange(None, 0, None, {}))
         self._drop_if_empty(info)

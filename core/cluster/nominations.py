@@ -78,7 +78,7 @@ class Nominations:
         if not self.cells.asks_lister:
             return True
         known = pod if self.lister is None else self.lister.get(pod.key)
-        return known is not None and not known.spec.node_name
+        return known is not None and (self.cells.placed_are_nominated or not known.spec.node_name)
 
     def remove(self, pod: Pod) -> None:
         """Remove the nomination of *pod*, if it has one."""

@@ -128,28 +128,69 @@ class ListOrder:
     cache: Cache
     snapshot: Snapshot
     table: NodeTable
+    by_cursor: bool = False
+    """The list is read on from where the cursor of the node tree stopped, so that after a change it can begin at any node, and a node can
+    occur twice and another not at all."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
     is_regular: bool = True
     revision: Hashable = -1
+    _version: int = -1
+    """That of the snapshot when the list was read."""
+    _read_at: tuple[int, int, int] | None = None
+    """The version of the node tree and of the table's rows when it was read on, and the place in the rest of a round and a whole one."""
+    _readings: int = 0
+    """How often the list was another than before."""
     _rows: Rows = NO_ROWS
     _turned: tuple[Hashable, int, Rows] | None = None
     _places: tuple[Rows, Rows] | None = None
 
     @property
     def position(self) -> Any:
-        return self.start
+        return (self.start, self.cache.order.taken) if self.by_cursor else self.start
 
     @position.setter
     def position(self, position: Any) -> None:
-        self.start = position
+        if self.by_cursor:
+            self.start, self.cache.order.taken = position
+        else:
+            self.start = position
+
+    def read_again(self) -> None:
+        """The list is read anew when it is asked for."""
+        self._version = -1
 
     def rows(self) -> Rows:
         """The rows of the nodes, in list order: intp[nodes]."""
-        if self.revision != self.snapshot.version:
-            self._rows = _rows(self.cache.order.tree.one_round(), self.table.row_of)
-            self.revision = self.snapshot.version
+        if self._version != self.snapshot.version:
+            self._version = self.snapshot.version
+            if self.by_cursor:
+                self._read_on()
+            else:
+                self._rows, self.revision = _rows(self.cache.order.tree.one_round(), self.table.row_of), self._version
         return self._rows
+
+    def _read_on(self) -> None:
+        """As many nodes as there are, from the cursor on; the list is as before where the cursor has gone round once."""
+        order = self.cache.order
+        (rest, full), taken, count = order.rest_and_round(), order.taken, len(order)
+        if not count:
+            self._take_over(NO_ROWS)
+            return
+        at = taken if taken < len(rest) else len(rest) + (taken - len(rest)) % len(full)
+        order.take(count)
+        read_at = order.version, self.table.rows_version, at
+        if read_at != self._read_at:
+            first, at = rest[at:], max(0, at - len(rest))
+            names = [*first, *full[at:], *full[:at]] if len(first) + len(full) >= count else [*first, *full, *full]
+            self._take_over(_rows(names[:count], self.table.row_of))
+            self._read_at = read_at
+
+    def _take_over(self, rows: Rows) -> None:
+        if not np.array_equal(rows, self._rows):
+            self._readings += 1
+            self._rows, self.revision = rows, self._readings
+            self.is_regular = len(np.unique(rows)) == len(rows)
 
     def one_pass(self) -> Rows:
         rows = self.rows()

@@ -105,6 +105,10 @@ class Flow(Protocol):
         """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
         ...
 
+    def pre_score_one(self, cycle: Any, rows: Rows) -> None:
+        """What comes before scores, for the one feasible row; only where the release has that. Raises :class:`ScoreError`."""
+        ...
+
     def post_filter(self, cycle: Any, found: Any, decision: Decision) -> None:
         """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
         ...

@@ -62,14 +62,10 @@ def _named(target: Target, cycle: Cycle) -> Target:
     return attrs.evolve(target, namespaces=target.namespaces.union(selected), namespace_selector=EVERYWHERE if is_kept else None)
 
 
-def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> bool:
-    """Whether any pod of the *terms*, whatever its weight, is on a row of *table* that has the topology key, those *without* left out."""
-    for counter, key, _ in terms:
-        if counter.total and key and key in table.labels:
-            counts = counter.domains_without(key, table.labels, without) if without else counter.domains(key, table.labels)
-            if counts.any():
-                return True
-    return False
+def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable) -> bool:
+    """Whether any pod of the *terms*, whatever its weight, is on a row of *table* that has the topology key."""
+    labels = table.labels
+    return any(counter.total and key in labels and counter.domains(key, labels).any() for counter, key, _ in terms)
 
 
 def pods_with_any_key(nodes: Batch, counter: PodCount, keys: Collection[str]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import attrs
 
 from ...api.objects import PersistentVolumeClaim, Pod, Volume
+from ..release import Gates, VolumeCells
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -78,6 +79,11 @@ def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
     return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
 
 
+def has_ephemeral_claims(cells: VolumeCells, gates: Gates) -> bool:
+    """Whether generic ephemeral volumes have claims."""
+    return cells.ephemeral_claims and (not cells.ephemeral_gate or bool(gates.get(cells.ephemeral_gate)))
+
+
 def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
     """The claims of *pod*'s volumes, in order, as ``namespace/name``."""
     if not pod.spec.volumes:
@@ -91,9 +97,12 @@ def is_made_for_pod(volume: Volume) -> bool:
     return volume.ephemeral is not None and volume.persistent_volume_claim is None
 
 
-def not_owned(pod: Pod, claim: PersistentVolumeClaim) -> str | None:
-    """The error of a *claim* that was not made for the ephemeral volume of *pod*; None where it was."""
+NOT_OWNED = "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)"
+
+
+def not_owned(pod: Pod, claim: PersistentVolumeClaim, text: str = NOT_OWNED) -> str | None:
+    """The error of a *claim* that was not made for the ephemeral volume of *pod*, as *text* words it; None where it was."""
     owner = claim.metadata.controller
     if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.uid:
         return None
-    return f"PVC {claim.namespace}/{claim.name} was not created for pod {pod.namespace}/{pod.name} (pod is not owner)"
+    return text.format(namespace=claim.namespace, name=claim.name, pod=pod.name)

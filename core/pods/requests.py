@@ -23,6 +23,7 @@ DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 """The memory of a container without a request in the non-zero sums, in bytes."""
 ATTACHABLE_PREFIX = "attachable-volumes-"
+STORAGE_GATE = "LocalStorageCapacityIsolation"
 DEFAULTS: Mapping[str, Quantity] = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
 
 
@@ -137,6 +138,47 @@ def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
         for name, quantity in pod.spec.overhead.items():
             if name in total:
                 total[name] = wrapped(total[name] + quantity.value())
+    return total
+
+
+def rounded_sums(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`gated_sums`, and an init container's request of 0 of a scalar adds that to the pod."""
+    total = gated_sums(pod, gates)
+    for container in pod.spec.init_containers:
+        for name in container.requests:
+            if is_scalar_resource(name):
+                total.setdefault(name, 0)
+    return total
+
+
+def gated_sums(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`with_overhead`; local storage counts with gate LocalStorageCapacityIsolation."""
+    total = with_overhead(pod, gates)
+    if not gates.get(STORAGE_GATE, True):
+        total.pop(EPHEMERAL_STORAGE, None)
+    return total
+
+
+def half_gated_sums(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`gated_sums`, but local storage of init containers always counts."""
+    total = gated_sums(pod, gates)
+    if EPHEMERAL_STORAGE not in total:
+        storage = max((one.requests.get(EPHEMERAL_STORAGE, ZERO).value() for one in pod.spec.init_containers), default=0)
+        if storage > 0:
+            total[EPHEMERAL_STORAGE] = storage
+    return total
+
+
+def sums_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
+    """What the incoming pod counts in scores without defaults: as :func:`gated_sums`, but the overhead by its integer value."""
+    total = of_all_containers(pod, gates)
+    if not gates.get(STORAGE_GATE, True):
+        total.pop(EPHEMERAL_STORAGE, None)
+    if gates.get("PodOverhead", False):
+        for name, quantity in pod.spec.overhead.items():
+            if is_counted(name):
+                # Upstream: as in the sums with defaults, and local storage is added whatever the gate says.
+                total[name] = wrapped(total.get(name, 0) + quantity.value())
     return total
 
 

@@ -10,7 +10,7 @@ import attrs
 from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
 from ..rebuilt import rebuilt_from
 from ..release import Release, Requests
-from .notes import CycleState, claim_keys
+from .notes import CycleState, claim_keys, has_ephemeral_claims
 
 Port = tuple[str, str, int]
 """Host IP, protocol, port."""
@@ -29,8 +29,8 @@ NO_AFFINITY = Affinity()
 
 
 @rebuilt_from(
-    "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "scored", "ports", "claims", "size",
-    "selects_namespaces",
+    "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "scored", "balanced", "ports", "claims", "size",
+    "selects_namespaces", "adds_namespaces",
 )  # fmt: skip
 @attrs.frozen(eq=False, repr=False)
 class Template:
@@ -52,6 +52,8 @@ class Template:
     nonzero_footprint: tuple[int, int]
     scored: Requests
     """What it counts of other resources in scores when it is scheduled."""
+    balanced: Requests
+    """What it counts of all resources in scores that know no defaults."""
     ports: tuple[Port, ...]
     """Its host ports, in order, defaults filled in."""
     claims: tuple[str, ...]
@@ -60,6 +62,8 @@ class Template:
     """What it adds to the sums of its node: templates of one size add the same."""
     selects_namespaces: bool = False
     """Namespace selectors of its pod affinity terms are read."""
+    adds_namespaces: bool = True
+    """Those that are read add namespaces; else they only take the place of the pod's own."""
     notes: CycleState = attrs.field(factory=CycleState)
     """What rules have worked out for the class."""
 
@@ -181,6 +185,7 @@ class Templates:
         release, gates, by_containers = self.release, self.gates, self.release.framework.fit_scores_containers
         nonzero, footprint = release.incoming_nonzero(pod if by_containers else counted, gates), release.footprint_nonzero(counted, gates)
         requests = release.footprint(counted, gates)
+        scored = requests if release.incoming_scored is None else release.incoming_scored(pod, gates)
         size = tuple(sorted(requests.items())), footprint["cpu"], footprint["memory"]
         self.has_huge |= any(not 0 <= amount < HUGE for amount in (*requests.values(), *footprint.values(), *nonzero.values()))
         return Template(
@@ -191,9 +196,11 @@ class Templates:
             footprint=requests,
             nonzero=(nonzero["cpu"], nonzero["memory"]),
             nonzero_footprint=(footprint["cpu"], footprint["memory"]),
-            scored=nonzero if by_containers else requests,
+            scored=nonzero if by_containers else scored,
+            balanced=scored,
             size=self._sizes.setdefault(size, size),
             ports=tuple(host_ports(pod, sidecars=release.framework.sidecars_have_ports)),
-            claims=claim_keys(pod, release.volumes.ephemeral_claims),
+            claims=claim_keys(pod, has_ephemeral_claims(release.volumes, gates)),
             selects_namespaces=release.selects_namespaces,
+            adds_namespaces=gates.get("PodAffinityNamespaceSelector", True),
         )

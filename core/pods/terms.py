@@ -155,7 +155,7 @@ def target_of(template: Template, term: PodAffinityTerm) -> Target:
     """The pods that *term* of a pod of *template* matches."""
     by_labels = term.namespace_selector if template.selects_namespaces else None
     named = term.namespaces or (() if by_labels is not None else (template.namespace,))
-    return Target(frozenset(named), term.label_selector, by_labels)
+    return Target(frozenset(named), term.label_selector, by_labels if template.adds_namespaces else None)
 
 
 def targeted_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsTargeted:

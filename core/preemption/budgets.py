@@ -35,6 +35,36 @@ def counted_down(budgets: Iterable[PodDisruptionBudget]) -> Protection:
     return lambda potential: _beyond_allowance(potential, known, exempts=True)
 
 
+def counted_to_the_first(budgets: Iterable[PodDisruptionBudget]) -> Protection:
+    """Each pod takes one from the budgets that select it, in their order, up to the first that has none left, which protects it.
+
+    Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
+    """
+    known = list(budgets)
+    return lambda potential: _one_by_one(potential, known)
+
+
+def _one_by_one(potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget]) -> Mask:
+    found = np.zeros_like(potential.there)
+    mine = [_selected(potential, budget) for budget in budgets]
+    left = [np.full(found.shape[1], budget.disruptions_allowed, np.int64) for budget in budgets]
+    for place in range(len(found)):
+        for selected, allowed in zip(mine, left, strict=True):
+            takes = selected[place] & ~found[place]
+            found[place] |= takes & (allowed <= 0)
+            allowed -= takes & (allowed > 0)
+    return found
+
+
+def _selected(potential: PotentialVictims, budget: PodDisruptionBudget) -> Mask:
+    """Which of the potential victims *budget* selects: bool[places, k]."""
+    templates = potential.layout.templates
+    is_selected = np.array([selects(budget, template) for template in templates], np.bool_)
+    numbers = potential.of_layout(potential.layout.template, np.arange(len(potential.there)))
+    selected: Mask = is_selected[numbers] & potential.there if len(templates) else np.zeros_like(potential.there)
+    return selected
+
+
 def _beyond_allowance(potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool) -> Mask:
     there, templates = potential.there, potential.layout.templates
     found = np.zeros_like(there)

@@ -144,7 +144,8 @@ class OverlayTrial:
     def of(cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None) -> OverlayTrial:
         """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.overlay.Overlay.of`."""
         overlay = Overlay.of(cycle.table, potential.rows, incoming)
-        overlay.remove_all([(i, entry) for i in range(overlay.n) for entry in overlay.pods(i) if entry.priority < cycle.pod.priority])
+        lower, priority = np.flatnonzero(potential.any).tolist(), cycle.pod.priority
+        overlay.remove_all([(i, entry) for i in lower for entry in overlay.pods(i) if entry.priority < priority])
         return cls(cycle, nominations, potential, overlay)
 
     def judge(self) -> Verdict:

@@ -216,9 +216,12 @@ class QueueBase(ABC):
     def _update_parked(self, item: QueuedPod, old: Pod) -> None:
         self._parked.put(item)
         if is_updated(old, item.pod, self.cells.finalizers_count):
-            if self.cells.update_ends_backoff:
-                self._forget_failures(item.pod.key)
-            self._leave_parking(item, self.clock.now)
+            if not self.cells.update_ends_backoff:
+                self._leave_parking(item, self.clock.now)
+                return
+            self._forget_failures(item.pod.key)
+            if self._activate(item):
+                self._parked.drop(item.pod.key)
 
     def delete(self, pod: Pod) -> None:
         self.tick()

@@ -1,8 +1,9 @@
-"""What a release is, as a table of cells. The values are in ``algorithmprovider/releases.py`` and ``framework/releases.py``."""
+"""What a release is, as a table of cells. The values are in ``algorithmprovider/releases.py`` and ``framework/tables``."""
 
 from __future__ import annotations
 
 from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, words_of
+from .policies import PolicyCells
 from .release import (
     ClientCells,
     ExtenderCells,
@@ -32,6 +33,7 @@ __all__ = (
     "Gates",
     "LiveCells",
     "NominationCells",
+    "PolicyCells",
     "PreemptionCells",
     "QueueCells",
     "QueueingCells",

@@ -1,6 +1,6 @@
 """What a release is, as a table of cells: every point in which two releases of the scheduler differ.
 
-The values are in ``algorithmprovider/releases.py`` and ``framework/releases.py``; all other code reads cells and never asks for a version.
+The values are in ``algorithmprovider/releases.py`` and ``framework/tables``; all other code reads cells and never asks for a version.
 A cell is a value or, where behaviour differs, a function.
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells
+from .policies import PolicyCells
 
 if TYPE_CHECKING:
     from ...api.meaning.labels import SelectorError
@@ -45,6 +46,7 @@ GATE_KINDS: Mapping[str, FeatureGate] = MappingProxyType({
     "beta_off": FeatureGate(False, "BETA"),
     "beta": FeatureGate(True, "BETA"),
     "ga": FeatureGate(True, ""),
+    "ga_off": FeatureGate(False, ""),
     "locked": FeatureGate(True, "", locked=True),
     "deprecated": FeatureGate(False, "DEPRECATED"),
     "deprecated_on": FeatureGate(True, "DEPRECATED"),
@@ -112,6 +114,10 @@ class VolumeCells:
     """The class of a volume is read from the beta annotation first, when the volumes of a class are looked up."""
     ephemeral_claims: bool = False
     """Generic ephemeral volumes have claims, named after pod and volume."""
+    ephemeral_gate: str = ""
+    """The gate for that; empty: they always have."""
+    counts_ephemeral_claims: bool = True
+    """Their claims count towards limits."""
     missing_claim_errs: bool = False
     """A missing claim of the incoming pod is an error of the count rules; else only a claim without a name is."""
     missing_claim_is_reason: bool = False
@@ -134,12 +140,19 @@ class VolumeCells:
     """Provisioners whose volumes count for a CSI driver only where the plugin is migrated."""
     inline_migrates: bool = False
     """A pod's inline disks count for the CSI driver where their plugin is migrated."""
+    beta_zones_alone: bool = False
+    """A migrated volume's zone is that of its beta label, which replaces its node affinity and must name a zone; else the newer label
+    counts first, and the zone is added to the node affinity."""
     translates_bound_volumes: bool = False
     """The node affinity of a bound volume is translated to the driver's labels where its plugin is migrated."""
     missing_volume_is_reason: bool = False
     """A claim bound to a missing volume rejects nodes; else it is an error."""
     checks_storage_capacity: bool = False
     """A volume can be provisioned only where a CSIStorageCapacity allows it, if the driver reports capacity."""
+    reads_maximum_size: bool = True
+    """The largest volume that it allows counts before its capacity."""
+    storage_capacity_gate: str = ""
+    """The gate for that; empty: it is always so."""
     attributes_class_gate: str = ""
     """The gate for the VolumeAttributesClass of claims and volumes, which must match; empty: it is not read."""
 
@@ -184,6 +197,8 @@ class NominationCells:
     """The explicit node can be the empty name, which has a list of its own; else the empty name means none."""
     asks_lister: bool
     """A pod that was deleted or has a node cannot be nominated; trying to removes its earlier nomination."""
+    placed_are_nominated: bool = False
+    """With the above, a pod that has a node can be nominated all the same."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -236,8 +251,8 @@ class LiveCells:
     """The event on a victim; ``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
     wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
     """The error for a claim whose selected node was changed; takes ``claim``, ``got`` and ``node``."""
-    assumed_pods_expire: bool = True
-    """A pod whose binding was carried out loses its place 30 seconds later if no informer has seen the binding; else never."""
+    assumed_pods_expire: float | None = 30.0
+    """A pod whose binding was carried out loses its place that many seconds later if no informer has seen the binding; None: never."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -265,10 +280,11 @@ class ClientCells:
     rewatches_limited: bool
     """The same for an answer 429."""
     resends_reads: bool
-    """A read is sent again if the server closed the connection without an answer, a watch also after a time-out, 429 and 5xx; else only a
-    read whose connection was reset."""
+    """A read is sent again if the server closed the connection without an answer; else only if its connection was reset."""
     attempts: int
     """How often a request is sent at most, while the server answers 429 or 5xx and names a time to wait."""
+    resends_watches: bool = False
+    """A watch is sent again, too, also after a time-out, 429 and 5xx."""
     device_api: str = ""
     """With gate DynamicResourceAllocation, the API group and version in which claims, device classes and slices are listed, too."""
 
@@ -329,6 +345,8 @@ class Release:
     """cpu and memory of the incoming pod, with the defaults for absent requests."""
     footprint_nonzero: Footprint
     """cpu and memory that a pod adds to the sums of its node, with the defaults for absent requests."""
+    incoming_scored: Footprint | None = None
+    """What the incoming pod counts in scores without defaults; None: what it adds to the sums of its node."""
     resized: Callable[[Pod, Gates], Pod] = as_specified
     """A pod with the requests that count where its containers are resized in place; the pod itself where they are those of the spec."""
     zone_key: Callable[[Mapping[str, str]], str]
@@ -339,6 +357,8 @@ class Release:
     """Transient volume counts are reset on every node each cycle; else on changed ones only."""
     snapshot_drops_nodeless: bool = False
     """A deleted node leaves the snapshot at once, with all its pods."""
+    forgets_pods_with_node: bool = False
+    """A deleted node leaves the cache with its pods; if it comes back it has none of them."""
     cache_replaces_confirmed: bool = False
     """A confirmed pod replaces the assumed object and moves to the end of its node's list; else that stays until the next update."""
     selects_namespaces: bool = False
@@ -381,6 +401,8 @@ class Release:
     """Its events; means nothing where predicates and priorities run."""
     devices: DeviceCells = attrs.field(factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""
+    policies: PolicyCells | None = None
+    """How it makes a profile of a Policy; None: where predicates and priorities run, and where there are no Policies."""
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"

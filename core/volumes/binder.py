@@ -17,7 +17,7 @@ from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision
 from ..cluster.listings import Listing, Listings
-from ..pods.notes import claim_keys
+from ..pods.notes import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ..release import Release
 from .assumecache import AssumeCache, VolumeError
 from .match import is_bound_to, volume_class
@@ -26,17 +26,23 @@ from .volumesearch import SELECTED_NODE, VolumeSearch, is_fully_bound
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
-def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None:
-    """Why *pod* is refused before any predicate: one of its claims is missing or being deleted; None where there is no such claim.
+def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim], ephemeral: bool = False, foreign: str = "") -> str | None:
+    """Why *pod* is refused before any rule: one of its claims is missing or being deleted; None where there is no such claim.
 
+    *ephemeral*: generic ephemeral volumes have claims; *foreign*: the text for one that was not made for the pod.
     Upstream: pkg/scheduler/core/generic_scheduler.go podPassesBasicChecks.
     """
-    for key in claim_keys(pod):
-        claim, name = claims.get(key), key.partition("/")[2]
+    for volume in pod.spec.volumes:
+        name = claim_name(pod, volume, ephemeral)
+        if name is None:
+            continue
+        claim = claims.get(f"{pod.namespace}/{name}")
         if claim is None:
             return f'persistentvolumeclaim "{name}" not found'
         if claim.metadata.deletion_timestamp is not None:
             return f'persistentvolumeclaim "{name}" is being deleted'
+        if is_made_for_pod(volume) and (text := not_owned(pod, claim, foreign)):
+            return text
     return None
 
 
@@ -167,7 +173,7 @@ class VolumeBinder:
             (self.volumes if isinstance(item, PersistentVolume) else self.claims).restore(item.key)
 
     def _claims(self, pod: Pod) -> tuple[str, ...]:
-        return claim_keys(pod, self.release.volumes.ephemeral_claims)
+        return claim_keys(pod, has_ephemeral_claims(self.release.volumes, self.gates))
 
     def _is_bound(self, key: str) -> bool:
         try:

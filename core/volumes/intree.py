@@ -13,6 +13,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolume, Requirement, VolumeSource
+from ..release import Gates, VolumeCells
 from .assumecache import VolumeError
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
@@ -144,6 +145,13 @@ MIGRATABLE = frozenset({GCE_PD, AWS_EBS, CINDER, AZURE_DISK, AZURE_FILE})
 """Plugins that can be replaced; azure-file never is, as it has no gate."""
 
 
+def may_migrate(plugin: str, cells: VolumeCells, gates: Gates) -> bool:
+    """Whether a driver can take over *plugin*."""
+    if cells.migration_gate and not gates.get(cells.migration_gate):
+        return False
+    return plugin in cells.always_migrated or bool(gates.get(PLUGINS[plugin].gate))
+
+
 def plugin_of(source: VolumeSource) -> str | None:
     """The in-tree plugin of a disk, None where a driver cannot take it over."""
     disks = {
@@ -157,9 +165,14 @@ def plugin_of(source: VolumeSource) -> str | None:
     return next((name for name, disk in disks.items() if disk is not None), None)
 
 
-def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels) -> str | None:
-    """The handle of *volume* with the driver that takes over *plugin*, None where the driver has no handle for it."""
+def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels, beta_zones: bool = False) -> str | None:
+    """The handle of *volume* with the driver that takes over *plugin*, None where the driver has no handle for it.
+
+    *beta_zones*: see :func:`translated_affinity`, which fails for some volumes.
+    """
     try:
+        if beta_zones:
+            translated_affinity(plugin, volume, beta_zones)
         return PLUGINS[plugin].handle(volume, zone_labels) or None
     except VolumeError:
         return None
@@ -168,24 +181,49 @@ def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels) -> str
 # --- where it can be reached ----------------------------------------------------------------------------------------
 
 
-def translated_affinity(plugin: str, volume: PersistentVolume) -> NodeSelector | None:
+def translated_affinity(plugin: str, volume: PersistentVolume, beta_zones: bool = False) -> NodeSelector | None:
     """The node affinity of *volume* where a driver has replaced its plugin: zones by the driver's own label.
 
-    Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI.
+    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`~.assumecache.VolumeError` where that names no zone.
+    Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI (up to 1.20 translateTopology).
     """
     topology, affinity = PLUGINS[plugin].topology, volume.spec.node_affinity
     if topology is None:
         return affinity
+    if beta_zones:
+        return _by_beta_zones(topology, volume)
     terms = affinity.node_selector_terms if affinity else ()
     zone, region = _topology_labels(volume, terms)
     if _names_values(terms, zone):
         terms = _renamed(terms, zone, topology)
-    elif zones := sorted({part.strip() for part in volume.labels.get(zone, "").split("__")} - {""}):
-        wanted = Requirement(key=topology, operator="In", values=tuple(zones))
+    elif zones := _zones(volume, zone):
+        wanted = Requirement(key=topology, operator="In", values=zones)
         terms = tuple(replace(term, match_expressions=(*term.match_expressions, wanted)) for term in terms or (NodeSelectorTerm(),))
     if region == REGION and _names_values(terms, region):
         terms = _renamed(terms, region, TOPOLOGY_REGION)
     return NodeSelector(node_selector_terms=terms) if affinity or terms else None
+
+
+def _by_beta_zones(topology: str, volume: PersistentVolume) -> NodeSelector | None:
+    affinity = volume.spec.node_affinity
+    terms = affinity.node_selector_terms if affinity else ()
+    if _names_values(terms, topology):
+        return affinity
+    if _names_values(terms, ZONE):
+        return NodeSelector(node_selector_terms=_renamed(terms, ZONE, topology))
+    if ZONE not in volume.labels:
+        return affinity
+    zones = _zones(volume, ZONE)
+    if not zones:
+        raise VolumeError("failed to translate topology: there are no valid zones to add to pv")
+    # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
+    wanted = Requirement(key=topology, operator="In", values=zones)
+    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(wanted,)),))
+
+
+def _zones(volume: PersistentVolume, label: str) -> tuple[str, ...]:
+    """The zones that a label of *volume* names, in ascending order."""
+    return tuple(sorted({part.strip() for part in volume.labels.get(label, "").split("__")} - {""}))
 
 
 def _topology_labels(volume: PersistentVolume, terms: Iterable[NodeSelectorTerm]) -> tuple[str, str]:

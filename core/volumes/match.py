@@ -248,30 +248,33 @@ def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
         return np.zeros(nodes.n, np.bool_)
 
 
-def storage_left(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings) -> tuple[Mask, Ints] | None:
+def storage_left(
+    kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings, by_maximum: bool = True
+) -> tuple[Mask, Ints] | None:
     """Where a CSIStorageCapacity has room for *claim*, and how much the first of them has, in bytes: bool[n] and int64[n].
 
-    None if the driver does not report capacities. Upstream: hasEnoughCapacity, which takes them in no order; here they are sorted by name.
+    *by_maximum*: the largest volume that it allows counts before its capacity. None if the driver does not report capacities.
+    Upstream: hasEnoughCapacity, which takes them in no order; here they are sorted by name.
     """
     size, driver = claim.spec.requests.get("storage"), listings.csi_drivers.get(kind.provisioner)
     if size is None or driver is None or not driver.storage_capacity:
         return None
     found, amount = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.int64)
     for item in listings.csi_capacities:
-        if item.storage_class_name == kind.name and _holds(item, size.value()):
+        if item.storage_class_name == kind.name and _holds(item, size.value(), by_maximum):
             here = _access(item, nodes) & ~found
             found[here], amount[here] = True, 0 if item.capacity is None else item.capacity.value()
     return found, amount
 
 
-def has_capacity(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings) -> Mask:
+def has_capacity(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings, by_maximum: bool = True) -> Mask:
     """The nodes where a CSIStorageCapacity has room for *claim*; all nodes if the driver does not report capacities: bool[n]."""
-    left = storage_left(kind, claim, nodes, listings)
+    left = storage_left(kind, claim, nodes, listings, by_maximum)
     return np.ones(nodes.n, np.bool_) if left is None else left[0]
 
 
-def _holds(item: CSIStorageCapacity, size: int) -> bool:
-    limit = item.capacity if item.maximum_volume_size is None else item.maximum_volume_size
+def _holds(item: CSIStorageCapacity, size: int, by_maximum: bool) -> bool:
+    limit = item.maximum_volume_size if by_maximum and item.maximum_volume_size is not None else item.capacity
     return limit is not None and limit.value() >= size
 
 

@@ -18,7 +18,7 @@ from ..cluster.listings import Listings
 from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
 from .assumecache import AssumeCache, VolumeError
-from .intree import MIGRATED_PLUGINS, PLUGINS, plugin_of, translated_affinity
+from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
 from .match import VolumeMatcher, can_provision, claim_class, has_capacity, requested_size
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
@@ -113,17 +113,18 @@ class VolumeSearch:
         replaced = self._replaced(plugin, nodes) if plugin is not None else None
         if plugin is None or replaced is None:
             return found
+        affinity = volume.spec.node_affinity
         try:
             PLUGINS[plugin].handle(volume, self.cells.zone_labels)
+            affinity = translated_affinity(plugin, volume, self.cells.beta_zones_alone)
         except VolumeError as error:
             finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
-        affinity = translated_affinity(plugin, volume)
         by_driver = np.ones(nodes.n, np.bool_) if affinity is None else node_selector_mask(affinity, nodes, fields=False)
         return np.where(replaced, by_driver, found)
 
     def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
         """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
-        if plugin not in self.cells.always_migrated and not self.gates.get(PLUGINS[plugin].gate, False):
+        if not may_migrate(plugin, self.cells, self.gates):
             return None
         saying = [found.name for found in self.listings.csi_nodes if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")]
         rows = [nodes.table.row_of.get(name, -1) for name in saying]
@@ -148,6 +149,11 @@ class VolumeSearch:
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
         self._provide(kinds, nodes, finding)
 
+    @property
+    def _checks_capacity(self) -> bool:
+        gate = self.cells.storage_capacity_gate
+        return self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate)))
+
     def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
         name = claim_class(claim) if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
         try:
@@ -168,8 +174,8 @@ class VolumeSearch:
                 made = ~needed | can_provision(kind, nodes)
                 finding.unbound &= made | ~pending
                 pending &= made
-                if self.cells.checks_storage_capacity:
-                    enough = ~needed | has_capacity(kind, claim, nodes, self.listings)
+                if self._checks_capacity:
+                    enough = ~needed | has_capacity(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
                     finding.enough &= enough | ~pending | ~finding.decided
                     pending &= enough
         finding.provided = pending

@@ -57,13 +57,16 @@ def _span(releases: list[str]) -> str:
     return releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
 
 
-_POLICY = """Releases 1.12 to 1.16 take a Policy in place of a provider: `--policy FILE` (JSON or YAML), or a ConfigMap with the key
-`policy.cfg`. Keys that nobody reads are ignored, as the original does; `kubeclassic policy check` names them. The names of rules are on
-the pages of [predicates](../predicates/index.md) and [priorities](../priorities/index.md)."""
+_POLICY = """Releases 1.12 to 1.22 take a Policy in place of a provider: `--policy FILE` (JSON or YAML), or `--policy-configmap NAME`, a
+ConfigMap with the key `policy.cfg`. From 1.17 on plugins are made of it, and 1.23 and later read none. Keys that nobody reads are
+ignored, as the original does; `kubeclassic policy check` names them. The names of rules are on the pages of
+[predicates](../predicates/index.md) and [priorities](../priorities/index.md)."""
 _COMPONENT = """The configuration of kube-scheduler 1.12 to 1.16: `--config FILE`, `apiVersion` {versions}. Here are the fields that a
 decision depends on; `kubeclassic run` also reads those of elections, endpoints and the client, as flags do ([run](../commands/run.md))."""
 _PROFILE = """The configuration of kube-scheduler from {first} on: `--profile FILE` (or `--config FILE`), `apiVersion` {versions}.
-Unknown fields are refused. The names of plugins are on the page of [plugins](../plugins/index.md)."""
+Unknown fields are refused, also in v1alpha1, of which the original only warns. Versions differ in fields, arguments and defaults:
+`kubeclassic policy check FILE --release RELEASE` says what runs, and the fields here are those of the newest. The names of plugins are on
+the page of [plugins](../plugins/index.md)."""
 
 
 def _page(title: str, about: str, name: str, tables: Iterator[str]) -> str:

@@ -29,16 +29,26 @@ Json = dict[str, Any]
 
 LABELS: Json = {"labelsPresence": {"labels": ["retiring"], "presence": False}}
 ZONE = "failure-domain.beta.kubernetes.io/zone"
+SHAPE: Json = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
+CPU_AND_MEMORY: Json = {"resources": [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]}
 ARGUMENTS: Mapping[str, Json] = {
     "CheckNodeLabelPresence": LABELS,
     "CheckServiceAffinity": {"serviceAffinity": {"labels": [ZONE]}},
     "labelPreference": {"labelPreference": {"label": "retiring", "presence": False}},
     "serviceAntiAffinity": {"serviceAntiAffinity": {"label": ZONE}},
-    "RequestedToCapacityRatioPriority": {
-        "requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
-    },
+    "RequestedToCapacityRatioPriority": {"requestedToCapacityRatioArguments": SHAPE},
 }
 """Rule of a Policy -> the argument in its example."""
+
+
+def _asked(name: str, argument: Json) -> Json:
+    return {"predicates": [{"name": name, "argument": argument}], "priorities": [{"name": "ImageLocalityPriority", "weight": 1}]}
+
+
+def _scored(name: str, argument: Json | None = None) -> Json:
+    return {"predicates": [], "priorities": [{"name": name, "weight": 1, **({"argument": argument} if argument else {})}]}
+
+
 _OF_DISKS = "MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount MaxCinderVolumeCount"
 PREDICATES: Mapping[str, str] = {
     **dict.fromkeys(("PodToleratesNodeTaints",), "taints"),
@@ -87,12 +97,25 @@ PLUGINS: Mapping[str, str] = {
     "VolumeRestrictions": "disks",
 }
 """Plugin -> the cluster of its example."""
+UP_TO_1_22: Mapping[str, tuple[str, str, Json]] = {
+    "DefaultPodTopologySpread": ("1.18", "spread", _scored("SelectorSpreadPriority")),
+    "NodeLabel": ("1.21", "placement", _asked("NoRetiringNodes", LABELS)),
+    "NodePreferAvoidPods": ("1.21", "avoid", _scored("NodePreferAvoidPodsPriority")),
+    "NodeResourceLimits": ("1.18", "resources", _scored("ResourceLimitsPriority")),
+    "NodeResourcesLeastAllocated": ("1.21", "resources", _scored("LeastRequestedPriority")),
+    "NodeResourcesMostAllocated": ("1.21", "resources", _scored("MostRequestedPriority")),
+    "RequestedToCapacityRatio": (
+        "1.21", "resources", _scored("ByUse", {"requestedToCapacityRatioArguments": {**SHAPE, **CPU_AND_MEMORY}}),
+    ),
+    "ServiceAffinity": ("1.21", "spread", _asked("InOneZone", ARGUMENTS["CheckServiceAffinity"])),
+}  # fmt: skip
+"""Plugin that later releases lack -> a release that has it, the cluster of its example, and the rules of a Policy that it is made of."""
 SINCE_LATER = ("DynamicResources",)
 """Plugins that the first release with plugins does not run."""
 NEWEST = list(FRAMEWORK_RELEASES)[-1]
 GATES = {
     "EvenPodsSpread": "EvenPodsSpread=true", "EvenPodsSpreadPriority": "EvenPodsSpread=true",
-    "ResourceLimitsPriority": "ResourceLimitsPriorityFunction=true",
+    **dict.fromkeys(("ResourceLimitsPriority", "NodeResourceLimits"), "ResourceLimitsPriorityFunction=true"),
     **dict.fromkeys(("CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure"),
                     "TaintNodesByCondition=false"),
 }  # fmt: skip
@@ -109,7 +132,7 @@ IN_PYTHON: Mapping[str, tuple[str, str]] = {
 """Rule that no command of ours reaches -> the cluster of its example, and the pod, as an expression."""
 SCRIPT = """\
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.{module} import {table}
+{imports}
 
 cluster = Cluster.load("{cluster}.yaml")
 pod = {pod}
@@ -164,13 +187,13 @@ class Example:
 def of_predicate(name: str) -> Example:
     """The example of the predicate *name*."""
     if name in IN_PYTHON:
-        return _script(name, "1.16", "predicates", "CATALOGUE", f'CATALOGUE["{name}"].check')
+        return _script(name, "1.16", "from kubeclassic.predicates import CATALOGUE", f'CATALOGUE["{name}"].check')
     return _of_policy(name, PREDICATES[name], {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]})
 
 
-def _script(name: str, release: str, module: str, among: str, ask: str) -> Example:
+def _script(name: str, release: str, imports: str, ask: str) -> Example:
     cluster, pod = IN_PYTHON[name]
-    text = SCRIPT.format(module=module, table=among, cluster=cluster, pod=pod, release=release, ask=ask)
+    text = SCRIPT.format(imports=imports, cluster=cluster, pod=pod, release=release, ask=ask)
     return Example({f"{cluster}.yaml": _text(cluster), ASK: text}, f"python {ASK}", None)
 
 
@@ -183,17 +206,21 @@ def _entry(name: str) -> Json:
     return {"name": name, **({"argument": ARGUMENTS[name]} if name in ARGUMENTS else {})}
 
 
-def _of_policy(name: str, cluster: str, rules: Json) -> Example:
+def _of_policy(name: str, cluster: str, rules: Json, release: str = "1.16") -> Example:
     policy = {"kind": "Policy", "apiVersion": "v1", **rules}
     gates = f" --feature-gates {GATES[name]}" if name in GATES else ""
-    command = f"kubeclassic explain {cluster}.yaml web --release 1.16 --policy {POLICY}{gates}"
+    command = f"kubeclassic explain {cluster}.yaml web --release {release} --policy {POLICY}{gates}"
     return Example({f"{cluster}.yaml": _text(cluster), POLICY: _yaml(policy)}, command, "web")
 
 
 def of_plugin(name: str) -> Example:
     """The example of the plugin *name*."""
     if name in IN_PYTHON:
-        return _script(name, "1.27", "framework.registry", "DEFAULT_REGISTRY", f'DEFAULT_REGISTRY["{name}"](None, None).filter')
+        imports = "from kubeclassic.framework.plugin import Handle\nfrom kubeclassic.framework.registry import DEFAULT_REGISTRY"
+        return _script(name, "1.27", imports, f'DEFAULT_REGISTRY["{name}"](None, Handle()).filter')
+    if name in UP_TO_1_22:
+        release, cluster, rules = UP_TO_1_22[name]
+        return _of_policy(name, cluster, rules, release)
     cluster = PLUGINS[name]
     files = {f"{cluster}.yaml": _text(cluster), PROFILE: _yaml(_profile(name))}
     if cluster == "queue":

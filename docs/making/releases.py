@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from making.markdown import block, code, escaped, table
+from making.rules import plugin_link
 
 from kubeclassic.algorithmprovider.description import CELLS, value_in_words
-from kubeclassic.framework.correspondences import Change, Successor
+from kubeclassic.framework.changes import Change
+from kubeclassic.framework.correspondences import Successor
 from kubeclassic.framework.describe import (
     ClassicRelease,
     DescribedCell,
@@ -20,6 +22,7 @@ from kubeclassic.framework.describe import (
     diff_any,
     summaries,
 )
+from kubeclassic.framework.facts.records import ReleaseFact
 from kubeclassic.framework.releases import ALL_RELEASES
 
 FOLDER = "reference/releases"
@@ -40,7 +43,8 @@ def _index(pairs: Sequence[tuple[str, str]]) -> str:
     rows = [[f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()]
     head = "Each release decides as one patch level does, which the table names. `kubeclassic releases` prints what these pages say."
     shown = block("$ kubeclassic releases --diff 1.15 1.16\n...", "console")
-    return f"# Releases\n\n{head}\n\n{table(['release', 'patch level', 'runs', 'what changed'], rows)}\n{shown}"
+    other = "\n".join(f"* {found.other_patches}." for found in summaries() if found.other_patches)
+    return f"# Releases\n\n{head}\n\n{table(['release', 'patch level', 'runs', 'what changed'], rows)}\n{other}\n\n{shown}"
 
 
 def _changed(release: str, pairs: Sequence[tuple[str, str]]) -> str:
@@ -51,7 +55,7 @@ def _changed(release: str, pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _page(found: ClassicRelease | PluginRelease) -> str:
-    parts = [f"# Release {found.release}\n", f"It is as patch level {found.like} and runs {found.runs}."]
+    parts = [f"# Release {found.release}\n", f"It is as patch level {found.like} and runs {found.runs}.{_other(found.other_patches)}"]
     if isinstance(found, PluginRelease):
         parts += ["## Plugins\n", table(["plugin", "weight", "default", "extension points"], _plugins(found.plugins))]
     else:
@@ -59,9 +63,22 @@ def _page(found: ClassicRelease | PluginRelease) -> str:
         for part, (rules, kind) in ordered.items():
             rows = [[f"[{name}](../{part}/{name}.md)", how] for name, how in rules.items()]
             parts += [f"## {part.capitalize()}\n", table([kind, "how it runs"], rows)]
+    parts += _facts(found.facts)
     parts += ["## Feature gates\n", table(["gate", "default"], [[code(name), how] for name, how in found.gates.items()])]
     parts += ["## Behaviour\n", *_behaviour(found.behaviour)]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _other(patches: str) -> str:
+    return f" {patches}." if patches else ""
+
+
+def _facts(facts: Sequence[ReleaseFact]) -> Iterator[str]:
+    """What a release does otherwise than the one before it, by which a pod may get another node."""
+    rows = [[code(fact.rule), escaped(fact.sentence), f"in {fact.fixed}" if fact.fixed else "-"] for fact in facts if fact.decides]
+    if rows:
+        yield "## What it does otherwise\n"
+        yield table(["rule", "what", "a bug, taken back"], rows)
 
 
 def _plugins(found: Mapping[str, DescribedPlugin]) -> list[list[str]]:
@@ -87,6 +104,7 @@ def _behaviour(cells: Sequence[DescribedCell]) -> Iterator[str]:
 def _step(found: ReleaseDiff) -> str:
     pair = found.before, found.after
     parts = [f"# From {pair[0]} to {pair[1]}\n", f"What [{pair[1]}]({pair[1]}.md) does differently from [{pair[0]}]({pair[0]}.md)."]
+    parts += _facts(found.facts)
     if found.successors:
         parts += ["## Rules\n", table(["rule", f"in {pair[0]}", f"in {pair[1]}", "what is different"], map(_successor, found.successors))]
     parts += _changes((*found.changes, *found.messages), pair)
@@ -107,7 +125,7 @@ def _named(item: ReleaseDifference) -> list[str]:
 def _successor(found: Successor) -> list[str]:
     folder = "predicates" if found.kind == "predicate" else "priorities"
     rule = "-" if found.rule is None else f"[{found.rule}](../{folder}/{found.rule}.md)"
-    plugins = ", ".join(f"[{one.plugin}](../plugins/{one.plugin}.md)" for one in found.plugins) or NONE
+    plugins = ", ".join(plugin_link(one.plugin) for one in found.plugins) or NONE
     return [rule, found.before or "-", f"{plugins}; {found.after}" if found.after else plugins, found.words]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 from making import examples
-from making.markdown import block, code, first_sentence, prose, table, upstream
+from making.markdown import block, code, escaped, first_sentence, prose, table, upstream
 from making.rulewords import CELLS, FORMULAS
 
 from kubeclassic.algorithmprovider.description import CELLS as CELL_WORDS
@@ -19,6 +19,7 @@ from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.fielderrors import Context
 from kubeclassic.framework.correspondences import Successor, points_of
 from kubeclassic.framework.describe import DescribedPlugin, describe_any, diff_any, has_plugins, plugin_in_words
+from kubeclassic.framework.facts.facttable import life_of
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES
@@ -33,7 +34,7 @@ RELEASES = tuple(ALL_RELEASES)
 OLDER = tuple(release for release in RELEASES if not has_plugins(release))
 WITH_PLUGINS = tuple(release for release in RELEASES if has_plugins(release))
 FIRST = WITH_PLUGINS[0]
-"""The release in which plugins replaced rules, for the pages."""
+"""The release in which plugins replaced rules."""
 NEWEST = Context(ALL_RELEASES[RELEASES[-1]], resolved_gates(ALL_RELEASES[RELEASES[-1]]))
 FOLDER = "reference"
 
@@ -89,7 +90,8 @@ def _inner(function: Callable[..., Any]) -> str:
 def plugins() -> Iterator[Rule]:
     """Every plugin of the framework."""
     for name, found in DEFAULT_REGISTRY.items():
-        yield Rule("plugin", name, found, found.__doc__ or "")
+        if name not in PRIORITIES:  # some of those ran as if they were plugins, but no profile can name them
+            yield Rule("plugin", name, found, found.__doc__ or "")
 
 
 def all_rules() -> Iterator[Rule]:
@@ -126,6 +128,7 @@ def page(rule: Rule, described: Mapping[str, Any], replaced: Sequence[Successor]
     parts = [f"# {rule.name}\n", prose(rule.text), "## Formula\n", block(FORMULAS[rule.name])]
     parts += ["## By release\n", *(_plugin_releases(rule, described) if rule.kind == "plugin" else _releases(rule, described))]
     parts += _successors(rule, replaced)
+    parts += _life(rule)
     parts += ["## Example\n", *_example(rule), "## Where it is\n", _place(rule)]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
@@ -190,6 +193,15 @@ def _successors(rule: Rule, replaced: Sequence[Successor]) -> Iterator[str]:
         yield table(headers, rows)
 
 
+def _life(rule: Rule) -> Iterator[str]:
+    """What releases do otherwise about *rule*, oldest first."""
+    facts = [*(fact for fact in life_of(rule.name) if fact.decides)]
+    if facts:
+        yield "## Its life\n"
+        taken = {fact: f" (a bug, which {fact.fixed} took back)" if fact.fixed else "" for fact in facts}
+        yield "\n".join(f"* {fact.release}: {escaped(fact.sentence)}{told}" for fact, told in taken.items())
+
+
 def _linked(found: Successor) -> str:
     if found.rule is None:
         return "-"
@@ -198,7 +210,12 @@ def _linked(found: Successor) -> str:
 
 
 def _plugins_of(found: Successor) -> str:
-    return ", ".join(f"[{one.plugin}](../plugins/{one.plugin}.md) ({', '.join(one.points)})" for one in found.plugins) or "none"
+    return ", ".join(f"{plugin_link(one.plugin)} ({', '.join(one.points)})" for one in found.plugins) or "none"
+
+
+def plugin_link(name: str) -> str:
+    """A link to the page of a plugin, from that of another rule or a release; a priority that ran as if it were one has none."""
+    return code(name) if name in PRIORITIES else f"[{name}](../plugins/{name}.md)"
 
 
 def _example(rule: Rule) -> Iterator[str]:

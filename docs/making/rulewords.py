@@ -120,7 +120,21 @@ FORMULAS: Mapping[str, str] = {
     "        turned down if  peers(domain of the node) + 1 - fewest peers of a domain > maxSkew\n"
     "Score:  raw(node) = sum over constraints of peers(domain) x ln(domains + 2) + maxSkew - 1, rounded\n"
     "        score     = whole(100 x (highest + lowest - raw) / highest)",
-    "SelectorSpread": _SPREAD.format(top=100),
+    **dict.fromkeys(("SelectorSpread", "DefaultPodTopologySpread"), _SPREAD.format(top=100)),
+    "NodeLabel": "Filter: turned down if  one of presentLabels is missing, or one of absentLabels is there\n"
+    "Score:  100 for each of presentLabelsPreference that is there, and of absentLabelsPreference that is not\n"
+    "        score = whole(their mean)",
+    "NodePreferAvoidPods": "score = 0 if the node's annotation names the pod's controller, else 100\n"
+    "its default weight is 10000, so that it decides alone",
+    "NodeResourceLimits": "score = 1 if the pod's limit of cpu or memory is at most what the node has, else 0",
+    "NodeResourcesLeastAllocated": f"{_LEAST.format(top=100)}\nscore = whole(sum of weight x score(resource) / sum of weights)",
+    "NodeResourcesMostAllocated": f"{_MOST.format(top=100)}\nscore = whole(sum of weight x score(resource) / sum of weights)",
+    "RequestedToCapacityRatio": "score(resource) = 10 x the height of the line of shape at the share in use\n"
+    "score = their mean by weight, of those above 0, rounded",
+    "ServiceAffinity": "Filter: turned down if  a label of affinityLabels is another than the pod's node selector says\n"
+    "                    or, if that says nothing, another than on the node of the service's first pod\n"
+    "Score:  for each of antiAffinityLabelsPreference 100 x (pods of the service - those on nodes with the same value)\n"
+    "        / pods of the service, 0 without the label; score = whole(their mean)",
     "TaintToleration": "Filter: turned down if  a taint with effect NoSchedule or NoExecute is not tolerated\n"
     f"Score:  raw(node) = number of taints with effect PreferNoSchedule that are not tolerated\n        {_DOWN.format(top=100)}",
     "VolumeBinding": "Filter: turned down if  the node affinity of a bound volume does not match\n"
@@ -134,7 +148,7 @@ FORMULAS: Mapping[str, str] = {
 """Rule -> what it calculates."""
 
 _ASKED = ("incoming", "footprint")
-_SCORED = ("incoming_nonzero", "footprint_nonzero")
+_SCORED = ("incoming_nonzero", "footprint_nonzero", "incoming_scored")
 _LIMITS = ("volumes.counts_unresolved_claims", "volumes.missing_claim_errs", "volumes.limits_gate")
 _CLOUD = (*_LIMITS, "volumes.instance_type_labels", "volumes.inline_migrates", "volumes.always_migrated")
 _ZONES = ("zone_key",)
@@ -163,7 +177,7 @@ CELLS: Mapping[str, tuple[str, ...]] = {
     "RequestedToCapacityRatioPriority": (*_SCORED, "ratio_mean", "ratio_reads_resources"),
     "NodeResourcesFit": (*_ASKED, *_SCORED, "resized", "framework.fit_checks_requested", "framework.too_small_is_unresolvable"),
     "NodePorts": ("framework.sidecars_have_ports",),
-    "ImageLocality": ("framework.init_images_count",),
+    "ImageLocality": ("framework.init_images_count", "framework.counts_images_late", "framework.image_bound_of_one"),
     "VolumeBinding": (
         "framework.narrows_to_local_volumes", "framework.volume_node_text", "configuration.capacity_gate", "configuration.capacity_shape",
     ),

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 
 from ...api.meaning.durations import duration_text
 from ...api.meaning.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value
-from ...api.meaning.labels import quoted
+from ...api.meaning.labels import SelectorError, compile_selector, match_expressions_selector, quoted
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement, TopologySpreadConstraint
 from ...core.release import FrameworkCells
 from . import args as a
 from .args import takes_args
 from .fielderrors import Context, aggregated, as_json, duplicate, forbidden, invalid, required, unsupported
+from .plainfaults import candidates_fault, conflict_fault, ratio_fault, timeout_fault, weight_fault
 
 _PLAIN = FrameworkCells()
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
@@ -37,17 +38,43 @@ def preferred_faults(terms: Sequence[PreferredSchedulingTerm], cells: FrameworkC
 
 def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> list[str]:
     """The faults of one term, at most one text per expression."""
+    if cells.plain_selector_faults:
+        return _first_fault(term, reads_fields=cells.reads_preferred_fields)
     found = [_expression(e, cells, f"{_child(path, 'matchExpressions')}[{i}]") for i, e in enumerate(term.match_expressions)]
     found += [_field(e, cells, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)]
     return [fault for fault in found if fault]
+
+
+def _first_fault(term: NodeSelectorTerm, *, reads_fields: bool) -> list[str]:
+    """The first fault of a term in plain words; none without one."""
+    try:
+        match_expressions_selector(term.match_expressions)
+    except SelectorError as error:
+        return [str(error)]
+    for field in term.match_fields if reads_fields else ():
+        if field.operator not in ("In", "NotIn"):
+            return [f"{quoted(field.operator)} is not a valid node field selector operator"]
+        if len(field.values) != 1:
+            return [f"unexpected number of value ({len(field.values)}) for node field selector operator {quoted(field.operator)}"]
+    return []
 
 
 def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells = _PLAIN) -> str:
     """The first fault of a label selector, pairs in order of their keys; empty without one."""
     if selector is None:
         return ""
+    if cells.plain_selector_faults:
+        return _plain_fault(selector)
     pairs = [Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(selector.match_labels.items())]
     return next(filter(None, (_label_expression(expression, cells) for expression in (*pairs, *selector.match_expressions))), "")
+
+
+def _plain_fault(selector: LabelSelector) -> str:
+    try:
+        compile_selector(selector)
+    except SelectorError as error:
+        return str(error)
+    return ""
 
 
 def _label_expression(expression: Requirement, cells: FrameworkCells) -> str:
@@ -109,6 +136,9 @@ Faults = Iterator[str]
 
 
 def _preemption(args: a.DefaultPreemptionArgs, path: str, context: Context) -> Faults:
+    if context.cells.plain_arg_faults:
+        yield from candidates_fault(args)
+        return
     share, number = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
     percentage, absolute = f"{path}minCandidateNodesPercentage", f"{path}minCandidateNodesAbsolute"
     if not 0 <= share <= 100:
@@ -122,7 +152,8 @@ def _preemption(args: a.DefaultPreemptionArgs, path: str, context: Context) -> F
 
 def _pod_affinity(args: a.InterPodAffinityArgs, path: str, context: Context) -> Faults:
     if not 0 <= args.hard_pod_affinity_weight <= 100:
-        yield invalid(f"{path}hardPodAffinityWeight", args.hard_pod_affinity_weight, _PERCENT)
+        text = "not in valid range [0-100]" if context.cells.plain_arg_faults else _PERCENT
+        yield invalid(f"{path}hardPodAffinityWeight", args.hard_pod_affinity_weight, text)
 
 
 def _node_affinity(args: a.NodeAffinityArgs, path: str, context: Context) -> Faults:
@@ -152,19 +183,56 @@ def _fit(args: a.NodeResourcesFitArgs, path: str, context: Context) -> Faults:
         if "/" in group:
             yield invalid(f"{path}ignoredResourceGroups[{i}]", group, "resource group name can't contain '/'")
         yield from _label_name(group, f"{path}ignoredResourceGroups[{i}]")
-    yield from _strategy(args.scoring_strategy, f"{path}scoringStrategy.", context)
+    yield from _strategy(args.scoring_strategy, f"{path}{context.cells.strategy_path}", context)
+
+
+def _allocation(args: a.NodeResourcesLeastAllocatedArgs | a.NodeResourcesMostAllocatedArgs, path: str, context: Context) -> Faults:
+    yield from weight_fault(args.resources) if context.cells.plain_arg_faults else _weights(args.resources, f"{path}resources")
+
+
+def _weights(resources: Sequence[a.ResourceSpec], path: str) -> Faults:
+    for i, resource in enumerate(resources):
+        if not 0 < resource.weight <= 100:
+            message = f"resource weight of {resource.name} not in valid range (0, 100]"
+            yield invalid(f"{path}[{i}].weight", resource.weight, message)
+
+
+def _ratio(args: a.RequestedToCapacityRatioArgs, path: str, context: Context) -> Faults:
+    if context.cells.plain_arg_faults:
+        yield from ratio_fault(args)
+        return
+    yield from _shape(args.shape, f"{path}shape", context)
+    for i, resource in enumerate(args.resources):
+        if resource.weight < 1:
+            message = f"resource weight of {resource.name} not in valid range [1, inf)"
+            yield invalid(f"{path}resources[{i}].weight", resource.weight, message)
+
+
+def _node_label(args: a.NodeLabelArgs, path: str, context: Context) -> Faults:
+    if context.cells.plain_arg_faults:
+        yield from conflict_fault(args)
+        return
+    yield from _conflicts(args.present_labels, args.absent_labels, path, "Labels")
+    yield from _conflicts(args.present_labels_preference, args.absent_labels_preference, path, "LabelsPreference")
+
+
+def _conflicts(present: Sequence[str], absent: Sequence[str], path: str, kind: str) -> Faults:
+    places = {label: i for i, label in enumerate(present)}
+    for i, label in enumerate(absent):
+        if label in places:
+            yield invalid(f"{path}present{kind}[{places[label]}]", label, f"conflict with {path}absent{kind}[{i}]")
 
 
 def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Faults:
-    if strategy.type not in STRATEGIES:
+    if strategy.type not in STRATEGIES and context.cells.checks_strategy_type:
         yield unsupported(f"{path}type", strategy.type, STRATEGIES)
-    for i, resource in enumerate(strategy.resources):
-        if not 0 < resource.weight <= 100:
-            message = f"resource weight of {resource.name} not in valid range (0, 100]"
-            yield invalid(f"{path}resources[{i}].weight", resource.weight, message)
+    yield from _weights(strategy.resources, f"{path}resources")
     if strategy.shape is not None:
         yield from _shape(strategy.shape, f"{path}shape", context)
-    elif strategy.type == "RequestedToCapacityRatio":
+    if strategy.type not in STRATEGIES and not context.cells.checks_strategy_type:
+        # Upstream: the plugin itself refuses it, after its arguments.
+        yield f"scoring strategy {strategy.type} is not supported"
+    elif strategy.shape is None and strategy.type == "RequestedToCapacityRatio":
         # Upstream: without the object it crashes at start; here that is an error.
         yield required(f"{path}requestedToCapacityRatio", "must be given with type RequestedToCapacityRatio")
 
@@ -186,21 +254,24 @@ def _shape(shape: Sequence[a.ShapePoint], path: str, context: Context) -> Faults
 
 def _spread(args: a.PodTopologySpreadArgs, path: str, context: Context) -> Faults:
     if args.defaulting_type not in ("System", "List"):
-        yield unsupported(f"{path}defaultingType", args.defaulting_type, ("System", "List"))
+        where, plain = f"{path}defaultingType", context.cells.plain_arg_faults
+        text = 'must be one of {"System", "List"}'
+        yield invalid(where, args.defaulting_type, text) if plain else unsupported(where, args.defaulting_type, ("System", "List"))
     elif args.defaulting_type == "System" and args.default_constraints:
         yield invalid(f"{path}defaultingType", args.defaulting_type, "when .defaultConstraints are not empty")
     seen: set[tuple[str, str]] = set()
     for i, constraint in enumerate(args.default_constraints):
-        yield from _constraint(constraint, f"{path}defaultConstraints[{i}]")
+        yield from _constraint(constraint, f"{path}defaultConstraints[{i}]", context)
         key = (constraint.topology_key, constraint.when_unsatisfiable)
         if key in seen:
             yield duplicate(f"{path}defaultConstraints[{i}]", f"{{{key[0]}, {key[1]}}}")
         seen.add(key)
 
 
-def _constraint(constraint: TopologySpreadConstraint, path: str) -> Faults:
+def _constraint(constraint: TopologySpreadConstraint, path: str, context: Context) -> Faults:
     if constraint.max_skew <= 0:
-        yield invalid(f"{path}.maxSkew", constraint.max_skew, "not in valid range (0, inf)")
+        text = "must be greater than zero" if context.cells.plain_arg_faults else "not in valid range (0, inf)"
+        yield invalid(f"{path}.maxSkew", constraint.max_skew, text)
     if not constraint.topology_key:
         yield required(f"{path}.topologyKey", "can not be empty")
     else:
@@ -214,7 +285,9 @@ def _constraint(constraint: TopologySpreadConstraint, path: str) -> Faults:
 
 
 def _volume_binding(args: a.VolumeBindingArgs, path: str, context: Context) -> Faults:
-    if args.bind_timeout_seconds < 0:
+    if context.cells.plain_arg_faults:
+        yield from timeout_fault(args)
+    elif args.bind_timeout_seconds < 0:
         message = "invalid BindTimeoutSeconds, should not be a negative value"
         yield invalid(f"{path}bindTimeoutSeconds", args.bind_timeout_seconds, message)
     if context.scores_capacity:
@@ -248,9 +321,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, Context], Faults]] = {
     "DynamicResources": _devices,
     "InterPodAffinity": _pod_affinity,
     "NodeAffinity": _node_affinity,
+    "NodeLabel": _node_label,
     "NodeResourcesBalancedAllocation": _balanced,
     "NodeResourcesFit": _fit,
+    "NodeResourcesLeastAllocated": _allocation,
+    "NodeResourcesMostAllocated": _allocation,
     "PodTopologySpread": _spread,
+    "RequestedToCapacityRatio": _ratio,
     "VolumeBinding": _volume_binding,
 }
 CHECKED_BY_PLUGIN_ALONE = frozenset({"NodeResourcesFit"})
@@ -260,4 +337,4 @@ CHECKED_BY_PLUGIN_ALONE = frozenset({"NodeResourcesFit"})
 def arg_faults(plugin: str, args: Any, path: str, context: Context) -> list[str]:
     """The faults of *plugin*'s arguments; *path*, empty or ending in a dot, is put before the field."""
     check = _CHECKS.get(plugin) if takes_args(plugin, context) else None
-    return [] if check is None or args is None else list(check(args, path, context))
+    return [] if check is None or args is None or isinstance(args, Mapping) else list(check(args, path, context))

@@ -15,7 +15,7 @@ from ...api.objects import NodeAffinity, TopologySpreadConstraint
 from ...api.objects.quantity import Int32
 from ...api.reading.derive import Field
 from ...api.reading.schema import TYPE_META, schema
-from ...api.reading.shapes import unknown_fields
+from ...api.reading.shapes import Shape, unknown_fields
 from .fielderrors import PLAIN, Context
 
 
@@ -76,6 +76,56 @@ class NodeResourcesBalancedAllocationArgs:
 
 
 @attrs.frozen
+class NodeResourcesLeastAllocatedArgs:
+    """Which resources should stay free."""
+
+    resources: tuple[ResourceSpec, ...] = ()
+
+    def with_defaults(self, context: Context) -> NodeResourcesLeastAllocatedArgs:
+        return attrs.evolve(self, resources=self.resources or CPU_AND_MEMORY)
+
+
+@attrs.frozen
+class NodeResourcesMostAllocatedArgs:
+    """Which resources should be used up."""
+
+    resources: tuple[ResourceSpec, ...] = ()
+
+    def with_defaults(self, context: Context) -> NodeResourcesMostAllocatedArgs:
+        return attrs.evolve(self, resources=self.resources or CPU_AND_MEMORY)
+
+
+@attrs.frozen
+class RequestedToCapacityRatioArgs:
+    """Which resources count, and what each share of them scores."""
+
+    shape: tuple[ShapePoint, ...] = ()
+    resources: tuple[ResourceSpec, ...] = ()
+
+    def with_defaults(self, context: Context) -> RequestedToCapacityRatioArgs:
+        fills = context.cells.fills_ratio_weights
+        return attrs.evolve(self, resources=_weighted(self.resources) if fills else self.resources or CPU_AND_MEMORY)
+
+
+@attrs.frozen
+class NodeLabelArgs:
+    """Which labels a node must have, must not have, should have, and should not have."""
+
+    present_labels: tuple[str, ...] = ()
+    absent_labels: tuple[str, ...] = ()
+    present_labels_preference: tuple[str, ...] = ()
+    absent_labels_preference: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class ServiceAffinityArgs:
+    """The labels whose values the pods of a service have in common, and those over whose values they are spread."""
+
+    affinity_labels: tuple[str, ...] = ()
+    anti_affinity_labels_preference: tuple[str, ...] = ()
+
+
+@attrs.frozen
 class InterPodAffinityArgs:
     """How much the required affinity of existing pods counts in the score."""
 
@@ -98,7 +148,11 @@ class PodTopologySpreadArgs:
     defaulting_type: str = ""
 
     def with_defaults(self, context: Context) -> PodTopologySpreadArgs:
-        return attrs.evolve(self, defaulting_type=self.defaulting_type or "System")
+        cells = context.cells
+        is_system = cells.system_constraints and context.gates.get("DefaultPodTopologySpread", True)
+        if self.default_constraints and cells.constraints_are_the_list:
+            is_system = False
+        return attrs.evolve(self, defaulting_type=self.defaulting_type or ("System" if is_system else "List"))
 
 
 @attrs.frozen
@@ -145,8 +199,9 @@ def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
 _PLUGIN_ARGS: Mapping[str, type[Any]] = {
     kind.__name__.removesuffix("Args"): kind
     for kind in (
-        DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, NodeAffinityArgs, NodeResourcesBalancedAllocationArgs,
-        NodeResourcesFitArgs, PodTopologySpreadArgs, VolumeBindingArgs,
+        DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, NodeAffinityArgs, NodeLabelArgs,
+        NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, NodeResourcesLeastAllocatedArgs, NodeResourcesMostAllocatedArgs,
+        PodTopologySpreadArgs, RequestedToCapacityRatioArgs, ServiceAffinityArgs, VolumeBindingArgs,
     )
 }  # fmt: skip
 
@@ -166,8 +221,13 @@ SCHEMA = schema(strict=False).extended(
 
 
 def takes_args(plugin: str, context: Context = PLAIN) -> bool:
-    """Whether *plugin* is a default plugin with arguments; those of other plugins stay plain data."""
-    return plugin in _PLUGIN_ARGS and (context.cells.device_args or plugin != "DynamicResources")
+    """Whether *plugin* is a default plugin that is made with arguments, if with their defaults alone."""
+    return plugin in _PLUGIN_ARGS and plugin not in context.cells.gone_plugins
+
+
+def reads_args(plugin: str, context: Context = PLAIN) -> bool:
+    """Whether a configuration can give *plugin* arguments that are known; others stay plain data."""
+    return takes_args(plugin, context) and plugin not in context.cells.args_lacked
 
 
 def read_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Any:
@@ -177,6 +237,10 @@ def read_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -
     return found if fill is None else fill(context)
 
 
-def unknown_args(plugin: str, value: Mapping[str, Any]) -> Iterator[str]:
+def unknown_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Iterator[str]:
     """The paths of the fields in *value* that the arguments of *plugin* do not have."""
-    return unknown_fields(value, SCHEMA.shape(_PLUGIN_ARGS[plugin]))
+    if not reads_args(plugin, context):
+        return
+    lacked = {field for owner, _, field in (name.partition(".") for name in context.cells.args_lacked) if owner == plugin}
+    known = SCHEMA.shape(_PLUGIN_ARGS[plugin]).fields or {}
+    yield from unknown_fields(value, Shape({name: part for name, part in known.items() if name not in lacked}))

@@ -23,17 +23,19 @@ from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
-from ...api.reading.shapes import Shape, named, unknown_fields
+from ...api.reading.shapes import Shape, misnamed, named
 from ...core.pods.requests import is_extended_resource
 from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
 from ..plugin import Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
-from .args import SCHEMA, read_args, takes_args, unknown_args
-from .defaults import BY_POINT, GROUP, LATEST, PluginSet, default_plugins, merged
-from .fielderrors import Context, aggregated, invalid, unknown
+from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, with_plugins, with_profiles, without
+from .args import SCHEMA, read_args, reads_args, unknown_args
+from .defaults import GROUP, PluginSet, default_plugins, merged
+from .fielderrors import ConfigurationError, Context, FieldFault, aggregated, invalid, mismatched, unknown
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
+from .servingfaults import address_faults, lock_faults
 
 EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}
 """How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""
@@ -64,6 +66,7 @@ def _name_faults(name: str, path: str) -> Iterator[str]:
 
 
 KIND = "KubeSchedulerConfiguration"
+AFFINITY = "InterPodAffinity"
 
 
 @attrs.frozen(kw_only=True)
@@ -82,21 +85,32 @@ class KubeSchedulerConfiguration:
     """Seconds."""
     profiles: tuple[ProfileConfig, ...] = ()
     extenders: tuple[ExtenderConfig, ...] = ()
+    begins: str = ""
+    """How the refusal of one of its profiles begins."""
+    about_locks: tuple[str, ...] = ()
+    """The faults of leader election, of which scheduling reads nothing."""
+    about_addresses: tuple[str, ...] = ()
+    """Those of the addresses at which it serves."""
+    checks_all: bool = False
+    """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates`` of a Policy."""
 
     @property
     def context(self) -> Context:
-        """The release and the gates that it is read with."""
-        return Context(self.release, self.gates)
+        """The release, the gates and the version that it is read with."""
+        return Context(self.release, self.gates, self.api_version.rpartition("/")[2])
 
     def validate(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults that upstream's validation finds, in one text."""
-        if found := aggregated(self._faults()):
+        if found := aggregated(self.faults()):
             raise PolicyError(found)
 
-    def _faults(self) -> Iterator[str]:
+    def faults(self) -> Iterator[str]:
+        """What upstream's validation finds, in its words and in its order."""
+        yield from self.about_locks
         if self.parallelism <= 0:
             yield invalid("parallelism", self.parallelism, "should be an integer value greater than zero")
         yield from profile_faults(self.profiles, self.api_version, self.context)
+        yield from self.about_addresses
         yield from percentage_faults(self.percentage, "percentageOfNodesToScore")
         if self.initial_backoff <= 0:
             yield invalid("podInitialBackoffSeconds", self.initial_backoff, "must be greater than 0")
@@ -126,6 +140,10 @@ def configuration_schema() -> Schema:
         "release": UNREAD,
         "api_version": UNREAD,
         "gates": UNREAD,
+        "checks_all": UNREAD,
+        "about_locks": UNREAD,
+        "about_addresses": UNREAD,
+        "begins": UNREAD,
         "percentage": _PERCENTAGE_OF_NODES,
         "initial_backoff": Field("podInitialBackoffSeconds"),
         "max_backoff": Field("podMaxBackoffSeconds"),
@@ -141,17 +159,10 @@ def configuration_schema() -> Schema:
     )
 
 
-def fields_of(version: str, cells: ConfigurationCells) -> Shape:
-    """The fields of a configuration in *version* of the API, as a release with *cells* has it."""
-    fields = dict(configuration_schema().shape(KubeSchedulerConfiguration).fields or {})
-    profile = dict(fields["profiles"].fields or {})
-    if version != BY_POINT:
-        del fields["healthzBindAddress"], fields["metricsBindAddress"]
-    if version != LATEST:
-        del profile["percentageOfNodesToScore"]
-    if not cells.delays_cache:
-        del fields["delayCacheUntilActive"]
-    return Shape({**fields, "profiles": Shape(profile)})
+@cache
+def fields_without(lacked: frozenset[str]) -> Shape:
+    """The fields of a configuration, of all versions but for those that are *lacked*."""
+    return without(of_all_versions(configuration_schema().shape(KubeSchedulerConfiguration).fields or {}), lacked)
 
 
 def read_configuration(
@@ -163,63 +174,90 @@ def read_configuration(
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
-    known = resolved_gates(release, gates)
-    document = {"apiVersion": f"{GROUP}/v1", "kind": KIND} if document is None else document
-    version = _version(document, release.configuration.api_versions)
-    try:
-        raw = configuration_schema().reader(KubeSchedulerConfiguration)(document)
-    except Mismatch as mismatch:
-        raise PolicyError(str(mismatch)) from None
-    context = Context(release, known)
-    profiles, strict = _decoded(raw.profiles, context)
-    own = unknown(unknown_fields(document, fields_of(version, release.configuration)))
-    if found := ", ".join(filter(None, [own, *strict])):
-        raise PolicyError(f"strict decoding error: {found}")
-    defaults = default_plugins(version, context)
-    profiles = tuple(attrs.evolve(profile, plugins=merged(defaults, profile.plugins)) for profile in profiles or (ProfileConfig(),))
-    if len(profiles) == 1 and profiles[0].scheduler_name is None:
-        profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
-    config = attrs.evolve(raw, release=release, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles)
+    config = decoded_configuration(document, gates, release)
     config.validate()
     return config
+
+
+def decoded_configuration(
+    document: Mapping[str, Any] | None, gates: Mapping[str, bool] | str | None, release: Release
+) -> KubeSchedulerConfiguration:
+    """As :func:`read_configuration`, but not validated."""
+    known = resolved_gates(release, gates)
+    document = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND} if document is None else document
+    version = _version(document, release.configuration.api_versions)
+    context = Context(release, known, version)
+    cells = context.cells
+    try:
+        raw = configuration_schema().reader(KubeSchedulerConfiguration)(with_profiles(document, cells))
+        profiles, strict = _decoded(raw.profiles, context)
+        if is_flat(cells) and document.get(WEIGHT) is not None:
+            args = read_args(AFFINITY, {"hardPodAffinityWeight": document[WEIGHT]}, context)
+            profiles = tuple(attrs.evolve(one, plugin_config=(*one.plugin_config, PluginArgs(AFFINITY, args))) for one in profiles)
+    except Mismatch as mismatch:
+        raise ConfigurationError(str(mismatch), mismatched(mismatch)) from None
+    own = tuple(misnamed(document, fields_without(cells.fields_lacked)))
+    if found := ", ".join(filter(None, [unknown(path for path, _ in own), *strict.values()])):
+        faults = [FieldFault(path, f"unknown field{near}") for path, near in own] + [FieldFault(path, "unknown field") for path in strict]
+        raise ConfigurationError(f"strict decoding error: {found}", faults)
+    defaults = default_plugins(context)
+    if disables_preemption(document, cells):
+        defaults = {**defaults, "postFilter": PluginSet()}
+    profiles = tuple(attrs.evolve(one, plugins=merged(defaults, one.plugins, cells)) for one in profiles or (ProfileConfig(),))
+    if len(profiles) == 1 and profiles[0].scheduler_name is None:
+        profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
+    begins = release.configuration.refusal_text
+    return attrs.evolve(
+        raw, release=release, begins=begins, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles,
+        about_locks=tuple(lock_faults(document, cells)), about_addresses=tuple(address_faults(document, cells)),
+    )  # fmt: skip
 
 
 def _version(document: Mapping[str, Any], known: Collection[str]) -> str:
     kind, api_version = document.get("kind", ""), document.get("apiVersion", "")
     group, _, version = str(api_version).rpartition("/")
     if not kind:
-        raise PolicyError("Object 'Kind' is missing")
+        raise ConfigurationError("Object 'Kind' is missing", [FieldFault("kind", "missing", None, KIND)])
     if group != GROUP or version not in known or kind != KIND:
-        raise PolicyError(f'no kind "{kind}" is registered for version "{api_version}" in scheme "k8s.io/kubernetes/pkg/scheduler"')
+        text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "k8s.io/kubernetes/pkg/scheduler"'
+        wanted = " or ".join(f"{GROUP}/{name}" for name in known)
+        got = f"{shown(api_version)} and kind {shown(kind)}"
+        raise ConfigurationError(text, [FieldFault("apiVersion", "not read by this release", got, f"{wanted} and kind {KIND}")])
     return version
 
 
-def _decoded(profiles: tuple[ProfileConfig, ...], context: Context) -> tuple[tuple[ProfileConfig, ...], list[str]]:
-    """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments."""
+def _decoded(profiles: tuple[ProfileConfig, ...], context: Context) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
+    """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the paths of these."""
     found: list[ProfileConfig] = []
-    strict: list[str] = []
+    strict: dict[str, str] = {}
     for i, profile in enumerate(profiles):
         made: list[PluginArgs] = []
         for j, entry in enumerate(profile.plugin_config):
-            where = f"decoding .profiles[{i}].pluginConfig[{j}]"
-            made.append(attrs.evolve(entry, args=_args(entry, where, context)))
-            if takes_args(entry.name, context) and (words := unknown(unknown_args(entry.name, entry.args or {}))):
-                strict.append(f"{where}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error: {words}")
+            place = f"profiles[{i}].pluginConfig[{j}]"
+            made.append(attrs.evolve(entry, args=_args(entry, place, context)))
+            paths = () if context.cells.lenient_args else tuple(unknown_args(entry.name, entry.args or {}, context))
+            if paths:
+                begins = f"decoding .{place}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error"
+                strict |= dict.fromkeys((f"{place}.args.{path}" for path in paths), "")
+                strict[f"{place}.args.{paths[0]}"] = f"{begins}: {unknown(paths)}"
         found.append(attrs.evolve(profile, plugin_config=tuple(made)))
     return tuple(found), strict
 
 
-def _args(entry: PluginArgs, where: str, context: Context) -> Any:
-    if not takes_args(entry.name, context):
+def _args(entry: PluginArgs, place: str, context: Context) -> Any:
+    if not reads_args(entry.name, context):
         return MappingProxyType(entry.args or {})
     raw = entry.args or {}
-    kind = raw.get("kind", f"{entry.name}Args")
-    if kind != f"{entry.name}Args":
-        raise PolicyError(f"{where}: args for plugin {entry.name} were not of type {entry.name}Args.{GROUP}, got {kind}.{GROUP}")
+    kind, wanted = raw.get("kind", f"{entry.name}Args"), f"{entry.name}Args"
+    if kind != wanted and not context.cells.lenient_args:
+        text = f"args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}"
+        fault = FieldFault(f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted)
+        raise ConfigurationError(f"decoding .{place}: {text}", [fault])
     try:
         return read_args(entry.name, raw, context)
     except Mismatch as mismatch:
-        raise PolicyError(f"{where}: decoding args for plugin {entry.name}: {mismatch}") from None
+        text = f"decoding .{place}: decoding args for plugin {entry.name}: {mismatch}"
+        raise ConfigurationError(text, mismatched(mismatch, f"{place}.args.")) from None
 
 
 def load_configuration(
@@ -256,7 +294,7 @@ def given_configuration(
     *release* reads it, unless *profile* has been read already. *gates* are the changes to the default gates, if it has not. A *percentage*
     replaces that of the profiles. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
-    found = _read(profile, gates, [plugin.name for plugin in plugins], FRAMEWORK_RELEASES[release])
+    found = _read(profile, gates, tuple(plugins), FRAMEWORK_RELEASES[release])
     if percentage is None:
         return found
     profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
@@ -266,7 +304,7 @@ def given_configuration(
 
 
 def _read(
-    profile: GivenProfile | None, gates: Mapping[str, bool] | str | None, plugins: list[str], release: Release
+    profile: GivenProfile | None, gates: Mapping[str, bool] | str | None, plugins: Sequence[type[Plugin]], release: Release
 ) -> KubeSchedulerConfiguration:
     if isinstance(profile, KubeSchedulerConfiguration):
         if gates:
@@ -274,9 +312,15 @@ def _read(
         return profile
     if isinstance(profile, str | os.PathLike):
         return load_configuration(profile, gates, release)
-    return read_configuration(_default(plugins) if profile is None else profile, gates, release)
+    if profile is None:
+        profile = default_document(plugins, release.configuration)
+    return read_configuration(profile, gates, release)
 
 
-def _default(plugins: list[str]) -> dict[str, Any]:
-    enabled = {"multiPoint": {"enabled": [{"name": name} for name in plugins]}}
-    return {"apiVersion": f"{GROUP}/v1", "kind": KIND, "profiles": [{"plugins": enabled}]}
+def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> dict[str, Any]:
+    """The default profile with *plugins* at all of their points."""
+    points: Mapping[str, Sequence[type[Plugin]]] = {"multiPoint": plugins}
+    if cells.lists_points:
+        points = {point: [plugin for plugin in plugins if plugin.joins(point)] for point in POINTS}
+    enabled = {point: {"enabled": [{"name": plugin.name} for plugin in found]} for point, found in points.items() if found}
+    return {"apiVersion": f"{GROUP}/{cells.default_version}", "kind": KIND, **with_plugins(enabled, cells)}

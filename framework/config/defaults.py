@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import attrs
 
 from ...api.objects.quantity import Int32
+from ...core.release import ConfigurationCells
 from .fielderrors import Context
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -35,70 +36,51 @@ Plugins = Mapping[str, PluginSet]
 """Extension point, or ``multiPoint`` -> plugins."""
 
 
-def _listed(text: str) -> PluginSet:
-    names = (word.partition("=") for word in text.split())
-    return PluginSet(tuple(PluginEntry(name, int(weight or 0)) for name, _, weight in names))
+def _listed(text: str, context: Context) -> PluginSet:
+    return PluginSet(tuple(found for word in text.split() if (found := _entry(word, context)) is not None))
 
 
-_EACH_POINT: Plugins = {
-    "queueSort": _listed("PrioritySort"),
-    "preFilter": _listed(
-        "NodeResourcesFit NodePorts VolumeRestrictions PodTopologySpread InterPodAffinity VolumeBinding VolumeZone NodeAffinity"
-    ),
-    "filter": _listed(
-        "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions EBSLimits GCEPDLimits"
-        " NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity"
-    ),
-    "postFilter": _listed("DefaultPreemption"),
-    "preScore": _listed("InterPodAffinity PodTopologySpread TaintToleration NodeAffinity NodeResourcesFit NodeResourcesBalancedAllocation"),
-    "score": _listed(
-        "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesFit=1 NodeAffinity=1 PodTopologySpread=2"
-        " TaintToleration=1"
-    ),
-    "reserve": _listed("VolumeBinding"),
-    "preBind": _listed("VolumeBinding"),
-    "bind": _listed("DefaultBinder"),
-}
+def _entry(word: str, context: Context) -> PluginEntry | None:
+    gate, _, plugin = word.rpartition(":")
+    if gate and context.gates.get(gate[1:], False) != gate.startswith("+"):
+        return None
+    name, _, weight = plugin.partition("=")
+    return PluginEntry(name, int(weight or 0))
 
 
 def _multi_point(context: Context) -> Plugins:
     found = [PluginEntry(name, weight) for name, weight in context.cells.default_plugins.items()]
     for gate, (plugin, successor) in context.cells.gated_plugins.items():
-        if context.gates[gate]:
+        added = _entry(f"{gate if gate.startswith('-') else f'+{gate}'}:{plugin}", context)
+        if added is not None:
             names = [entry.name for entry in found]
-            found.insert(names.index(successor) if successor else len(found), PluginEntry(plugin))
+            found.insert(names.index(successor) if successor else len(found), added)
     return {"multiPoint": PluginSet(tuple(found))}
 
 
 def _each_point(context: Context) -> Plugins:
-    found = dict(_EACH_POINT)
-    if context.scores_capacity:
-        found["score"] = PluginSet((*found["score"].enabled, PluginEntry("VolumeBinding", 1)))
-    if context.gates["PodSchedulingReadiness"]:
-        found["preEnqueue"] = _listed("SchedulingGates")
-    return found
+    return {point: _listed(plugins, context) for point, plugins in context.cells.point_plugins.items()}
 
 
 LATEST = "v1"
-"""The version of the configuration API that every release reads."""
-BY_POINT = "v1beta2"
-"""The version with a list for each extension point."""
+"""The newest version of the configuration."""
 
 
-def default_plugins(version: str, context: Context) -> Plugins:
-    """The plugins of a profile that says nothing, in *version* of the configuration API."""
-    return _each_point(context) if version == BY_POINT else _multi_point(context)
+def default_plugins(context: Context) -> Plugins:
+    """The plugins of a profile that says nothing."""
+    return _each_point(context) if context.cells.lists_points else _multi_point(context)
 
 
-def merged(defaults: Plugins, custom: Plugins) -> dict[str, PluginSet]:
+def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dict[str, PluginSet]:
     """The defaults changed by a user's plugins, point by point. Upstream: mergePlugins."""
+    custom = {point: found for point, found in custom.items() if point not in cells.unread_points}
     points = dict.fromkeys([*defaults, *custom])
-    return {point: _merged(defaults.get(point, PluginSet()), custom.get(point, PluginSet())) for point in points}
+    return {point: _merged(defaults.get(point, PluginSet()), custom.get(point, PluginSet()), cells) for point in points}
 
 
-def _merged(default: PluginSet, custom: PluginSet) -> PluginSet:
+def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
     disabled = {plugin.name for plugin in custom.disabled}
-    latest = {plugin.name: i for i, plugin in enumerate(custom.enabled)}
+    latest = {plugin.name: i for i, plugin in enumerate(custom.enabled)} if cells.replaces_defaults else {}
     replaced: set[int] = set()
     enabled: list[PluginEntry] = []
     for plugin in default.enabled if "*" not in disabled else ():
@@ -110,4 +92,5 @@ def _merged(default: PluginSet, custom: PluginSet) -> PluginSet:
             plugin = custom.enabled[latest[plugin.name]]
         enabled.append(plugin)
     enabled += [plugin for i, plugin in enumerate(custom.enabled) if i not in replaced]
-    return PluginSet(tuple(enabled), tuple(PluginEntry(plugin.name) for plugin in custom.disabled))
+    # Upstream: versions that list plugins for each point forget what is disabled.
+    return PluginSet(tuple(enabled), () if cells.lists_points else tuple(PluginEntry(plugin.name) for plugin in custom.disabled))

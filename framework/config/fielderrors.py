@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,8 +11,12 @@ import attrs
 
 from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.labels import quoted
+from ...api.reading.fields import Mismatch
+from ...api.reading.fields import shown as shown_value
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
+from ...exceptions import PolicyError
 from ..releases import PROFILE_RELEASE
+from .versioncells import cells_in
 
 _HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -72,16 +77,73 @@ def unknown(paths: Iterable[str]) -> str:
 
 
 @attrs.frozen
+class FieldFault:
+    """One fault of a configuration."""
+
+    where: str
+    """The path of the field; empty: the whole."""
+    what: str
+    got: str | None = None
+    wanted: str | None = None
+
+
+class ConfigurationError(PolicyError):
+    """A configuration that cannot be decoded, with the faults that were seen."""
+
+    def __init__(self, text: str, faults: Iterable[FieldFault]) -> None:
+        super().__init__(text)
+        self.faults = tuple(faults)
+
+
+def mismatched(mismatch: Mismatch, within: str = "") -> list[FieldFault]:
+    """The fault of a value of another type; *within*: what the path begins with."""
+    return [FieldFault(f"{within}{mismatch.path}", "wrong type", shown_value(mismatch.got), mismatch.wanted)]
+
+
+_FAULT = re.compile(
+    r"(?P<where>[A-Za-z][A-Za-z0-9.\[\]]*): (?P<kind>Invalid value|Required value|Duplicate value|Unsupported value|Forbidden)"
+    r"(: (?P<rest>.*))?",
+    re.DOTALL,
+)
+_VALUE = re.compile(r'(?P<value>"(?:[^"\\]|\\.)*"|.*?)(?:: (?P<text>.*))?', re.DOTALL)
+
+
+def fault_of(text: str) -> FieldFault:
+    """The fault that upstream words as *text*.
+
+    >>> fault_of('parallelism: Invalid value: 0: should be an integer value greater than zero')
+    FieldFault(where='parallelism', what='should be an integer value greater than zero', got='0', wanted=None)
+    >>> fault_of("nothing is right")
+    FieldFault(where='', what='nothing is right', got=None, wanted=None)
+    """
+    found = _FAULT.fullmatch(text)
+    if found is None:
+        return FieldFault("", text)
+    where, kind, rest = found["where"], found["kind"], found["rest"] or ""
+    if kind in ("Required value", "Forbidden"):
+        return FieldFault(where, f"{kind}: {rest}" if rest else kind)
+    value = _VALUE.fullmatch(rest)
+    assert value is not None
+    message = value["text"] or kind
+    if kind == "Unsupported value":
+        return FieldFault(where, kind, value["value"], message.removeprefix("supported values: ") if value["text"] else None)
+    return FieldFault(where, message, value["value"])
+
+
+@attrs.frozen
 class Context:
-    """A release and its gates."""
+    """A release, its gates, and the version of the configuration that it reads."""
 
     release: Release = PROFILE_RELEASE
     gates: Gates = attrs.field(factory=lambda: resolved_gates(PROFILE_RELEASE))
 
+    version: str = ""
+    """Empty: the default one."""
+
     @property
     def cells(self) -> ConfigurationCells:
-        """How the release reads configurations."""
-        return self.release.configuration
+        """How the release reads configurations of the version."""
+        return cells_in(self.release.configuration, self.version)
 
     @property
     def framework(self) -> FrameworkCells:
@@ -91,7 +153,7 @@ class Context:
     @property
     def scores_capacity(self) -> bool:
         """Whether VolumeBinding scores the capacity of volumes."""
-        return self.gates[self.cells.capacity_gate]
+        return self.gates.get(self.cells.capacity_gate, False)
 
     @property
     def times_devices(self) -> bool:

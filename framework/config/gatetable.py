@@ -8,54 +8,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ...algorithmprovider.releases import RELEASES
 from ...core.release import FeatureGate, gates_after
+from .middlegates import MIDDLE_GATES
 
 Gatelist = Mapping[str, FeatureGate]
 """Gate -> its default, its stage, and whether it is locked."""
 
 _V1_27 = gates_after(
-    {},
+    MIDDLE_GATES["1.26"],
     alpha="""
-        AdmissionWebhookMatchConditions AllAlpha CPUManagerPolicyAlphaOptions CSIMigrationRBD CSIVolumeHealth
-        CloudControllerManagerWebhook CloudDualStackNodeIPs ClusterTrustBundle ContainerCheckpoint ContextualLogging
-        CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DisableCloudProviders DisableKubeletCloudCredentialProviders
-        DynamicResourceAllocation EventedPLEG HPAScaleToZero HonorPVReclaimPolicy InPlacePodVerticalScaling
-        InTreePluginAWSUnregister InTreePluginAzureDiskUnregister InTreePluginAzureFileUnregister InTreePluginGCEUnregister
-        InTreePluginOpenStackUnregister InTreePluginPortworxUnregister InTreePluginRBDUnregister InTreePluginvSphereUnregister
-        KubeletInUserNamespace KubeletPodResourcesDynamicResources KubeletPodResourcesGet
-        LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions MaxUnavailableStatefulSet MemoryQoS
-        MultiCIDRRangeAllocator MultiCIDRServiceAllocator NetworkPolicyStatus NodeLogQuery NodeSwap PodAndContainerStatsFromCRI
-        PodHasNetworkCondition ProcMountType QOSReserved RecoverVolumeExpansionFailure SecurityContextDeny
-        ServiceNodePortStaticSubrange StorageVersionAPI TopologyManagerPolicyAlphaOptions TopologyManagerPolicyOptions
-        UserNamespacesStatelessPodsSupport ValidatingAdmissionPolicy VolumeCapacityPriority WatchList WinDSR
+        AdmissionWebhookMatchConditions CloudControllerManagerWebhook CloudDualStackNodeIPs ClusterTrustBundle
+        InPlacePodVerticalScaling KubeletPodResourcesDynamicResources KubeletPodResourcesGet MultiCIDRServiceAllocator NodeLogQuery
+        SecurityContextDeny ServiceNodePortStaticSubrange WatchList
     """,
-    alpha_on="WindowsHostNetwork",
-    beta_off="""
-        AllBeta CSIMigrationPortworx ExperimentalHostUserNamespaceDefaulting NewVolumeManagerReconstruction
-        SELinuxMountReadWriteOncePod TopologyManagerPolicyBetaOptions UnauthenticatedHTTP2DOSMitigation
-        WatchFromStorageWithoutResourceVersion
-    """,
+    beta_off="NewVolumeManagerReconstruction SELinuxMountReadWriteOncePod WatchFromStorageWithoutResourceVersion",
     beta="""
-        APIListChunking APIPriorityAndFairness APIResponseCompression APISelfSubjectReview APIServerIdentity APIServerTracing
-        AggregatedDiscoveryEndpoint AnyVolumeDataSource AppArmor CPUManagerPolicyBetaOptions CPUManagerPolicyOptions
-        CSINodeExpandSecret ComponentSLIs CustomResourceValidationExpressions ElasticIndexedJob ExpandedDNSConfig
-        GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HPAContainerMetrics IPTablesOwnershipCleanup JobPodFailurePolicy
-        JobReadyPods KMSv2 KubeletPodResources KubeletPodResourcesGetAllocatable KubeletTracing LegacyServiceAccountTokenTracking
-        LogarithmicScaleDown LoggingBetaOptions MatchLabelKeysInPodTopologySpread MemoryManager MinDomainsInPodTopologySpread
-        MinimizeIPTablesRestore NodeInclusionPolicyInPodTopologySpread NodeOutOfServiceVolumeDetach OpenAPIEnums
-        PDBUnhealthyPodEvictionPolicy PodDeletionCost PodDisruptionConditions PodSchedulingReadiness ProbeTerminationGracePeriod
-        ProxyTerminatingEndpoints ReadWriteOncePod RemainingItemCount RetroactiveDefaultStorageClass RotateKubeletServerCertificate
-        SizeMemoryBackedVolumes StableLoadBalancerNodeSet StatefulSetAutoDeletePVC StatefulSetStartOrdinal StorageVersionHash
-        TopologyAwareHints WinOverlay
+        APISelfSubjectReview APIServerTracing AggregatedDiscoveryEndpoint CSINodeExpandSecret ComponentSLIs ElasticIndexedJob
+        HPAContainerMetrics IPTablesOwnershipCleanup KMSv2 KubeletTracing LegacyServiceAccountTokenTracking
+        MatchLabelKeysInPodTopologySpread MinDomainsInPodTopologySpread MinimizeIPTablesRestore PDBUnhealthyPodEvictionPolicy
+        PodSchedulingReadiness ReadWriteOncePod StableLoadBalancerNodeSet StatefulSetAutoDeletePVC StatefulSetStartOrdinal
     """,
-    ga="ConsistentHTTPGetHandlers ExecProbeTimeout",
     locked="""
-        AdvancedAuditing CPUManager CSIMigrationAzureFile CSIMigrationGCE CSIMigrationvSphere CSIStorageCapacity CronJobTimeZone
-        DelegateFSGroupToCSIDriver DevicePlugins DisableAcceleratorUsageMetrics DownwardAPIHugePages DryRun EfficientWatchResumption
-        EndpointSliceTerminatingCondition GRPCContainerProbe JobMutableNodeSchedulingDirectives JobTrackingWithFinalizers
-        KubeletCredentialProviders LegacyServiceAccountTokenNoAutoGeneration MixedProtocolLBService OpenAPIV3 PodSecurity
-        RemoveSelfLink SeccompDefault ServerSideApply ServerSideFieldValidation ServiceIPStaticSubrange ServiceInternalTrafficPolicy
-        TopologyManager WatchBookmark WindowsHostProcessContainers
+        AdvancedAuditing CSIMigrationAzureFile CSIMigrationvSphere CronJobTimeZone DownwardAPIHugePages GRPCContainerProbe
+        JobMutableNodeSchedulingDirectives LegacyServiceAccountTokenNoAutoGeneration OpenAPIV3 SeccompDefault
+        ServerSideFieldValidation TopologyManager
+    """,
+    gone="""
+        CSIInlineVolume CSIMigration CSIMigrationAWS CSIMigrationAzureDisk ControllerManagerLeaderMigration DaemonSetUpdateSurge
+        EphemeralContainers ExpandCSIVolumes ExpandInUsePersistentVolumes ExpandPersistentVolumes IdentifyPodOS
+        LocalStorageCapacityIsolation NetworkPolicyEndPort StatefulSetMinReadySeconds
     """,
 )
 _V1_28 = gates_after(
@@ -272,6 +254,8 @@ _V1_34 = gates_after(
 
 _BY_RELEASE: Mapping[str, Gatelist] = MappingProxyType(
     {
+        **{version: release.gates for version, release in RELEASES.items()},
+        **MIDDLE_GATES,
         "1.27": _V1_27, "1.28": _V1_28, "1.29": _V1_29, "1.30": _V1_30,
         "1.31": _V1_31, "1.32": _V1_32, "1.33": _V1_33, "1.34": _V1_34,
     }

@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/apis/config/validation/validation.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -16,7 +16,7 @@ from ...core.release import ConfigurationCells, FrameworkCells
 from ..extensionpoints import POINTS
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
 from .args import read_args, takes_args
-from .defaults import GROUP, LATEST, PluginEntry, Plugins, PluginSet
+from .defaults import PluginEntry, Plugins, PluginSet
 from .fielderrors import Context, as_json, duplicate, invalid, required
 
 _PERCENTAGE = "not in valid range [0-100]"
@@ -41,10 +41,11 @@ class ProfileConfig:
 
     def args_of(self, plugin: str, context: Context) -> Any:
         """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""
+        has_own = takes_args(plugin, context)
         for entry in self.plugin_config:
-            if entry.name == plugin:
+            if entry.name == plugin and not (has_own and isinstance(entry.args, Mapping)):
                 return entry.args
-        return read_args(plugin, {}, context) if takes_args(plugin, context) else None
+        return read_args(plugin, {}, context) if has_own else None
 
 
 def percentage_faults(percentage: int | None, path: str) -> Iterator[str]:
@@ -72,8 +73,9 @@ def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -
     for point in POINTS:
         for i, plugin in enumerate(profile.plugins.get(point, PluginSet()).enabled):
             yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, context.cells)
+    yield from _conflicts(profile, f"{path}.plugins.score", version, context.cells)
     seen: set[str] = set()
-    for i, entry in enumerate(profile.plugin_config):
+    for i, entry in enumerate(profile.plugin_config if context.cells.args_with_configuration else ()):
         within = f"{path}.pluginConfig[{i}]"
         if entry.name in seen:
             yield duplicate(within, entry.name)
@@ -85,9 +87,18 @@ def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -
 
 def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
     # Upstream: multiPoint is not checked, so the plugin works there.
-    if plugin in cells.refused_plugins and version == f"{GROUP}/{LATEST}":
-        # Upstream: the text names the version of the core API in place of that of the configuration.
-        yield invalid(path, plugin, f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{version}")')
+    if plugin in cells.refused_plugins:
+        # Upstream: from v1 on the text names the version of the core API in place of that of the configuration.
+        yield invalid(path, plugin, f'{cells.refused_text} (KubeSchedulerConfiguration is version "{version}")')
+
+
+def _conflicts(profile: ProfileConfig, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
+    names = [plugin.name for plugin in profile.plugins.get("score", PluginSet()).enabled]
+    found = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
+    for i, name in enumerate(names):
+        if name == "NodeResourcesFit" and found:
+            text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
+            yield invalid(f"{path}.enabled[{i}]", name, text)
 
 
 def _repeated(path: str, earlier: str, cells: FrameworkCells) -> str:

@@ -23,7 +23,7 @@ from ...exceptions import CacheError
 from ..extensionpoints import Named, PreBind
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
-from ..plugins.volumebinding import VolumeBinding
+from ..plugins.volumebinding import VolumeBinding, assume_volumes
 from ..profile import Profile
 from ..status import Status, error
 from ..waitingpods import MAX_TIMEOUT, WaitingPod
@@ -94,6 +94,8 @@ class BindingSteps:
         """Unreserve in reverse order, and forget the pod."""
         for plugin in reversed(profile.points.reserve):
             plugin.unreserve(pod, host, cycle)
+        if cycle.release.framework.assumes_volumes_first:
+            cycle.binder.revert(pod, host)
         with suppress(CacheError):  # Upstream: a pod that somebody else has bound meanwhile is only logged
             self.cache.forget(pod)
 
@@ -193,6 +195,10 @@ class FrameworkBinding:
         return self._failure(refused)
 
     def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+        if self.engine.release.framework.assumes_volumes_first and cycle.template.claims:
+            unassumed = assume_volumes(bound, bound.spec.node_name, cycle)
+            if unassumed is not None:
+                return unassumed
         try:
             self.engine.cache.assume(bound, self.engine.latest_template(pod))
         except CacheError as failure:
@@ -230,7 +236,8 @@ class FrameworkBinding:
         return waiting is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
-        return any(isinstance(plugin, VolumeBinding) for plugin in self.profile_of(pod).points.pre_bind)
+        plugins = self.profile_of(pod).points.pre_bind
+        return self.engine.release.framework.assumes_volumes_first or any(isinstance(plugin, VolumeBinding) for plugin in plugins)
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)

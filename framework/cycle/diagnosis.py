@@ -30,6 +30,8 @@ class Diagnosis:
     order: Rows
     """The rows of all nodes, in list order."""
     cells: FrameworkCells
+    is_regular: bool = True
+    """The list has each node once."""
     rejected: Status | None = None
     """PreFilter's rejection, which holds for every node."""
     search: SearchResult | None = None
@@ -52,6 +54,11 @@ class Diagnosis:
     """What the verdict says of alike nodes -> their status."""
 
     @property
+    def outside_has_status(self) -> bool:
+        """Whether each node that PreFilter left out has a status of its own."""
+        return self.cells.counts_outside and self.cells.outside_text is not None
+
+    @property
     def node_count(self) -> int:
         """Nodes in the snapshot."""
         return len(self.order)
@@ -59,8 +66,15 @@ class Diagnosis:
     @property
     def failed_rows(self) -> Rows:
         """Rows that a filter rejected."""
-        visited = NO_ROWS if self.search is None else self.search.failed
+        visited = NO_ROWS if self.search is None else self.told_once(self.search.failed)
         return visited if self.failed_first is None else np.append(visited, self.failed_first)
+
+    def told_once(self, rows: Rows) -> Rows:
+        """*rows*, but one alone of those with one name: a node that the list has twice has one status."""
+        if self.is_regular or len(rows) < 2:
+            return rows
+        first = {self.names[row]: row for row in reversed(rows.tolist())}
+        return rows if len(first) == len(rows) else np.array([row for row in rows.tolist() if first[self.names[row]] == row], np.intp)
 
     @property
     def size(self) -> int:
@@ -69,12 +83,14 @@ class Diagnosis:
             return self.node_count
         search, others = self.search, 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
         failed = 0 if search is None else len(search.visited) - int(np.count_nonzero(search.fits))
-        return failed + (self.failed_first is not None) + len(self.excluded) * self.cells.counts_outside + others
+        if search is not None and failed and not self.is_regular:
+            failed -= len(search.failed) - len(self.told_once(search.failed))
+        return failed + (self.failed_first is not None) + len(self.excluded) * self.outside_has_status + others
 
     @property
     def rejected_names(self) -> set[str]:
         """The nodes with a status from filters, or from having been left out by PreFilter."""
-        outside = self.excluded.tolist() if self.cells.counts_outside else ()
+        outside = self.excluded.tolist() if self.outside_has_status else ()
         return {self.names[row] for row in (*self.failed_rows.tolist(), *outside)}
 
     @property
@@ -201,13 +217,13 @@ class Diagnosis:
 
     def unresolvable_rows(self, size: int) -> Mask:
         """Rows where removing pods cannot help: bool[size]."""
-        found = np.full(size, not self.cells.counts_outside)
+        found = np.full(size, not self.cells.tries_without_status)
         if self.rejected is not None:
             found[self.order] = self.rejected.code is not Code.UNSCHEDULABLE
         if self.search is not None:
-            failed = self.failed_rows
+            failed = self.search.failed if self.failed_first is None else np.append(self.search.failed, self.failed_first)
             found[failed] = self.search.verdict.unresolvable()[failed]
-        if self.cells.counts_outside:
+        if self.outside_has_status:
             found[self.excluded] = True
         for row in self.order.tolist() if self.extender_reasons else ():
             if self.names[row] in self.extender_reasons:
@@ -217,10 +233,12 @@ class Diagnosis:
 
     def text(self) -> str:
         """Upstream's message."""
-        message = "" if self.rejected is None else self.rejected.message
-        if not message:
+        message, cells = "" if self.rejected is None else self.rejected.message, self.cells
+        if self.rejected is not None and cells.counts_pre_filter:
+            message = reasons_text(dict.fromkeys(self.rejected.reasons, self.node_count))
+        elif not message:
             message = reasons_text({} if self.rejected is not None else self.tally())
-        return fit_error(self.node_count, message, self.post_filter, full_stop=self.cells.post_filter_full_stop)
+        return fit_error(self.node_count, message, self.post_filter * cells.shows_post_filter, full_stop=cells.post_filter_full_stop)
 
 
 def rejecting_predicates(search: SearchResult, rows: Rows) -> set[str]:

@@ -5,7 +5,7 @@ Upstream: findNodesThatFitPod and findNodesThatPassFilters in pkg/scheduler/sche
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -13,9 +13,10 @@ import numpy as np
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cluster.nominations import Nominations
+from ...core.cluster.order import NO_ROWS
 from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.extender import Passed
-from ...core.decision.nodesearch import SearchResult, judge_twice
+from ...core.decision.nodesearch import SearchResult, judge_twice, run_effects
 from ...core.decision.verdict import Verdict
 from ...exceptions import ExtenderError
 from ..profile import Profile
@@ -108,13 +109,17 @@ def search(
 
     *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is known.
     """
-    verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=False)
+    verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=profile.algorithm.check_all)
     first = _nominated_row(cycle)
+    # Upstream: the look at the one node counts as a search among one node.
+    start = 0 if first is not None and diagnosis.cells.nominated_moves_start else start
     if first is not None and verdict.fits[first]:
-        rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
+        rows = _nominated_fits(cycle, verdict, nominations, first, diagnosis, pass_extenders)
         if len(rows):
-            diagnosis.search = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
             return FeasibleRows(rows, start, passed_extenders=pass_extenders is not None)
+    unknown = _unknown_name(cycle, outcome, diagnosis)
+    if unknown is not None:
+        return FeasibleRows(NO_ROWS, start, f'nodeinfo not found for node name "{unknown}"')
     order = diagnosis.order
     cells, has_failed = diagnosis.cells, first is not None and not verdict.fits[first] and verdict.error(first) is None
     if outcome.node_names is not None:
@@ -126,13 +131,34 @@ def search(
     if not len(order) and not cells.index_of_all_nodes:
         return FeasibleRows(order, start, NO_NODE_LEFT)
     found = diagnosis.search = _pass(verdict, order, start, profile.algorithm.wanted(len(order)))
-    if has_failed and first not in found.visited and not (cells.counts_outside and first in diagnosis.excluded):
+    if profile.algorithm.has_effects or cycle.claim_users is not None:
+        _leave_effects(cycle, nominations, verdict, _rotated(order, start)[: found.consumed], () if first is None else (first,))
+    if has_failed and first not in found.visited and not (diagnosis.outside_has_status and first in diagnosis.excluded):
         diagnosis.failed_first = first
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
     feasible, error = _until_error(found)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
     return FeasibleRows(feasible, (start + len(feasible) + diagnosis.size) % places, error)
+
+
+def _nominated_fits(
+    cycle: FrameworkCycle, verdict: Verdict, nominations: Nominations, first: int, diagnosis: Diagnosis,
+    pass_extenders: PassExtenders | None,
+) -> Rows:  # fmt: skip
+    """The nominated node, if extenders leave it."""
+    rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
+    if len(rows):
+        diagnosis.search = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
+        _leave_effects(cycle, nominations, verdict, rows, ())
+    return rows
+
+
+def _leave_effects(cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, before: Sequence[int]) -> None:
+    """What is left when the nodes of *rows* have been filtered in this order, those of *before* once more before that."""
+    run_effects(cycle, verdict, rows)
+    if cycle.claim_users is not None:
+        cycle.claim_users.filtered(cycle, nominations, (*before, *rows.tolist()))
 
 
 def _left_by_extenders(cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None) -> Rows:
@@ -148,9 +174,16 @@ def _left_by_extenders(cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, 
     return left
 
 
+def _unknown_name(cycle: FrameworkCycle, outcome: PreFilterOutcome, diagnosis: Diagnosis) -> str | None:
+    """The first name in *outcome* that no node has, where that is an error."""
+    if outcome.node_names is None or not diagnosis.cells.unknown_name_errs:
+        return None
+    return min((name for name in outcome.node_names if name not in cycle.table.row_of), default=None)
+
+
 def _nominated_row(cycle: FrameworkCycle) -> int | None:
-    name = cycle.pod.status.nominated_node_name
-    return cycle.table.row_of.get(name) if name else None
+    name, gate = cycle.pod.status.nominated_node_name, cycle.release.framework.nominated_gate
+    return cycle.table.row_of.get(name) if name and (not gate or cycle.enabled(gate)) else None
 
 
 def _rows_of(cycle: FrameworkCycle, names: frozenset[str]) -> Rows:
@@ -160,16 +193,21 @@ def _rows_of(cycle: FrameworkCycle, names: frozenset[str]) -> Rows:
 
 def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> SearchResult:
     """The search among *order* from place *start* on, until *wanted* nodes fit."""
-    start = start % len(order) if start and len(order) else 0
-    rotated = np.concatenate([order[start:], order[:start]]) if start else order
+    rotated = _rotated(order, start)
     fits = verdict.fits[rotated]
     if wanted < len(rotated):
         places = np.flatnonzero(fits)
         if len(places) > wanted:
             # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with it.
             end = int(places[wanted])
-            return SearchResult(verdict, rotated[:end], fits[:end], end)
+            return SearchResult(verdict, rotated[:end], fits[:end], end + 1)
     return SearchResult(verdict, rotated, fits, len(rotated))
+
+
+def _rotated(order: Rows, start: int) -> Rows:
+    """*order* from place *start* on, and then from its beginning."""
+    start = start % len(order) if start and len(order) else 0
+    return np.concatenate([order[start:], order[:start]]) if start else order
 
 
 def _until_error(found: SearchResult) -> tuple[Rows, str | None]:

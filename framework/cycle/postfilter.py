@@ -16,7 +16,7 @@ from ..plugins.dynamicresources import DynamicResources
 from ..profile import Profile
 from ..status import Code, Status
 from .diagnosis import Diagnosis, fit_error, reasons_text
-from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL
+from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL, in_vain, refuses_to_preempt
 from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 
@@ -29,14 +29,18 @@ def only_preempts(post_filters: tuple[PostFilter, ...], cycle: FrameworkCycle) -
 
 def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[PostFilter, ...]) -> Decision:
     """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption finds no pod that could leave."""
-    never, preempts = cycle.pod.spec.preemption_policy == "Never", bool(post_filters)
+    never, preempts = refuses_to_preempt(cycle), bool(post_filters)
     told = kept.errors.get((preempts, never))
     if told is None:
         texts = [*(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)), _nobody_leaves(kept, never)]
-        full_stop = cycle.release.framework.post_filter_full_stop
-        told = kept.errors[preempts, never] = _told(kept, ", ".join(filter(None, texts)) if preempts else "", full_stop)
+        cells = cycle.release.framework
+        last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
+        told = kept.errors[preempts, never] = _told(kept, last, cells.post_filter_full_stop)
     error, plugins = told
-    plan, nominated = (Preemption(drops_own=not never), None if never else "") if preempts else (None, None)
+    if never or not preempts:
+        plan, nominated = Preemption() if preempts else None, None
+    else:
+        nominated, _, _, plan = in_vain(cycle, kept.nodes - kept.unresolvable)
     return Decision(cycle.pod, error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins)
 
 

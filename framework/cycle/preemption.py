@@ -12,17 +12,19 @@ from ...api.objects import Pod
 from ...core.arrays.types import Ints, Mask, Rows
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import Verdict
-from ...core.preemption.budgets import counted_down
+from ...core.preemption.budgets import Protection, counted_down, counted_to_the_first, exhausted
 from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, Trial, coming_pods, dry_run, is_plain
 from ...core.preemption.layout import PotentialVictims
 from ...core.preemption.select import chosen
 from ...core.preemption.victimchoice import Candidates
+from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
 from .diagnosis import Diagnosis, fit_error, reasons_text
 from .state import FollowsPods, FrameworkCycle, PostFilterContext, PostFilterResult
 
+_PROTECTIONS = {"counted down": counted_down, "counted to the first": counted_to_the_first, "used up": exhausted}
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NO_CANDIDATE = "no candidate node for preemption"
@@ -33,14 +35,26 @@ LEAVING = "not eligible due to a terminating pod on the nominated node."
 def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
     """Why the pod may not preempt; None where it may. *unresolvable*: bool[rows], where no removal helps."""
     pod = cycle.pod
-    if pod.spec.preemption_policy == "Never":
+    if refuses_to_preempt(cycle):
         return NEVER
     row = cycle.table.row_of.get(pod.status.nominated_node_name)
-    if row is None or not pod.status.nominated_node_name or unresolvable[row]:
+    cells = cycle.release.framework
+    if row is None or not pod.status.nominated_node_name or (unresolvable[row] and cells.unresolvable_ends_wait):
         return None
-    by_condition = cycle.release.framework.waits_for_preempted_alone or cycle.enabled("PodDisruptionConditions")
+    by_condition = cells.waits_for_preempted_alone or (not cells.waits_for_any_leaving and cycle.enabled("PodDisruptionConditions"))
     leaving = (entry.priority < pod.priority and _is_leaving(entry.pod, by_condition) for entry in cycle.table.pods[row])
     return LEAVING if any(leaving) else None
+
+
+def refuses_to_preempt(cycle: FrameworkCycle) -> bool:
+    """Whether the pod says that it never preempts, where that is read."""
+    reads = not cycle.release.framework.never_needs_gate or cycle.enabled("NonPreemptingPriority")
+    return reads and cycle.pod.spec.preemption_policy == "Never"
+
+
+def protection_of(cycle: FrameworkCycle) -> Protection:
+    """Whom disruption budgets protect, as the release counts them."""
+    return _PROTECTIONS[cycle.release.framework.budgets](cycle.listings.budgets)
 
 
 def _is_leaving(pod: Pod, by_condition: bool) -> bool:
@@ -50,6 +64,15 @@ def _is_leaving(pod: Pod, by_condition: bool) -> bool:
     # Upstream: the first condition of the type counts.
     first = next((c for c in pod.status.conditions if c.type == "DisruptionTarget"), None)
     return first is not None and first.status == "True" and first.reason == "PreemptionByScheduler"
+
+
+def in_vain(cycle: FrameworkCycle, tried: int, message: str = "") -> tuple[str | None, str, bool, Preemption]:
+    """The fields of the result of an attempt without a candidate; *tried*: how many nodes were."""
+    cells = cycle.release.framework
+    if tried and cells.nomination_outlasts_tries:
+        return None, message, False, Preemption()
+    cleared = [cycle.pod] if cells.clears_itself else []
+    return "", message, False, Preemption(drops_own=True, clear_nominations=cleared)
 
 
 @attrs.define(eq=False, repr=False)
@@ -78,11 +101,12 @@ class Evaluator:
         if refused is not None:
             return PostFilterResult(message=refused, plan=Preemption())
         order = diagnosis.order
-        rows = order[~unresolvable[order]]
+        rows = diagnosis.told_once(order[~unresolvable[order]])
         if len(rows):
             coming = coming_pods(self.cycle, self.context.nominations)
             self._coming = coming if is_plain(self.cycle, coming) else None
-            self._keeps = self._coming is not None and not any(map(self._misses_pre_filter, self.context.pre_filters))
+            is_kept = self._coming is not None and self.cycle.claim_users is None
+            self._keeps = is_kept and not any(map(self._misses_pre_filter, self.context.pre_filters))
             candidates = self._candidates(rows)
             if not len(candidates) and self._lacks_reasons:
                 # Only now they matter, and outcomes of earlier attempts have none.
@@ -90,7 +114,11 @@ class Evaluator:
                 candidates = self._candidates(rows)
             if len(candidates):
                 return self._chosen(candidates)
-        return self._none(diagnosis, len(order) - len(rows))
+        return self._none(diagnosis, rows)
+
+    @property
+    def _cells(self) -> FrameworkCells:
+        return self.cycle.release.framework
 
     def _chosen(self, candidates: Candidates) -> PostFilterResult:
         try:
@@ -99,13 +127,13 @@ class Evaluator:
             return PostFilterResult(message=str(error), is_error=True, plan=Preemption(error=str(error)))
         return PostFilterResult(plan.node, "" if plan.node is not None else NO_CANDIDATE, plan=plan)
 
-    def _none(self, diagnosis: Diagnosis, unresolvable: int) -> PostFilterResult:
-        if self.errors:
+    def _none(self, diagnosis: Diagnosis, rows: Rows) -> PostFilterResult:
+        if self.errors and self._cells.dry_run_errs:
             text = aggregated(sorted(self.errors))
             return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))
-        self._count(NOT_HELPFUL, unresolvable)
+        self._count(NOT_HELPFUL, len(diagnosis.order) - len(rows))
         message = fit_error(diagnosis.node_count - self._left_out, reasons_text(self.reasons))
-        return PostFilterResult("", message, plan=Preemption(drops_own=True))
+        return PostFilterResult(*in_vain(self.cycle, len(rows), message))
 
     def _count(self, reason: str, times: int) -> None:
         if times:
@@ -115,7 +143,7 @@ class Evaluator:
 
     def _candidates(self, rows: Rows) -> Candidates:
         """The candidates among *rows*, in their order."""
-        if not self.context.shortlists:
+        if not (self.context.shortlists and self._cells.samples_candidates):
             return self._dry_run(rows)
         wanted = self._wanted(len(rows))
         found, kept, step = Candidates.none(), np.zeros(0, np.bool_), max(wanted, 1)
@@ -139,7 +167,7 @@ class Evaluator:
     def _kept(self, rows: Rows) -> Candidates | None:
         """As :meth:`_dry_run`, with what earlier dry runs came to; None where none did."""
         assert self._coming is not None
-        known = self.context.runs.outcomes(self.cycle, self._coming, rows, counted_down(self.cycle.listings.budgets))
+        known = self.context.runs.outcomes(self.cycle, self._coming, rows, protection_of(self.cycle))
         if known is None:
             return None
         outcomes, verdict = known
@@ -149,15 +177,17 @@ class Evaluator:
         else:
             self._count(NO_VICTIMS, len(rows) - int(occupied.sum()))
             self._note(verdict, occupied)
-        return self._with_victims(outcomes.candidates(self.context.layout, rows[occupied]))
+        return self._with_victims(outcomes.candidates(self.context.layout, rows if self._cells.tries_idle_nodes else rows[occupied]))
 
     def _tried(self, rows: Rows) -> Candidates:
         potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
-        occupied = np.flatnonzero(potential.any)
+        occupied = np.arange(len(rows)) if self._cells.tries_idle_nodes else np.flatnonzero(potential.any)
         self._count(NO_VICTIMS, len(rows) - len(occupied))
         if not len(occupied) or self._cannot_follow(len(occupied)):
             return Candidates.none()
-        candidates, verdict = dry_run(self._begin(potential.some(occupied)), counted_down(self.cycle.listings.budgets))
+        candidates, verdict = dry_run(self._begin(potential.some(occupied)), protection_of(self.cycle))
+        if self.cycle.claim_users is not None:
+            self.cycle.claim_users.tried(self.cycle, self.context.nominations, rows[occupied].tolist(), candidates)
         self._note(verdict, np.ones(len(occupied), np.bool_))
         return self._with_victims(candidates)
 
@@ -186,6 +216,8 @@ class Evaluator:
             self.errors += [error for i in failed.tolist() if (error := verdict.error(i)) is not None]
 
     def _with_victims(self, candidates: Candidates) -> Candidates:
+        if not self._cells.needs_victims:
+            return candidates
         for i in np.flatnonzero(~candidates.has_victims).tolist():
             self.errors.append(f'expected at least one victim pod on node "{candidates.name(i)}"')
         return candidates.some(np.flatnonzero(candidates.has_victims))

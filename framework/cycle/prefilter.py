@@ -49,14 +49,14 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
         answer = _ask(plugin, cycle) if plugin in concerned else None
         if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
             if answer.code is Code.SKIP:
-                cycle.skipped.add(plugin.name)
+                (cycle.skipped if cells.pre_filter_skips else cycle.pre_filtered).add(plugin.name)
                 continue
-            rejection = _refusal(plugin, answer)
+            rejection = _refusal(plugin, answer, cells, cycle.pod.name)
             if cells.rejection_ends_pre_filter or rejection.code is not Code.UNSCHEDULABLE:
                 return PreFilterOutcome(rejection)
             continue
         cycle.pre_filtered.add(plugin.name)
-        if isinstance(answer, PreFilterResult) and answer.node_names is not None:
+        if isinstance(answer, PreFilterResult) and answer.node_names is not None and cells.pre_filter_narrows:
             names = answer.node_names if found.node_names is None else found.node_names & answer.node_names
             found = PreFilterOutcome(None, names, (*found.narrowing, plugin.name))
             if not names:
@@ -85,10 +85,14 @@ def ask_once(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Stat
     return notes[slot]
 
 
-def _refusal(plugin: PreFilter, status: Status) -> Status:
+def _refusal(plugin: PreFilter, status: Status, cells: FrameworkCells, pod: str) -> Status:
+    if status.is_rejection and cells.pre_filter_rejection_errs:
+        return attrs.evolve(error(f'rejected by "{plugin.name}" at prefilter: {status.message}'), plugin=plugin.name)
     if status.is_rejection:
         return attrs.evolve(status, plugin=plugin.name)
-    return attrs.evolve(error(f'running PreFilter plugin "{plugin.name}": {status.message}'), plugin=plugin.name)
+    # Upstream: 1.24 tells the error of another status, which is none.
+    told = "%!w(<nil>)" if cells.pre_filter_errors_lost else status.message
+    return attrs.evolve(error(cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=pod)), plugin=plugin.name)
 
 
 def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:

@@ -40,13 +40,28 @@ def prioritize(
     rules = [(rule, weight) for rule, weight in profile.algorithm.priorities if rule.name not in skipped]
     for (rule, _), raw in zip(rules, cycle.raw_scores([rule for rule, _ in rules], nodes), strict=True):
         if isinstance(raw, PriorityError):
-            raise ScoreError(f'running Score plugins: plugin "{rule.name}" failed with: {raw}')
+            raise ScoreError(_worded(cycle, cycle.release.framework.score_error, rule.name, raw))
         ranking.raw[rule.name] = raw
     _normalize(cycle, rules, nodes, ranking)
-    _check_range(ranking)
+    try:
+        _check_range(ranking, cycle.release.framework.checks_plugin_by_plugin)
+        if len(ranking.raw) < len(rules):
+            _weigh_again(rules, ranking)
+    except ScoreError as error:
+        # Upstream: all scores are normalized by then.
+        raise ScoreError(f"{cycle.release.framework.range_error.format(pod=cycle.pod.name)}{error}", ranking.by_priority) from None
     if extenders:
         ranking.totals += EXTENDER_SCALE * scores_by_extenders(cycle, nodes, extenders)
     return ranking
+
+
+def _worded(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> str:
+    return form.format(plugin=plugin, text=text, pod=cycle.pod.name)
+
+
+def pre_score_one(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> None:
+    """PreScore for the one node that is feasible. Raises :class:`ScoreError`."""
+    _pre_score(cycle, profile, Batch(cycle.table, feasible))
 
 
 def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str]:
@@ -62,20 +77,36 @@ def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str
         if status is None or status.code is Code.SUCCESS:
             continue
         if status.code is not Code.SKIP:
-            raise ScoreError(f'running PreScore plugin "{plugin.name}": {status.message}')
+            raise ScoreError(_worded(cycle, cycle.release.framework.pre_score_error, plugin.name, status.message))
         skipped.add(plugin.name)
     return skipped
 
 
 def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: Batch, ranking: Ranking) -> None:
     for rule, weight in rules:
-        raw = ranking.raw[rule.name]
+        is_again = rule.name in ranking.by_priority
+        raw = ranking.by_priority[rule.name] if is_again else ranking.raw[rule.name]
         try:
             scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
         except PriorityError as error:
-            raise ScoreError(f'running Normalize on Score plugins: plugin "{rule.name}" failed with: {error}') from None
+            raise ScoreError(_worded(cycle, cycle.release.framework.normalize_error, rule.name, error)) from None
+        if is_again:
+            ranking.totals -= ranking.by_priority[rule.name] * weight
         ranking.by_priority[rule.name] = scores
         ranking.totals += scores if weight == 1 else scores * weight
+
+
+def _weigh_again(rules: list[tuple[Priority, int]], ranking: Ranking) -> None:
+    """Weigh the scores of plugins that run twice once more, which their first weighting may have taken out of range."""
+    seen: set[str] = set()
+    for rule, weight in rules:
+        scores = ranking.by_priority[rule.name]
+        if rule.name in seen:
+            outside = scores * weight > MAX_NODE_SCORE
+            if outside.any():
+                raise _out_of_range(rule.name, int(scores[int(np.argmax(outside))]) * weight)
+            ranking.totals += scores * (weight * weight - weight)
+        seen.add(rule.name)
 
 
 def _is_within(scores: Scores) -> bool:
@@ -85,14 +116,17 @@ def _is_within(scores: Scores) -> bool:
     return scores.dtype == np.int64 and bool(scores.view(np.uint64).max() <= MAX_NODE_SCORE)
 
 
-def _check_range(ranking: Ranking) -> None:
+def _check_range(ranking: Ranking, plugin_by_plugin: bool) -> None:
     if all(map(_is_within, ranking.by_priority.values())):
         return
     outside = {name: (scores < 0) | (scores > MAX_NODE_SCORE) for name, scores in ranking.by_priority.items()}
-    first = [(int(np.argmax(mask)), order, name) for order, (name, mask) in enumerate(outside.items()) if mask.any()]
+    failing = [(order, name, mask) for order, (name, mask) in enumerate(outside.items()) if mask.any()]
+    first = [(order if plugin_by_plugin else int(np.argmax(mask)), order, name) for order, name, mask in failing]
     if first:
-        at, _, name = min(first)
-        score = int(ranking.by_priority[name][at])
-        text = f'plugin "{name}" returns an invalid score {score}, it should in the range of [0, 100] after normalizing'
-        # Upstream: all scores are normalized by then.
-        raise ScoreError(f"applying score defaultWeights on Score plugins: {text}", ranking.by_priority)
+        name = min(first)[2]
+        raise _out_of_range(name, int(ranking.by_priority[name][int(np.argmax(outside[name]))]))
+
+
+def _out_of_range(name: str, score: int) -> ScoreError:
+    text = f'plugin "{name}" returns an invalid score {score}, it should in the range of [0, 100] after normalizing'
+    return ScoreError(text)

@@ -12,6 +12,7 @@ from ...core.cluster.nominations import Nominations
 from ...core.cycle import Cycle
 from ...core.decision.extender import Extender
 from ...core.decision.preemptionplan import Preemption
+from ...core.preemption.claimusers import ClaimUsers
 from ...core.preemption.layout import PodLayout
 from ...core.preemption.outcomes import DryRuns
 from ...core.rule import Predicate
@@ -75,6 +76,8 @@ class FrameworkCycle(Cycle):
     """Nodes in the snapshot."""
     post_filter: PostFilterContext | None = None
     """What PostFilter plugins may use; set before they run."""
+    claim_users: ClaimUsers | None = None
+    """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes do."""
     pods_to_activate: dict[str, Pod] = attrs.field(factory=dict)
     """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when this cycle ends well, or when
     its binding does. Upstream: PodsToActivate."""

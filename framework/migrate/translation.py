@@ -21,9 +21,9 @@ from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...core.release import Release
 from ...exceptions import PolicyError, UnknownNameError
-from ..config.defaults import LATEST, default_plugins
+from ..config.defaults import default_plugins
 from ..config.fielderrors import Context
-from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
+from ..releases import PROFILE_RELEASE
 from . import deviations
 from .deviations import Note
 from .equivalents import (
@@ -38,7 +38,7 @@ from .equivalents import (
     UPSTREAM_PRIORITIES,
 )
 from .extenderargs import WrittenExtender, written_extenders
-from .profiledocument import DEVICES, document_of
+from .profiledocument import DEVICES, TARGETS, document_of
 from .scores import OWN_CONSTRAINTS, PEER_SPREADING, USAGES, Scoring, fitted
 
 RATIO = "RequestedToCapacityRatioPriority"
@@ -119,7 +119,7 @@ def migrate(
 
 def _check_spread(target: Release) -> None:
     if SELECTOR_SPREAD in target.configuration.gone_plugins:
-        known = [name for name, release in FRAMEWORK_RELEASES.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
+        known = [name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
         raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {', '.join(known)}")
 
 
@@ -289,7 +289,8 @@ class _Draft:
 
     def _post_filters(self) -> list[str]:
         """The plugins that look after pods that fit nowhere."""
-        known = default_plugins(LATEST, Context(self.target, resolved_gates(self.target)))["multiPoint"].enabled
+        context = Context(self.target, resolved_gates(self.target))
+        known = default_plugins(context)["multiPoint"].enabled
         devices = [DEVICES] if any(plugin.name == DEVICES for plugin in known) else []
         return [*devices, *(["DefaultPreemption"] if self.preempts else [])]
 
@@ -297,5 +298,5 @@ class _Draft:
         """The configuration in its JSON form."""
         return document_of(
             self.config.scheduler_name, percentage=self.percentage, filters=list(self.filters), weights=self.weights, args=self.args,
-            extenders=self.extenders, post_filters=self._post_filters(),
+            extenders=self.extenders, post_filters=self._post_filters(), target=self.target,
         )  # fmt: skip

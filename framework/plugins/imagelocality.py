@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,14 +22,14 @@ class ImageLocality(Plugin):
     """
 
     name = "ImageLocality"
-    score_reads: ClassVar[Reads] = Reads.NODE | Reads.CLUSTER
+    score_reads: Reads = Reads.NODE | Reads.CLUSTER
 
     def score_key(self, pod: Template) -> Hashable:
         return self._images(pod)
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         names = self._images(pod)
-        most = MOST * len(names)
+        most = MOST if self.handle.cells.image_bound_of_one else MOST * len(names)
         total = spread_sizes(names, nodes, cycle.node_count)
         # Upstream: without containers the upper threshold is below the lower one, and the lower one wins.
         total = np.where(total < LEAST, LEAST, np.minimum(total, most))

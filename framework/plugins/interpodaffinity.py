@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,9 +11,9 @@ import numpy as np
 from ...core.arrays.batch import Batch
 from ...core.arrays.counts import Clause, Sums, Weighted
 from ...core.arrays.reduction import RawScores, Reduction, Stretched
-from ...core.arrays.types import Scores
+from ...core.arrays.types import Ints, Scores
 from ...core.cycle import Cycle
-from ...core.failures import Failures
+from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.domains import has_pods_in_domains, terms_about
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
@@ -23,6 +23,7 @@ from ...core.pods.terms import (
     REQUIRED_AFFINITY,
     REQUIRED_ANTI_AFFINITY,
     ROLES,
+    PodsTargeted,
     terms_of,
     unreadable,
 )
@@ -33,8 +34,11 @@ from ...predicates.interpodaffinity import (
     RequiredAffinity,
     affinity_unmet,
     anti_affinity_violated,
+    change_of_any,
+    change_of_placed,
     first_of,
     refused_by_existing,
+    refused_in_trial,
     refusing,
     unmet_clauses,
 )
@@ -58,12 +62,16 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
+NO_AFFINITY = RequiredAffinity(PodsTargeted(frozenset(), every=True), (), itself=False)
+NO_ANTI_AFFINITY = AntiAffinity((), PodsTargeted(frozenset(), every=False))
 _FAULTS: StateKey[str] = StateKey("faults of terms")
 _OWN_TERMS: StateKey[tuple[RequiredAffinity, AntiAffinity]] = StateKey("InterPodAffinity")
 
 
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
     """0 for the least and 100 for the most liked node; all 0 where no difference is made."""
+    if cycle.release.framework.liking_includes_zero:
+        return Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_NODE_SCORE)
     return Stretched(raw.lowest, raw.highest, MAX_NODE_SCORE)
 
 
@@ -75,7 +83,7 @@ class InterPodAffinity(Plugin):
 
     name = "InterPodAffinity"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
+    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
     without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
@@ -85,6 +93,7 @@ class InterPodAffinity(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
+        self._unmet, self._violated, self._refused = (_reasons(each, handle.cells) for each in (UNMET, VIOLATED, REFUSED))
 
     # --- what is required -------------------------------------------------------------------------------------------
 
@@ -92,35 +101,49 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        if text := _faults(pod, self.handle.cells):
+        cells = self.handle.cells
+        if not cells.unreadable_terms_are_none and (text := _faults(pod, cells)):
             return unresolvable(f"parsing pod: {text}")
-        if pod.required_affinity or pod.required_anti_affinity or _is_refused_somewhere(pod, cycle):
+        if cells.trial_terms_change_namespace or pod.required_affinity or pod.required_anti_affinity or _is_refused_somewhere(pod, cycle):
             return None
         return SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are there."""
+        """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are there; or those come first."""
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
         if affinity.keys:
             # Upstream: even the first of its kind needs a node with all the keys.
-            unmet = affinity_unmet(affinity, nodes, nodes.delta)
-            for key in affinity.keys:
+            unmet = affinity_unmet(affinity, nodes, self._change(nodes))
+            for key in affinity.keys if self.handle.cells.first_pod_needs_keys else ():
                 absent = ~nodes.label(key).present
                 unmet = absent if unmet is None else unmet | absent
         if anti.by_key:
-            violated = anti_affinity_violated(anti, nodes, nodes.delta)
+            violated = anti_affinity_violated(anti, nodes, self._change_of(anti, nodes))
         refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
-        return first_of((unmet, violated, refused), [(UNMET,), (VIOLATED,), (REFUSED,)])
+        if nodes.edits and self.handle.cells.trial_terms_change_namespace:
+            refused = refused_in_trial(pod, terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
+        if self.handle.cells.existing_pods_refuse_first:
+            return first_of((refused, unmet, violated), [self._refused, self._unmet, self._violated])
+        return first_of((unmet, violated, refused), [self._unmet, self._violated, self._refused])
+
+    def _change(self, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
+        """How many pods that the pod's own terms match edits add on each node."""
+        return partial(change_of_placed, nodes) if self.handle.cells.nominated_pods_lack_company else nodes.delta
+
+    def _change_of(self, anti: AntiAffinity, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
+        return partial(change_of_any, nodes, anti) if self.handle.cells.any_term_counts else self._change(nodes)
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
         table, (affinity, anti) = cycle.table, _own_terms(pod, cycle)
-        unmet = unmet_clauses(affinity, table, (UNMET,), needs_keys=True) if affinity.keys else []
+        unmet = unmet_clauses(affinity, table, self._unmet, needs_keys=self.handle.cells.first_pod_needs_keys) if affinity.keys else []
         if unmet is None:
             return None
-        existing = refusing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, (REFUSED,))
-        return [*unmet, *anti.clauses(table, (VIOLATED,)), *existing]
+        existing = refusing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, self._refused)
+        if self.handle.cells.existing_pods_refuse_first:
+            return [*existing, *unmet, *anti.clauses(table, self._violated)]
+        return [*unmet, *anti.clauses(table, self._violated), *existing]
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 
@@ -128,11 +151,11 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if text := self._noted_faults(pod) if self._looks_at_existing(pod) else "":
+        if text := self._noted_faults(pod) if not self.handle.cells.unreadable_terms_are_none and self._looks_at_existing(pod) else "":
             return error(f"failed to parse pod: {text}")
         skips = InterPodAffinity.name in self.handle.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
-        return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table, cycle.table.deleted_rows) else None
+        return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table) else None
 
     def _noted_faults(self, pod: Template) -> str:
         found = pod.notes.get(_FAULTS)
@@ -166,11 +189,21 @@ class InterPodAffinity(Plugin):
         return ClusterEvent("Pod", pods, hint=affine_pod_changes), node
 
 
+def _reasons(special: Reason, cells: FrameworkCells) -> Reasons:
+    """*special* with the general reason before it, where the release has one."""
+    if cells.one_reason:
+        return (Reason(cells.pod_affinity_text),) if special.resolvable else (special,)
+    return (Reason(cells.pod_affinity_text, special.resolvable), special) if cells.pod_affinity_text else (special,)
+
+
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, AntiAffinity]:
     """The required terms of *pod*, namespaces by name."""
     found = cycle.notes.get(_OWN_TERMS)
     if found is None:
-        found = cycle.notes[_OWN_TERMS] = RequiredAffinity.of(pod).by_name(pod, cycle), AntiAffinity.of(pod).by_name(cycle)
+        # Upstream: of a pod whose selectors cannot be read PreFilter has said no, or the terms are left out.
+        affinity = NO_AFFINITY if unreadable(pod, REQUIRED_AFFINITY) is not None else RequiredAffinity.of(pod).by_name(pod, cycle)
+        anti = NO_ANTI_AFFINITY if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None else AntiAffinity.of(pod).by_name(cycle)
+        found = cycle.notes[_OWN_TERMS] = affinity, anti
     return found
 
 

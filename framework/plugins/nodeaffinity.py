@@ -14,7 +14,14 @@ from ...api.objects import NodeSelectorTerm, PreferredSchedulingTerm
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Scores
 from ...core.failures import Failures, Reason
-from ...core.matching.nodeselectors import literal_node_affinity_mask, node_selector_mask, required_node_affinity, term_mask
+from ...core.matching.nodeselectors import (
+    expressions_mask,
+    literal_node_affinity_mask,
+    node_selector_mask,
+    pod_node_affinity_mask,
+    required_node_affinity,
+    term_mask,
+)
 from ...core.pods.template import Template
 from ...core.rule import PriorityError, Reads, Reduction
 from ...priorities.reduce import normalize_reduce
@@ -24,9 +31,9 @@ from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints.nodes import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, unresolvable
+from ..status import SKIP, Status, error, reason, unresolvable
 
-NOT_MATCHING = Reason("node(s) didn't match Pod's node affinity/selector", resolvable=False)
+NOT_MATCHING = reason("node(s) didn't match Pod's node affinity/selector", resolvable=False)
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 CONFLICT = "pod affinity terms conflict"
 NAME_FIELD = "metadata.name"
@@ -43,13 +50,17 @@ def _names(term: NodeSelectorTerm) -> frozenset[str] | None:
     return reduce(and_, named) if named else None
 
 
-def named_nodes(pod: Template) -> frozenset[str] | None:
+def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] | None:
     """The only nodes that *pod*'s required node affinity can match by name; None where one of its terms, or no term, does not say.
+
+    *any_conflict*: none at all where the names of one term exclude each other, unless a term before it does not say.
 
     Upstream: several names in one field narrow the search, though the filter then takes the term for invalid.
     """
     required = required_node_affinity(pod)
     named = [_names(term) for term in required.node_selector_terms] if required is not None else []
+    if any_conflict and frozenset() in named and None not in named[: named.index(frozenset())]:
+        return frozenset()
     if not named or None in named:
         return None
     return frozenset[str]().union(*(names for names in named if names is not None))
@@ -63,7 +74,7 @@ class NodeAffinityPlugin(Plugin):
 
     name = "NodeAffinity"
     filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: Reads = Reads.NODE
     pre_filter_by_class: ClassVar[bool] = True
     pre_score_by_class: ClassVar[bool] = True
     pre_score_skips: ClassVar[bool] = True
@@ -86,15 +97,19 @@ class NodeAffinityPlugin(Plugin):
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
         if required_node_affinity(pod) is None and self.added.required is None and pod.spec.node_selector is None:
             return SKIP
-        names = named_nodes(pod)
+        if not self.handle.cells.names_nodes:
+            return None
+        names = named_nodes(pod, any_conflict=self.handle.cells.any_conflict_rejects)
         if names is None:
             return None
         return PreFilterResult(names) if names else unresolvable(CONFLICT)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         enforced = np.ones(nodes.n, np.bool_) if self.added.required is None else node_selector_mask(self.added.required, nodes)
-        matching = literal_node_affinity_mask(pod, nodes)
-        return Failures.coded(np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (NOT_MATCHING,)))
+        matching = pod_node_affinity_mask(pod, nodes) if self.handle.cells.checks_pairs else literal_node_affinity_mask(pod, nodes)
+        return Failures.coded(
+            np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (reason(self.handle.cells.node_affinity_text, resolvable=False),))
+        )
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         if fault := self._fault(pod):
@@ -108,6 +123,9 @@ class NodeAffinityPlugin(Plugin):
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
         if fault := self._fault(pod):
             raise PriorityError(fault)
+        if not self.handle.cells.reads_preferred_fields:
+            found = _weighed_by_labels(_preferred(pod), nodes)
+            return found.astype(np.int32).astype(np.int64) if self.handle.cells.affinity_sums_in_32_bits else found
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
@@ -116,7 +134,18 @@ class NodeAffinityPlugin(Plugin):
 
     def _fault(self, pod: Template) -> str:
         """What is wrong with the preferred terms that count; empty where nothing is."""
-        return aggregated(preferred_faults(_preferred(pod), self.handle.cells)) if _preferred(pod) else ""
+        found = preferred_faults(_preferred(pod), self.handle.cells) if _preferred(pod) else []
+        # Upstream: where fields are not read, terms are parsed one after the other, up to the first fault.
+        return aggregated(found if self.handle.cells.reads_preferred_fields else found[:1])
+
+
+def _weighed_by_labels(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:
+    """As :func:`_weighed`, without fields; a term that has nothing else matches no node."""
+    total = np.zeros(nodes.n, np.int64)
+    for term in terms:
+        if term.weight != 0:
+            total += term.weight * expressions_mask(term.preference.match_expressions, nodes)
+    return total
 
 
 def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:

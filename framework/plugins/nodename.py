@@ -6,14 +6,15 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 from ...core.arrays.batch import Batch
-from ...core.failures import Failures, Reason
+from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ..cycle.state import FrameworkCycle
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
+from ..status import reason
 
-DIFFERENT_NODE = Reason("node(s) didn't match the requested node name", resolvable=False)
+DIFFERENT_NODE = reason("node(s) didn't match the requested node name", resolvable=False)
 
 
 class NodeName(Plugin):
@@ -30,7 +31,7 @@ class NodeName(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         wanted = pod.spec.node_name
-        return Failures.where(DIFFERENT_NODE, ~nodes.named(wanted)) if wanted else None
+        return Failures.where(reason(self.handle.cells.node_name_text, resolvable=False), ~nodes.named(wanted)) if wanted else None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return (self.handle.node_event(Action.ADD, Action.ADD | Action.UPDATE),)

@@ -15,10 +15,12 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures, Reasons
 from ...core.pods.notes import StateKey
-from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
+from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource, wrapped
 from ...core.pods.template import Template
+from ...core.release import FrameworkCells
 from ...core.rule import Reads
 from ...predicates.resources import Sought, checked_resources
+from ...priorities.balanced import VOLUMES_GATE, balance_of_two
 from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
@@ -28,7 +30,6 @@ from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
 
-TOO_MANY_PODS = reason("Too many pods")
 SIDECARS_ARE_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
@@ -46,11 +47,13 @@ class ScoredResources:
     has_scalars: bool
 
     @classmethod
-    def of(cls, resources: Sequence[ResourceSpec]) -> ScoredResources:
+    def of(cls, resources: Sequence[ResourceSpec], cells: FrameworkCells) -> ScoredResources:
         """Those of the arguments."""
+        if cells.scored_by_name:
+            resources = tuple({resource.name: resource for resource in resources}.values())
         names = tuple(resource.name for resource in resources)
         weights = np.array([[resource.weight] for resource in resources], np.int64)
-        return cls(names, weights, bool((weights == weights[0]).all() and weights[0] > 0), any(map(is_scalar_resource, names)))
+        return cls(names, weights, bool((weights == weights[:1]).all() and (weights > 0).all()), any(map(is_scalar_resource, names)))
 
 
 @attrs.frozen(eq=False)
@@ -91,11 +94,26 @@ Asked = Callable[[Template, str], int]
 Requested = Callable[[Template, Batch, tuple[str, ...]], Ints]
 
 
-def _counted_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
+def counted_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
     """The requested sums with *pod*, as scores count them: int64[R, n]."""
     if names == (CPU, MEMORY):
         return both_requested_with(pod, nodes)
     return np.stack([requested_with(pod, nodes, name) for name in names])
+
+
+def _overhead(pod: Template, resource: str) -> int:
+    return pod.spec.overhead[resource].value() if resource in pod.spec.overhead else 0
+
+
+def _asked_bare(pod: Template, resource: str) -> int:
+    """What *pod* adds of *resource* to a node, without its overhead."""
+    # Upstream: the plugin does not hand on to its score that gate PodOverhead is on.
+    return wrapped(request(pod, resource) - _overhead(pod, resource))
+
+
+def _bare_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
+    """As :func:`counted_requests`, without the overhead of *pod*."""
+    return counted_requests(pod, nodes, names) - np.array([[_overhead(pod, name)] for name in names], np.int64)
 
 
 # --- strategies -----------------------------------------------------------------------------------------------------
@@ -151,7 +169,7 @@ class NodeResourcesFit(Plugin):
 
     name = "NodeResourcesFit"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
-    score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+    score_reads: Reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class: ClassVar[bool] = True
     without_pre_filter: str | None = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
     pre_filter_by_class: ClassVar[bool] = True
@@ -159,14 +177,16 @@ class NodeResourcesFit(Plugin):
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
         self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
+        leaves_out = not handle.cells.fit_scores_overhead and handle.enabled("PodOverhead")
+        self._counting: tuple[Asked, Requested] = (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
         self._combine = _combination(self.args.scoring_strategy)
-        self._measured = ScoredResources.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY)
+        self._measured = ScoredResources.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY, handle.cells)
 
     def filter_key(self, pod: Template) -> Hashable:
         return frozenset(pod.requests.items()), self._rejects("Filter", pod)
 
     def score_key(self, pod: Template) -> Hashable:
-        return tuple(request(pod, name) for name in self._measured.names)
+        return tuple(self._counting[0](pod, name) for name in self._measured.names)
 
     def _rejects(self, point: str, pod: Template) -> bool:
         """Whether the plugin rejects *pod* at the extension point *point* because it has a sidecar."""
@@ -185,10 +205,12 @@ class NodeResourcesFit(Plugin):
             return Failures.where(SIDECARS_ARE_OFF.as_reasons(), np.ones(nodes.n, np.bool_))
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
-            sought = pod.notes[self.sought_slot] = Sought.of(pod, self._checked(pod), TOO_MANY_PODS)
+            sought = pod.notes[self.sought_slot] = Sought.of(pod, self._checked(pod), reason(self.handle.cells.too_many_pods_text))
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to 1.16 does.
-        limits = nodes.limits_of(sought.resources)
-        lacking = sought.amounts > limits - nodes.counted(sought.resources)
+        limits, counted = nodes.limits_of(sought.resources), nodes.counted(sought.resources)
+        lacking = counted + sought.amounts > limits if self.handle.cells.fit_sums_wrap else sought.amounts > limits - counted
+        if self.handle.cells.one_reason:
+            lacking &= np.cumsum(lacking, axis=0) == 1
         if self.handle.cells.too_small_is_unresolvable and np.count_nonzero(lacking):
             return _by_size(sought, lacking, sought.amounts > limits)
         return Failures.by_row(sought.reasons, lacking)
@@ -200,7 +222,7 @@ class NodeResourcesFit(Plugin):
             if name in NATIVE:
                 if not leaves_out or pod.requests.get(name, 0) > 0:
                     yield name
-            elif pod.requests[name] != 0 and not self._is_ignored(name):
+            elif (pod.requests[name] != 0 or self.handle.cells.checks_zero_scalars) and not self._is_ignored(name):
                 yield name
 
     def _is_ignored(self, name: str) -> bool:
@@ -211,7 +233,7 @@ class NodeResourcesFit(Plugin):
         """Nothing needs to be prepared."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return self._combine(Shares.of(pod, nodes, self._measured, request, _counted_requests))
+        return self._combine(Shares.of(pod, nodes, self._measured, *self._counting))
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle, resizes = self.handle, self.handle.enabled("InPlacePodVerticalScaling")
@@ -245,15 +267,19 @@ class NodeResourcesBalancedAllocation(Plugin):
     """
 
     name = "NodeResourcesBalancedAllocation"
-    score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+    score_reads: Reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        self._measured = ScoredResources.of((args and args.resources) or CPU_AND_MEMORY)
+        self._counts_volumes = handle.cells.balance_of_two and handle.enabled(VOLUMES_GATE)
+        if self._counts_volumes:
+            self.score_reads = self.score_reads | Reads.EFFECTS
+        self._measured = ScoredResources.of((args and args.resources) or CPU_AND_MEMORY, handle.cells)
 
     def score_key(self, pod: Template) -> Hashable:
-        return tuple(_asked(pod, name) for name in self._measured.names)
+        asked = request if self.handle.cells.balance_of_two else _asked
+        return tuple(asked(pod, name) for name in self._measured.names)
 
     def _leaves_out(self, pod: Template) -> bool:
         """Whether *pod* requests none of the resources, and is not scored for that."""
@@ -267,6 +293,9 @@ class NodeResourcesBalancedAllocation(Plugin):
         """One minus the standard deviation of the shares, in percent."""
         if self._leaves_out(pod):  # PreScore is disabled
             return np.zeros(nodes.n, np.int64)
+        if self.handle.cells.balance_of_two:
+            with_volumes = self._counts_volumes and (bool(pod.spec.volumes) or self.handle.cells.balances_without_volumes)
+            return balance_of_two(pod, nodes, MAX_NODE_SCORE, with_volumes=with_volumes)
         shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested)
         if shares.counts_all and len(shares.requested) == 2:
             one, other = np.minimum(shares.requested / shares.allocatable, 1)
@@ -280,7 +309,7 @@ _REALLY_ASKED: StateKey[Ints] = StateKey("cpu and memory without defaults")
 
 def _asked(pod: Template, resource: str) -> int:
     # Upstream: scores count a resized pod by its status, unlike the filter.
-    return pod.footprint.get(resource, 0)
+    return pod.balanced.get(resource, 0)
 
 
 def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:

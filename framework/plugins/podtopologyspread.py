@@ -18,11 +18,12 @@ from ...core.arrays.counts import Clause, DomainSum, Sums
 from ...core.arrays.reduction import RawScores, Reduction, Scale, ScoresOfNodes, Tabled
 from ...core.arrays.types import Mask, Scores
 from ...core.cycle import Cycle
-from ...core.failures import Failures, Reason
+from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
+from ...core.release import FrameworkCells
 from ...core.rule import PriorityError, Reads
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
@@ -34,6 +35,7 @@ from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
 from .spreadcounts import HardConstraint, Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain, soft_counts
+from .spreadshares import SpreadShares
 
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
@@ -46,7 +48,7 @@ class PodTopologySpread(Plugin):
 
     name = "PodTopologySpread"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together: ClassVar[bool] = True
     without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
     without_pre_score: ClassVar[str | None] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
@@ -61,7 +63,8 @@ class PodTopologySpread(Plugin):
         self.defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         self.reader: ConstraintReader = ConstraintReader.of(handle)
         self.own_slots: Mapping[str, StateKey[Constraints]] = {when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)}
-        self.counts_apart: bool = handle.cells.counts_apart
+        self.cells: FrameworkCells = handle.cells
+        self.lacking: Reasons = (UNEVEN if handle.cells.missing_key_is_uneven else MISSING_LABEL,)
         self.domains_slot: StateKey[dict[Constraints, Domains]] = StateKey(f"{self.name} domains")
         self.soft_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} soft")
         self.counted_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} counted")
@@ -80,7 +83,7 @@ class PodTopologySpread(Plugin):
         wanted = [constraint for constraint in self.defaults if constraint.when_unsatisfiable == when]
         if not wanted:
             return ()
-        peers = deduced_peers(pod, cycle.listings)
+        peers = deduced_peers(pod, cycle.listings, self.cells)
         return () if peers.is_everybody else tuple(self.reader.read(pod, constraint, peers) for constraint in wanted)
 
     # --- hard constraints -------------------------------------------------------------------------------------------
@@ -105,13 +108,18 @@ class PodTopologySpread(Plugin):
         constraints = self.constraints(pod, HARD, cycle)
         if not constraints:
             return None
-        hard = hard_constraints(pod, constraints, cycle.table, apart=self.counts_apart)
-        skews = Skews(pod, constraints, nodes, self._domains(hard, nodes, cycle), self.reader.min_domains)
+        hard = hard_constraints(pod, constraints, cycle.table, self.cells)
+        cells, domains = self.cells, self._domains(hard, nodes, cycle)
+        skews = Skews(pod, constraints, nodes, domains, self.reader.min_domains, cells.edits_count_anywhere, cells.edits_make_domains)
         found: list[Mask | None] = []
         for each in hard:
             found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
             found.append(skews.exceeding(each))
-        return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(hard))
+        if cells.no_domain_fits and not any(len(each.index.values) for each in hard):
+            # A trial can make the first domain.
+            asked = skews.touched(constraints)
+            found = [None if mask is None else mask & asked for mask in found]
+        return first_of(found, (self.lacking, (UNEVEN,)) * len(hard))
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
@@ -119,8 +127,10 @@ class PodTopologySpread(Plugin):
             table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
         except SelectorError:
             return None
-        hard = hard_constraints(pod, constraints, table, apart=self.counts_apart) if constraints else ()
-        return clauses_of(hard, table, (MISSING_LABEL,), (UNEVEN,), zeroes_minimum=self.reader.min_domains)
+        hard = hard_constraints(pod, constraints, table, self.cells) if constraints else ()
+        if self.cells.no_domain_fits and not any(len(each.index.values) for each in hard):
+            return []
+        return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.reader.min_domains)
 
     def _domains(self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle) -> dict[Constraints, Domains]:
         """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
@@ -141,7 +151,7 @@ class PodTopologySpread(Plugin):
             seen = nodes if cycle.described is None else cycle.as_described(nodes)
             soft = cycle.notes[self.soft_slot] = self._soft(pod, seen, cycle)
         except SelectorError as fault:
-            return error(f"calculating preScoreState: obtaining pod's soft topology spread constraints: {fault}")
+            return error(f"{self.cells.soft_constraints_text}obtaining pod's soft topology spread constraints: {fault}")
         return SKIP if soft is None and PodTopologySpread.name in self.handle.cells.skips_scoring else None
 
     def _soft(self, pod: Template, feasible: Batch, cycle: Cycle) -> SoftCounts | None:
@@ -149,10 +159,10 @@ class PodTopologySpread(Plugin):
         constraints = self.constraints(pod, SOFT, cycle)
         if not constraints:
             return None
-        return SoftCounts.of(pod, constraints, feasible, requires_all=self._requires_all(pod), apart=self.counts_apart)
+        return SoftCounts.of(pod, constraints, feasible, requires_all=self._requires_all(pod), cells=self.cells)
 
     def _requires_all(self, pod: Template) -> bool:
-        return bool(pod.spec.topology_spread_constraints) or not self.is_system
+        return bool(pod.spec.topology_spread_constraints) or not self.is_system or self.cells.system_needs_all_keys
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The weighted count of peers in each node's domains: int64[n]."""
@@ -163,9 +173,15 @@ class PodTopologySpread(Plugin):
         """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack a topology key."""
         soft = cycle.notes[self.soft_slot]
         if soft is None:
-            return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
+            return self._idle(nodes)
         judged = soft.judged(nodes)
+        if self.cells.spreads_by_share:
+            return SpreadShares.of(raw, judged).scores(raw, judged)
         return _normalized(raw, *_extremes(raw[judged])) * judged
+
+    def _idle(self, nodes: Batch) -> Scores:
+        """The scores for a pod without soft constraints."""
+        return np.full(nodes.n, 0 if self.cells.spreads_by_share else MAX_NODE_SCORE, np.int64)
 
     # --- the same, kept from cycle to cycle -------------------------------------------------------------------------
 
@@ -187,10 +203,10 @@ class PodTopologySpread(Plugin):
             return None
         if not constraints:
             return Sums()
-        if not is_plain(constraints, cycle.table, requires_all=self._requires_all(pod)):
+        if self.cells.spreads_by_share or not is_plain(constraints, cycle.table, requires_all=self._requires_all(pod)):
             return None
         labels = cycle.table.labels
-        asked = [(each, each.peers.counted(pod.namespace)) for each in constraints if each.topology_key in labels]
+        asked = [(each, each.counted(pod.namespace)) for each in constraints if each.topology_key in labels]
         counters = [(constraint.topology_key, cycle.table.census.counter(query)) for constraint, query in asked if query is not None]
         own = [counter for key, counter in counters if key == HOSTNAME]
         return Sums([DomainSum.on_rows(own)], [counter for key, counter in counters if key != HOSTNAME])
@@ -204,8 +220,9 @@ class PodTopologySpread(Plugin):
         """The counts of the cycle, without weights."""
         if self.counted_slot not in cycle.notes:
             constraints = self.constraints(pod, SOFT, cycle)
-            requires_all, apart = self._requires_all(pod), self.counts_apart
-            counted = soft_counts(pod, constraints, cycle.table, requires_all=requires_all, apart=apart) if constraints else None
+            counted = None
+            if constraints:
+                counted = soft_counts(pod, constraints, cycle.table, self.cells, requires_all=self._requires_all(pod))
             cycle.notes[self.counted_slot] = counted
         return cycle.notes[self.counted_slot]
 
@@ -228,6 +245,8 @@ class PodTopologySpread(Plugin):
             return None
         if soft.is_plain(cycle.table):
             return soft.scale(ScoresOfNodes(raw, feasible, self._column(pod, cycle)))
+        if self.cells.spreads_by_share:
+            return SpreadShares.of(raw, soft.judged(feasible))
         soft = soft.weighed(feasible)
         raw = soft.raw(feasible)
         return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
@@ -235,7 +254,9 @@ class PodTopologySpread(Plugin):
     def _from_summary(self, pod: Template, raw: Scores, summary: Any, nodes: Batch, cycle: Cycle) -> Scores:
         soft = self._counted(pod, cycle)
         if soft is None or summary is None:
-            return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
+            return self._idle(nodes)
+        if isinstance(summary, SpreadShares):
+            return summary.scores(raw, soft.judged(nodes))
         if isinstance(summary, Tabled):
             column = self._column(pod, cycle)
             return summary.of(raw, None if column is None else nodes.codes_of(column))

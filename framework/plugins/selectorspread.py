@@ -8,6 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.arrays.batch import Batch
+from ...core.arrays.census import PodsMatching
+from ...core.arrays.counts import DomainSum, Sums
+from ...core.arrays.reduction import Reduction
 from ...core.arrays.types import Scores
 from ...core.pods.template import Template
 from ...core.rule import Reads
@@ -15,8 +18,6 @@ from ...priorities.selectorspread import zone_reduction
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Plugin
 from .spreadconstraints import deduced_peers
-
-_BY_ZONE = zone_reduction(MAX_NODE_SCORE)
 
 
 class SelectorSpread(Plugin):
@@ -27,19 +28,53 @@ class SelectorSpread(Plugin):
     """
 
     name = "SelectorSpread"
-    score_reads: ClassVar[Reads] = Reads.COUNTS | Reads.LISTINGS
+    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
     without_pre_score: ClassVar[str | None] = 'reading "PreScoreSelectorSpread" from cycleState: not found'
+    pre_score_by_class: ClassVar[bool] = True
 
     def score_key(self, pod: Template) -> Hashable:
-        return pod.namespace, pod.labels, pod.pod.metadata.controller, bool(pod.spec.topology_spread_constraints)
+        return pod.namespace, pod.labels, pod.pod.metadata.controller, self._is_left_out(pod)
+
+    def _is_left_out(self, pod: Template) -> bool:
+        return bool(pod.spec.topology_spread_constraints) and not self.handle.cells.spreads_constrained_pods
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
         """Nothing to prepare; but a profile can disable it, and then the score fails."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The number of pods on each node that the pod's services and controller select: int64[n]."""
-        peers = None if pod.spec.topology_spread_constraints else deduced_peers(pod, cycle.listings).counted(pod.namespace)
+        peers = self._peers(pod, cycle)
         return np.zeros(nodes.n, np.int64) if peers is None else nodes.counting(peers)
 
-    def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return raw if pod.spec.topology_spread_constraints else _BY_ZONE(pod, raw, nodes, cycle)
+    def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:
+        """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`."""
+        peers = self._peers(pod, cycle)
+        return Sums() if peers is None else Sums([DomainSum.on_rows([cycle.table.census.counter(peers)])])
+
+    def _peers(self, pod: Template, cycle: FrameworkCycle) -> PodsMatching | None:
+        return None if self._is_left_out(pod) else deduced_peers(pod, cycle.listings, self.handle.cells).counted(pod.namespace)
+
+    @property
+    def normalize_score(self) -> Reduction:
+        """Fewer peers score higher; of a pod that is left out no node scores."""
+        return zone_reduction(MAX_NODE_SCORE, self._is_left_out)
+
+
+class DefaultPodTopologySpread(SelectorSpread):
+    """The same under its first name.
+
+    Upstream: pkg/scheduler/framework/plugins/defaultpodtopologyspread/default_pod_topology_spread.go.
+    """
+
+    name = "DefaultPodTopologySpread"
+    without_pre_score: ClassVar[str | None] = 'Error reading "PreScoreDefaultPodTopologySpread" from cycleState: not found'
+
+
+class ServiceSpreadingPriority(DefaultPodTopologySpread):
+    """The same under its oldest name, where it still is a priority without a plugin of its own.
+
+    Upstream: it is built with services alone, but it counts by the selectors of controllers, too.
+    """
+
+    name = "ServiceSpreadingPriority"
+    without_pre_score: ClassVar[str | None] = None

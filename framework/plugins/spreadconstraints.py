@@ -10,14 +10,14 @@ from functools import lru_cache
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_selector, pairs_match
+from ...api.meaning.labels import SelectorError, compile_selector, everything, pairs_match, set_selector
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, Taint, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.types import Mask
 from ...core.cluster.listings import Listings
-from ...core.matching.nodeselectors import literal_node_affinity_mask, required_node_affinity
-from ...core.matching.owners import Remembered, remembered, services_of
+from ...core.matching.nodeselectors import literal_node_affinity_mask, pod_node_affinity_mask, required_node_affinity
+from ...core.matching.owners import Remembered, controllers_of, remembered, replica_sets_of, services_of, stateful_sets_of
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Group, Template
 from ...core.release import FrameworkCells
@@ -41,6 +41,8 @@ class Peers:
 
     selector: LabelSelector | None
     pairs: Map[str] = NO_STRINGS
+    counts_everybody: bool = False
+    """Where nothing is required every pod counts; else none does."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         return compile_selector(self.selector)(labels) and pairs_match(self.pairs, labels)
@@ -53,7 +55,7 @@ class Peers:
     def counted(self, namespace: str) -> PodsMatching | None:
         """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod."""
         # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every other pod.
-        if self.is_everybody:
+        if self.is_everybody and not self.counts_everybody:
             return None
         return _query(self, namespace, terminating=False)
 
@@ -64,7 +66,7 @@ class Peers:
 
 
 @lru_cache(1 << 12)
-def _query(peers: Peers, namespace: str, *, terminating: bool) -> PodsMatching | None:
+def _query(peers: Peers, namespace: str | None, *, terminating: bool) -> PodsMatching | None:
     if peers.selector is None:
         return None
 
@@ -72,7 +74,8 @@ def _query(peers: Peers, namespace: str, *, terminating: bool) -> PodsMatching |
         return (terminating or not group.terminating) and peers.matches(group.labels)
 
     pairs = (*peers.selector.match_labels.items(), *peers.pairs.items())
-    return PodsMatching(frozenset((namespace,)), (peers, terminating), matches, pairs)
+    namespaces = None if namespace is None else frozenset((namespace,))
+    return PodsMatching(namespaces, (peers, terminating), matches, pairs)
 
 
 @attrs.frozen(cache_hash=True)
@@ -89,11 +92,27 @@ class Constraint:
     honors_taints: bool = False
     """Count only nodes whose taints the pod tolerates."""
 
+    counts_terminating: bool = False
+    """Peers that are being deleted count."""
+    any_namespace: bool = False
+    """Peers of every namespace count."""
+    checks_pairs: bool = False
+    """An invalid label in the pod's node selector makes it match every node."""
+
+    def counted(self, namespace: str) -> PodsMatching | None:
+        """The query for the peers of pods in *namespace*; None: it counts no pod."""
+        if not self.counts_terminating and not self.any_namespace:
+            return self.peers.counted(namespace)
+        if self.peers.is_everybody and not self.peers.counts_everybody:
+            return None
+        return _query(self.peers, None if self.any_namespace else namespace, terminating=self.counts_terminating)
+
     def counts_on(self, pod: Template, nodes: Batch) -> Mask:
         """The nodes whose pods count, without a check of topology keys: bool[n]."""
         mask = nodes.has_node
         if self.honors_affinity:
-            mask = mask & literal_node_affinity_mask(pod, nodes)
+            matching = pod_node_affinity_mask if self.checks_pairs else literal_node_affinity_mask
+            mask = mask & matching(pod, nodes)
         return mask & _tolerated(pod, nodes) if self.honors_taints else mask
 
 
@@ -137,6 +156,9 @@ class ConstraintReader:
             min_domains=constraint.min_domains if self.min_domains and constraint.min_domains is not None else 1,
             honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
             honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
+            counts_terminating=self.cells.terminating_peers_count,
+            checks_pairs=self.cells.checks_pairs,
+            any_namespace=self.cells.soft_peers_anywhere and constraint.when_unsatisfiable == SOFT,
         )
 
     def spread(self, pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
@@ -149,15 +171,21 @@ class ConstraintReader:
         if fault:
             raise SelectorError(fault)
         keys = constraint.match_label_keys if self.label_keys else ()
-        return Peers(constraint.label_selector, Map((key, pod.labels[key]) for key in keys if key in pod.labels))
+        pairs, selector = Map((key, pod.labels[key]) for key in keys if key in pod.labels), constraint.label_selector
+        if selector is None and pairs and self.cells.label_keys_alone_select:
+            selector = LabelSelector()
+        return Peers(selector, pairs, self.cells.empty_selectors_count)
 
 
 _PEERS: StateKey[Remembered[Peers]] = StateKey("deduced peers")
 
 
-def deduced_peers(pod: Template, listings: Listings) -> Peers:
-    """The pods that the services and the controller of *pod* select; every pod if nothing selects *pod*."""
-    return remembered(_PEERS, _deduce, pod, listings)
+def deduced_peers(pod: Template, listings: Listings, cells: FrameworkCells) -> Peers:
+    """The pods that the services and the controllers of *pod* select; every pod if nothing selects *pod*."""
+    find = _deduce
+    if cells.owners_by_selector:
+        find = _deduce_by_checked_selectors if cells.checks_pairs else _deduce_by_selectors
+    return remembered(_PEERS, find, pod, listings)
 
 
 def _deduce(pod: Template, listings: Listings) -> Peers:
@@ -168,6 +196,27 @@ def _deduce(pod: Template, listings: Listings) -> Peers:
     if isinstance(found, LabelSelector):
         return Peers(found, Map(pairs))
     return Peers(LabelSelector(), Map(pairs | dict(found or {})))
+
+
+def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
+    pairs: dict[str, str] = {}
+    for service in services_of(pod, listings):
+        pairs |= service.selector or {}
+    for controller in controllers_of(pod, listings):
+        pairs |= controller.selector or {}
+    selectors = [owner.selector for owner in replica_sets_of(pod, listings)]
+    selectors += [owner.selector for owner in stateful_sets_of(pod, listings)]
+    found = [selector for selector in selectors if selector is not None]
+    # They all match the pod, so no two of them ask for different values.
+    selected = {key: value for selector in found for key, value in selector.match_labels.items()}
+    expressions = tuple(expression for selector in found for expression in selector.match_expressions)
+    return Peers(LabelSelector(match_labels=Map(selected), match_expressions=expressions), Map(pairs))
+
+
+def _deduce_by_checked_selectors(pod: Template, listings: Listings) -> Peers:
+    found = _deduce_by_selectors(pod, listings)
+    # Upstream: one invalid pair makes all pairs of services and replication controllers match everything.
+    return attrs.evolve(found, pairs=NO_STRINGS) if found.pairs and set_selector(found.pairs) is everything else found
 
 
 def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:

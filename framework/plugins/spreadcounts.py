@@ -12,7 +12,7 @@ from functools import lru_cache
 import attrs
 import numpy as np
 
-from ...core.arrays.arithmetic import rounded, tabulated
+from ...core.arrays.arithmetic import rounded, tabulated, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.columns import ColumnView
@@ -23,6 +23,7 @@ from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.failures import Reasons
 from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
+from ...core.release import FrameworkCells
 from ..plugin import MAX_NODE_SCORE
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows
 
@@ -46,14 +47,14 @@ class HardConstraint:
     """Every row has the topology key."""
 
 
-def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable, *, apart: bool) -> Sequence[HardConstraint]:
-    """*constraints* of *pod* with all that does not depend on pods that are there; *apart*: those of one key do not share counts."""
+def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells) -> Sequence[HardConstraint]:
+    """*constraints* of *pod* with all that does not depend on pods that are there."""
 
     def make() -> Sequence[HardConstraint]:
         return [
             HardConstraint(
-                constraint, (constraint,) if apart else _of_key(constraint.topology_key, constraints),
-                _hard_index(pod, constraints, at, table, apart=apart), constraint.peers.counted(pod.namespace),
+                constraint, (constraint,) if cells.counts_apart else _of_key(constraint.topology_key, constraints),
+                _hard_index(pod, constraints, at, table, cells), constraint.counted(pod.namespace),
                 constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table),
             )
             for at, constraint in enumerate(constraints)
@@ -78,19 +79,23 @@ def _together(one: Domains, other: Domains) -> Domains:
     return Domains(one.counts + other.counts, known, np.flatnonzero(known))
 
 
-def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTable, *, apart: bool) -> DomainIndex:
+def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTable, cells: FrameworkCells) -> DomainIndex:
     """The domains of the nodes that constraint number *at* counts."""
 
     def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
+        label = nodes.label(constraints[at].topology_key)
         mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
-        for later in () if apart else _of_key(constraints[at].topology_key, constraints[at + 1 :]):
+        if cells.counts_whole_domains:
+            # Upstream: domains are made by the nodes that count, and then pods are counted on all nodes that are in them.
+            return DomainIndex.of(slot, label, nodes.has_node & np.isin(label.codes, label.codes[mask]))
+        is_sole = cells.counts_apart or cells.adds_up_constraints
+        for later in () if is_sole else _of_key(constraints[at].topology_key, constraints[at + 1 :]):
             # Upstream: of two constraints with the same key, the count of the later one for a node replaces the earlier one's.
             mask &= ~later.counts_on(pod, nodes)
-        label = nodes.label(constraints[at].topology_key)
         return DomainIndex.of(slot, label, mask)
 
-    slot = "hard domains", constraints, at, apart, *allows(pod)
+    slot = "hard domains", constraints, at, cells, *allows(pod)
     found: DomainIndex = table.node_derived(slot, make)
     return found
 
@@ -110,6 +115,10 @@ class Skews:
     """As :func:`domains_shared` has them."""
     zeroes_minimum: bool
     """With fewer domains than minDomains the smallest count is 0."""
+    edits_anywhere: bool = False
+    """Edits on nodes that do not count change the count of their domain, too."""
+    makes_domains: bool = False
+    """Upstream: an edit can turn a value into a domain that was none, and its count can be negative."""
 
     def by_value(self, hard: HardConstraint) -> Mask:
         """The values of the topology key whose count, without edits, is too far above the smallest: bool[values]."""
@@ -123,7 +132,17 @@ class Skews:
             by_value = self.by_value(hard)
             return by_value.take(codes) if by_value.any() else None
         counts = domains.counts[codes] + self._edited(hard)
-        return counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, domains.known[codes])) > hard.most
+        known = domains.known[codes] | self.touched(hard.sharing) if self.makes_domains else domains.known[codes]
+        return counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, known)) > hard.most
+
+    def touched(self, constraints: Constraints) -> Mask:
+        """Where an edit adds or removes a peer, on nodes with all keys: bool[n]."""
+        found = np.zeros(self.nodes.n, np.bool_)
+        for constraint in constraints:
+            query = constraint.peers.followed(self.pod.namespace)
+            if query is not None:
+                found |= self.nodes.touched(query)
+        return found & with_all_keys(self.constraints, self.nodes)
 
     def _is_zero(self, hard: HardConstraint, domains: Domains) -> bool:
         return self.zeroes_minimum and domains.number < hard.constraint.min_domains
@@ -134,7 +153,8 @@ class Skews:
         for constraint in hard.sharing:
             query = constraint.peers.followed(self.pod.namespace)
             if query is not None:
-                found += self.nodes.delta(query) * (complete & constraint.counts_on(self.pod, self.nodes))
+                counted = complete if self.edits_anywhere else complete & constraint.counts_on(self.pod, self.nodes)
+                found += self.nodes.delta(query) * counted
         return found
 
 
@@ -180,22 +200,22 @@ class SoftCounts:
     counts: tuple[Ints | None, ...]
     judges_all: bool
     """No node of the table is ignored."""
-    apart: bool
-    """Constraints of one key do not share counts, and the domains of each are counted for its weight."""
+    cells: FrameworkCells
 
     @classmethod
-    def of(cls, pod: Template, constraints: Constraints, feasible: Batch, *, requires_all: bool, apart: bool) -> SoftCounts:
+    def of(cls, pod: Template, constraints: Constraints, feasible: Batch, *, requires_all: bool, cells: FrameworkCells) -> SoftCounts:
         """The counts and weights for scoring the *feasible* nodes."""
-        return soft_counts(pod, constraints, feasible.table, requires_all=requires_all, apart=apart).weighed(feasible)
+        return soft_counts(pod, constraints, feasible.table, cells, requires_all=requires_all).weighed(feasible)
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
         judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
-        return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged, apart=self.apart)))
+        sizes = _sizes(self.constraints, judged, apart=self.cells.counts_apart)
+        return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
     def is_plain(self, table: NodeTable) -> bool:
         """As :func:`is_plain`."""
-        return is_plain(self.constraints, table, requires_all=self.requires_all)
+        return not self.cells.spreads_by_share and is_plain(self.constraints, table, requires_all=self.requires_all)
 
     def scale(self, raw: RawScores) -> Tabled:
         """The score of each count of peers on the node, for each value of the other topology key, where :func:`is_plain` holds."""
@@ -205,7 +225,7 @@ class SoftCounts:
         width = len(in_domains)
         on_hosts, inside_domains = math.log(raw.number + 2), math.log(len({key % width for key in there}) + 2)
         terms = tuple([(counts is None, on_hosts if counts is None else inside_domains, float(skew - 1)) for skew, counts in asked])
-        return _scale(terms, tuple(in_domains), raw.highest, frozenset(there))
+        return _scale(terms, tuple(in_domains), raw.highest, frozenset(there), rounds=self.cells.rounds_spread)
 
     def on_host(self, nodes: Batch) -> Ints:
         """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
@@ -226,14 +246,19 @@ class SoftCounts:
     def raw(self, nodes: Batch) -> Scores:
         """The weighted count of peers in each node's domains: int64[n], 0 for ignored nodes."""
         judges_all = self.judges_all
+        if self.cells.spreads_by_share:
+            return self.peers(nodes) if judges_all else self.peers(nodes) * self.judged(nodes)
         if self.requires_all and len(self.constraints) == 1:
-            scores = tabulated(lambda counts: rounded(self._crowded(0, counts)), self._peers(0, nodes))
+            scores = tabulated(lambda counts: self._whole(self._crowded(0, counts)), self._peers(0, nodes))
             return scores if judges_all else scores * self.judged(nodes)
         total = np.zeros(nodes.n, np.float64)
         for at, constraint in enumerate(self.constraints):
             crowded = self._crowded(at, self._peers(at, nodes))
             total += crowded if judges_all and self.requires_all else crowded * nodes.label(constraint.topology_key).present
-        return rounded(total) if judges_all else rounded(total) * self.judged(nodes)
+        return self._whole(total) if judges_all else self._whole(total) * self.judged(nodes)
+
+    def _whole(self, crowded: Floats) -> Scores:
+        return rounded(crowded) if self.cells.rounds_spread else whole(crowded)
 
     def _crowded(self, at: int, counts: Ints) -> Floats:
         """The raw score of constraint number *at* for these *counts* of peers."""
@@ -244,13 +269,15 @@ class SoftCounts:
         constraint, counts = self.constraints[at], self.counts[at]
         if counts is None:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
-            query = constraint.peers.counted(self.pod.namespace)
+            query = constraint.counted(self.pod.namespace)
             return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
         return counts[_values(nodes.label(constraint.topology_key))]
 
 
 @lru_cache(1 << 8)
-def _scale(terms: tuple[tuple[bool, float, float], ...], in_domains: tuple[int, ...], highest: int, there: frozenset[int]) -> Tabled:
+def _scale(
+    terms: tuple[tuple[bool, float, float], ...], in_domains: tuple[int, ...], highest: int, there: frozenset[int], *, rounds: bool
+) -> Tabled:
     """The scores of 0 to *highest* peers for each of *in_domains*; *there*: the pairs of both that nodes have, as ``RawScores.by_code``.
 
     *terms*: for each constraint whether it is on hosts, its weight, and what its skew adds. Most pods ask for
@@ -262,8 +289,8 @@ def _scale(terms: tuple[tuple[bool, float, float], ...], in_domains: tuple[int, 
             total = 0.0
             for on_host, weight, skew in terms:
                 total += (peers if on_host else inside) * weight + skew
-            whole = int(total)
-            table.append(whole + int(2 * (total - whole)))
+            cut_off = int(total)
+            table.append(cut_off + int(2 * (total - cut_off)) if rounds else cut_off)
     found = [table[key] for key in there]
     most, least = max(0, max(found, default=0)), min(found, default=0)
     if not most:
@@ -271,15 +298,15 @@ def _scale(terms: tuple[tuple[bool, float, float], ...], in_domains: tuple[int, 
     return Tabled.from_list(len(in_domains), [MAX_NODE_SCORE * (most + least - crowded) // most for crowded in table])
 
 
-def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, *, requires_all: bool, apart: bool) -> SoftCounts:
+def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool) -> SoftCounts:
     """The counts of soft *constraints* of *pod*, without weights."""
 
     def make() -> SoftCounts:
         judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
-        return SoftCounts(pod, constraints, requires_all, (), (None,) * len(constraints), judges_all, apart)
+        return SoftCounts(pod, constraints, requires_all, (), (None,) * len(constraints), judges_all, cells)
 
     found: SoftCounts = table.node_derived(("soft counts", pod, constraints, requires_all), make)
-    counts = _counts(pod, constraints, table, requires_all=requires_all, apart=apart)
+    counts = _counts(pod, constraints, table, cells, requires_all=requires_all)
     # Hosts are counted node by node: then there is nothing in it that changes with pods.
     return found if counts is None else attrs.evolve(found, counts=counts)
 
@@ -332,15 +359,16 @@ def _values(label: ColumnView[str | None]) -> ValueCodes:
 
 
 def _counts(
-    pod: Template, constraints: Constraints, table: NodeTable, *, requires_all: bool, apart: bool
+    pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool
 ) -> tuple[Ints | None, ...] | None:
     """The number of peers in each domain: int64[values] for each constraint, None for one on hosts; None where all are."""
     keys = [constraint.topology_key for constraint in constraints]
-    if all(key == HOSTNAME for key in keys):
+    by_node = "" if cells.spreads_by_share else HOSTNAME
+    if all(key == by_node for key in keys):
         return None
     required = constraints if requires_all else ()
-    counts = [None if key == HOSTNAME else _count(pod, each, required, table) for key, each in zip(keys, constraints, strict=True)]
-    if apart or len(set(keys)) == len(keys):
+    counts = [None if key == by_node else _count(pod, each, required, table) for key, each in zip(keys, constraints, strict=True)]
+    if cells.counts_apart or len(set(keys)) == len(keys):
         return tuple(counts)
     sums: dict[str, Ints] = {}
     for key, each in zip(keys, counts, strict=True):
@@ -360,4 +388,4 @@ def _count(pod: Template, constraint: Constraint, required: Constraints, table: 
 
     slot = "soft domains", constraint, required, *allows(pod)
     index: DomainIndex = table.node_derived(slot, make)
-    return index.count(constraint.peers.counted(pod.namespace), constraint.topology_key, table)
+    return index.count(constraint.counted(pod.namespace), constraint.topology_key, table)

@@ -31,7 +31,7 @@ class TaintToleration(Plugin):
 
     name = "TaintToleration"
     filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: Reads = Reads.NODE
     pre_score_by_class: ClassVar[bool] = True
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
     normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE, reverse=True)
@@ -50,7 +50,8 @@ class TaintToleration(Plugin):
             taint = first_untolerated(taints, pod.spec.tolerations)
             if taint is not None:
                 by_list[i] = first.setdefault(taint, len(first) + 1)
-        reasons = [(reason(f"node(s) had untolerated taint {{{t.key}: {t.value}}}", resolvable=False),) for t in first]
+        text = self.handle.cells.taint_text
+        reasons = [(reason(text.format(key=t.key, value=t.value), resolvable=False),) for t in first]
         return Failures.coded(by_list[nodes.taints.codes], reasons)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:

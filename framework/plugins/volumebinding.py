@@ -17,8 +17,9 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask, Scores
 from ...core.binding import Finding
 from ...core.failures import Failures, Reason
-from ...core.pods.notes import claim_name, is_made_for_pod, not_owned
+from ...core.pods.notes import claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ...core.pods.template import Template
+from ...core.release import FrameworkCells
 from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.match import claim_class, storage_left
@@ -34,7 +35,7 @@ from .noderesources import scaled_line, utilization
 
 HOSTNAME = "kubernetes.io/hostname"
 TOO_LITTLE_STORAGE = Reason("node(s) did not have enough free storage", resolvable=False)
-MISSING_VOLUME = Reason("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", resolvable=False)
+MISSING_VOLUME = Reason(FrameworkCells().missing_volume_text, resolvable=False)
 _NO_STATE = "not found"
 
 
@@ -48,7 +49,7 @@ class VolumeBinding(Plugin):
 
     name = "VolumeBinding"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
-    score_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    score_reads: Reads = Reads.NODE | Reads.VOLUMES
     without_pre_filter: str | None = _NO_STATE
     pre_score_skips: ClassVar[bool] = True
 
@@ -58,8 +59,11 @@ class VolumeBinding(Plugin):
         self._scores_provisioning = handle.enabled("StorageCapacityScoring")
         if self._scores_provisioning or handle.enabled("VolumeCapacityPriority"):
             self._line = scaled_line((args and args.shape) or WHOLE_RANGE)
+        if (self.name, "preFilter") in handle.cells.points_lacked:
+            self.without_pre_filter = None
         unreachable = Reason(handle.cells.volume_node_text, resolvable=False)
-        self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, MISSING_VOLUME)
+        missing = Reason(handle.cells.missing_volume_text, resolvable=False)
+        self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, missing)
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.claims)
@@ -76,9 +80,14 @@ class VolumeBinding(Plugin):
     # --- before the pod has a node ----------------------------------------------------------------------------------
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-        fault = next((fault for volume in pod.spec.volumes if (fault := _fault(pod, volume, cycle))), None)
+        fault = next((fault for volume in pod.spec.volumes if (fault := self._fault(pod, volume, cycle))), None)
         if fault is not None:
             return unresolvable(fault)
+        off = self.handle.cells.ephemeral_off_text
+        if off and not has_ephemeral_claims(cycle.release.volumes, self.handle.gates):
+            name = next((volume.name for volume in pod.spec.volumes if is_made_for_pod(volume)), None)
+            if name is not None:
+                return error(off.format(name))
         try:
             needs = cycle.binder.needs(pod.claims)
         except VolumeError as failure:
@@ -88,9 +97,25 @@ class VolumeBinding(Plugin):
         names = _local_nodes(needs.bound, cycle) if self.handle.cells.narrows_to_local_volumes else None
         return None if names is None else PreFilterResult(names)
 
+    def _fault(self, pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
+        """Why the claim of *volume* makes the pod unschedulable; None if it does not."""
+        cells, ephemeral = self.handle.cells, has_ephemeral_claims(cycle.release.volumes, self.handle.gates)
+        name = claim_name(pod.pod, volume, ephemeral)
+        if name is None:
+            return None
+        claim, own = cycle.listings.claims.get(f"{pod.namespace}/{name}"), is_made_for_pod(volume)
+        if claim is None:
+            return cells.awaited_claim_text.format(name) if own else f'persistentvolumeclaim "{name}" not found'
+        if cells.lost_claims_reject and claim.phase == "Lost":
+            return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+        if claim.metadata.deletion_timestamp is not None:
+            return f'persistentvolumeclaim "{name}" is being deleted'
+        return not_owned(pod.pod, claim, cells.foreign_claim_text) if own else None
+
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         finding = cycle.binder.find(pod.claims, nodes)
-        missing = (finding.bound, finding.unbound, finding.enough, finding.exists)
+        unbound = finding.unbound | ~finding.bound if self.handle.cells.one_reason else finding.unbound
+        missing = (finding.bound, unbound, finding.enough, finding.exists)
         fine = finding.errors == 0
         failures = Failures.all_of([(reason, ~mask & fine) for reason, mask in zip(self._reasons, missing, strict=True)])
         errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
@@ -119,18 +144,7 @@ class VolumeBinding(Plugin):
 
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Assume the volumes that the filter found for the pod."""
-        if self._has_found(cycle):
-            binder, rows = cycle.binder, np.array([cycle.table.row_of[node_name]], np.intp)
-            try:
-                binder.remember(pod, cycle.template.claims, Batch(cycle.table, rows))
-                binder.assume(pod, node_name)
-            except VolumeError as failure:
-                return error(str(failure))
-        return None
-
-    def _has_found(self, cycle: FrameworkCycle) -> bool:
-        """Whether the pod has claims and the filter is enabled."""
-        return bool(cycle.template.claims) and any(rule.name == self.name for rule in cycle.algorithm.predicates)
+        return assume_volumes(pod, node_name, cycle)
 
     def unreserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> None:
         cycle.binder.revert(pod, node_name)
@@ -141,6 +155,8 @@ class VolumeBinding(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         own, both, narrow = Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, self.handle.queueing.narrow_events
+        if self.handle.queueing.binding_waits_for_nodes:
+            own = both
         drivers = (Action.UPDATE, driver_stops_reporting) if narrow else (both, None)
         return (
             self.handle.node_event(own, self.handle.labels_and_taints(own)),
@@ -153,20 +169,16 @@ class VolumeBinding(Plugin):
         )
 
 
-def _fault(pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
-    """Why the claim of *volume* makes the pod unschedulable; None if it does not."""
-    name = claim_name(pod.pod, volume, ephemeral=True)
-    if name is None:
-        return None
-    claim, own = cycle.listings.claims.get(f"{pod.namespace}/{name}"), is_made_for_pod(volume)
-    if claim is None:
-        waiting = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
-        return waiting if own else f'persistentvolumeclaim "{name}" not found'
-    if claim.phase == "Lost":
-        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
-    if claim.metadata.deletion_timestamp is not None:
-        return f'persistentvolumeclaim "{name}" is being deleted'
-    return not_owned(pod.pod, claim) if own else None
+def assume_volumes(pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
+    """Assume the volumes that the filter found for *pod* on the node; there are none where the filter is not enabled."""
+    if cycle.template.claims and any(rule.name == VolumeBinding.name for rule in cycle.algorithm.predicates):
+        binder, rows = cycle.binder, np.array([cycle.table.row_of[node_name]], np.intp)
+        try:
+            binder.remember(pod, cycle.template.claims, Batch(cycle.table, rows))
+            binder.assume(pod, node_name)
+        except VolumeError as failure:
+            return error(str(failure))
+    return None
 
 
 # --- local volumes --------------------------------------------------------------------------------------------------

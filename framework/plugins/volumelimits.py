@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 
@@ -15,10 +15,10 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.intree import plugin_of
 from ...predicates.csivolumes import csi_failures
-from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, DiskType, disk_failures
+from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, VOLUMES_GATE, DiskType, disk_failures, leave_counts
 from ..cycle.state import FrameworkCycle
 from ..hints.volumes import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
-from ..plugin import Plugin
+from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status
 
@@ -55,6 +55,16 @@ class _DiskLimits(_VolumeLimits):
     """The limits of one type of cloud disk. Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go."""
 
     disk: ClassVar[DiskType]
+    filter_effect: Callable[[Template, Batch, FrameworkCycle], None] | None = None
+    """Leaves the numbers of disks on nodes that were filtered, with gate BalanceAttachedNodeVolumes."""
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        if handle.enabled(VOLUMES_GATE):
+            self.filter_effect = self._leave_counts
+
+    def _leave_counts(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
+        leave_counts(pod, self.disk, nodes, cycle)
 
     def _counts(self, volume: Volume) -> bool:
         return self.disk.id_of(volume) is not None

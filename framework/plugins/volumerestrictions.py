@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ...api.objects import PersistentVolumeClaim
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints
 from ...core.failures import Failures, Reason
@@ -38,7 +39,7 @@ class VolumeRestrictions(Plugin):
         super().__init__(args, handle)
         self._in_use = Reason(handle.cells.sole_user_text)
         self._looks_at_claims = handle.enabled("ReadWriteOncePod")
-        if not self._looks_at_claims:
+        if not self._looks_at_claims or handle.cells.sole_users_reject:
             self.without_pre_filter = self.follows_pods = None
 
     def concerns(self, pod: Template) -> bool:
@@ -49,9 +50,9 @@ class VolumeRestrictions(Plugin):
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         if self._looks_at_claims:
-            for name in _claims(pod):
-                if cycle.listings.claims.get(f"{pod.namespace}/{name}") is None:
-                    return unresolvable(f'persistentvolumeclaim "{name}" not found')
+            refusal = self._refusal(pod, cycle)
+            if refusal is not None:
+                return unresolvable(refusal)
         if not self.handle.cells.idle_restrictions_skip or has_disks(pod):
             return None
         sole = self._sole(pod, cycle)
@@ -59,18 +60,30 @@ class VolumeRestrictions(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         conflict = no_disk_conflict.check(pod, nodes, cycle)
-        sole = self._sole(pod, cycle)
+        sole = frozenset[str]() if self.handle.cells.sole_users_reject else self._sole(pod, cycle)
         if not sole:
             return conflict
         free = np.ones(nodes.n, np.bool_) if conflict is None else conflict.passed
         return Failures.joined([conflict, Failures.where(self._in_use, free & (_users(sole, pod, nodes, cycle) > 0))])
 
+    def _refusal(self, pod: Template, cycle: FrameworkCycle) -> str | None:
+        """Why the pod's claims leave no node to it; None if they leave some."""
+        cells, claims = self.handle.cells, cycle.listings.claims
+        for name in _claims(pod):
+            claim = claims.get(f"{pod.namespace}/{name}")
+            if claim is None:
+                return f'persistentvolumeclaim "{name}" not found'
+            if cells.sole_users_reject and not cells.trials_change_users and _used(_sole_among([claim]), pod, cycle):
+                return cells.sole_user_text
+        is_used = cells.trials_change_users and bool(_used(self._sole(pod, cycle), pod, cycle))
+        return cells.sole_user_text if is_used else None
+
     def _sole(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
         """The names of *pod*'s claims that only one pod may use."""
         if not self._looks_at_claims:
             return frozenset()
-        found = {name: cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod)}
-        return frozenset(name for name, claim in found.items() if claim is not None and SOLE_USER in claim.spec.access_modes)
+        found = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
+        return _sole_among(claim for claim in found if claim is not None)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         claims = Action.ADD if self.handle.queueing.narrow_claim_events else Action.ADD | Action.UPDATE
@@ -86,8 +99,15 @@ def _claims(pod: Template) -> tuple[str, ...]:
     return tuple(volume.persistent_volume_claim for volume in pod.spec.volumes if volume.persistent_volume_claim is not None)
 
 
+def _sole_among(claims: Iterable[PersistentVolumeClaim]) -> frozenset[str]:
+    """The names of those of *claims* that only one pod may use."""
+    return frozenset(claim.name for claim in claims if SOLE_USER in claim.spec.access_modes)
+
+
 def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str]:
     """Those of the claims that a pod in the cluster uses."""
+    if cycle.claim_users is not None:
+        return {name for name in sole if cycle.claim_users.in_use(f"{pod.namespace}/{name}")}
     cluster = Batch(cycle.table)
     others = (entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i))
     return {name for other in others if other.namespace == pod.namespace for name in sole.intersection(_claims(other))}

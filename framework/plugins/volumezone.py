@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...api.objects import PersistentVolume
+from ...api.objects import PersistentVolume, PersistentVolumeClaim
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask
 from ...core.failures import Failures
@@ -20,11 +20,12 @@ from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
 from ..cycle.state import FrameworkCycle
 from ..hints.volumes import claim_is_named, class_waits, volume_moves
-from ..plugin import Plugin
+from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, failing, unresolvable
+from ..status import SKIP, Status, error, failing, unresolvable
 
-LABELS = (ZONE, REGION, TOPOLOGY_ZONE, TOPOLOGY_REGION)
+BETA_LABELS = (ZONE, REGION)
+LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)
 NEWER_LABELS = {ZONE: TOPOLOGY_ZONE, REGION: TOPOLOGY_REGION}
 Topology = tuple[str, frozenset[str]]
 """A label and the values that a node may have for it."""
@@ -43,6 +44,11 @@ class VolumeZone(Plugin):
     name = "VolumeZone"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
 
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._labels = LABELS if handle.cells.newer_zone_labels else BETA_LABELS
+        self._refuse = error if handle.cells.zone_faults_are_errors else unresolvable
+
     def concerns(self, pod: Template) -> bool:
         return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
 
@@ -51,21 +57,32 @@ class VolumeZone(Plugin):
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         try:
-            return None if _topologies(pod, cycle) else SKIP
+            wanted = [self._topologies(volume) for volume in _volumes(pod, cycle)]
+            return None if any(wanted) else SKIP
         except _Refused as refused:
-            return unresolvable(str(refused))
+            return self._refuse(str(refused))
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        try:
-            wanted = _topologies(pod, cycle)
-        except _Refused as refused:
-            return failing(unresolvable(str(refused)), np.ones(nodes.n, np.bool_))
         labelled, elsewhere = np.zeros((2, nodes.n), np.bool_)
-        for label in LABELS:
+        for label in self._labels:
             labelled |= nodes.label(label).present
-        for label, values in wanted:
-            elsewhere |= self._elsewhere(label, values, nodes)
-        return Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere)
+        fault: Failures | None = None
+        try:
+            for volume in _volumes(pod, cycle):
+                for label, values in self._topologies(volume):
+                    elsewhere |= self._elsewhere(label, values, nodes)
+        except _Refused as refused:
+            status, conflict = self._refuse(str(refused)), labelled & elsewhere
+            if not self.handle.cells.zones_one_by_one:
+                return failing(status, np.ones(nodes.n, np.bool_))
+            # Upstream: a volume in another zone ends the check, so that what is wrong with a later claim is not noticed.
+            fault = failing(status, labelled & ~conflict)
+        return Failures.joined([Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere), fault])
+
+    def _topologies(self, volume: PersistentVolume) -> list[Topology]:
+        """The labels that a node must have for *volume*."""
+        written = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
+        return [(label, zones) for label, text in written if (zones := zones_of(text))]
 
     def _elsewhere(self, label: str, values: frozenset[str], nodes: Batch) -> Mask:
         """The nodes that do not have one of *values* for *label*: bool[n]."""
@@ -87,13 +104,8 @@ class VolumeZone(Plugin):
         )
 
 
-def _topologies(pod: Template, cycle: FrameworkCycle) -> list[Topology]:
-    """The labels that a node must have for *pod*'s volumes; raises :class:`_Refused`."""
-    written = ((label, volume.labels[label]) for volume in _volumes(pod, cycle) for label in LABELS if label in volume.labels)
-    return [(label, zones) for label, text in written if (zones := zones_of(text))]
-
-
 def _volumes(pod: Template, cycle: FrameworkCycle) -> Iterator[PersistentVolume]:
+    """The volumes of *pod*'s claims in order; raises :class:`_Refused`."""
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is not None:
             found = _bound_volume(pod.namespace, volume.persistent_volume_claim, cycle)
@@ -107,7 +119,7 @@ def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> Persisten
     if claim is None:
         raise _Refused(f'persistentvolumeclaim "{name}" not found' if name else NO_NAME)
     if not claim.spec.volume_name:
-        _check_waits(claim_class(claim), cycle)
+        _check_waits(claim, cycle)
         return None
     volume = cycle.listings.volumes.get(claim.spec.volume_name)
     if volume is None:
@@ -115,14 +127,15 @@ def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> Persisten
     return volume
 
 
-def _check_waits(name: str, cycle: FrameworkCycle) -> None:
+def _check_waits(claim: PersistentVolumeClaim, cycle: FrameworkCycle) -> None:
     """Raise :class:`_Refused` for an unbound claim whose class does not wait for its first consumer."""
+    name, cells = claim_class(claim), cycle.release.framework
     kind = cycle.listings.classes.get(name)
     if not name:
-        raise _Refused("PersistentVolumeClaim had no pv name and storageClass name")
+        raise _Refused(cells.zone_without_class_text.format(claim=claim.name))
     if kind is None:
-        raise _Refused(f'storageclass.storage.k8s.io "{name}" not found')
+        raise _Refused(cells.zone_missing_class_text.format(claim=claim.name, kind=name))
     if kind.volume_binding_mode is None:
         raise _Refused(f'VolumeBindingMode not set for StorageClass "{name}"')
     if kind.volume_binding_mode != "WaitForFirstConsumer":
-        raise _Refused(cycle.release.volumes.unbound_claim_text)
+        raise _Refused(cycle.release.volumes.unbound_claim_text.format(f'"{claim.name}"'))

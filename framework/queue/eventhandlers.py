@@ -5,7 +5,7 @@ Upstream: addAllEventHandlers in pkg/scheduler/eventhandlers.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -22,7 +22,16 @@ from ...core.queue.backoff import Clock
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import KubeSchedulerConfiguration
-from .events import ASSIGNED_POD_DELETE, NODE_ADD, NODE_DELETE, Action, ClusterEvent, node_changes, object_event
+from .events import (
+    ANYTHING,
+    ASSIGNED_POD_DELETE,
+    NODE_ADD,
+    NODE_DELETE,
+    Action,
+    ClusterEvent,
+    node_changes,
+    object_event,
+)
 from .queue import FrameworkQueue
 from .registrations import Registrations
 
@@ -79,8 +88,9 @@ class NodeAdmission:
         return not any(_conflict(wanted, used) for wanted in pod.ports for used in self.used_ports)
 
     def _tolerated(self, pod: Template) -> bool:
-        # Upstream: NoExecute is not looked at here.
-        taints = (taint for taint in self.node.spec.taints if taint.effect == "NoSchedule")
+        # Upstream: from 1.24 on NoExecute is not looked at here.
+        effects = ("NoSchedule", "NoExecute") if self.templates.release.queueing.checks_no_execute else ("NoSchedule",)
+        taints = (taint for taint in self.node.spec.taints if taint.effect in effects)
         return all(tolerates(pod.spec.tolerations, taint) for taint in taints)
 
 
@@ -101,9 +111,18 @@ def _conflict(one: Port, other: Port) -> bool:
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
 KINDS = frozenset({
     "CSINode", "CSIDriver", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment",
-    "ResourceClaim", "ResourceSlice", "DeviceClass",
+    "ResourceClaim", "ResourceSlice", "DeviceClass", "Service",
 })  # fmt: skip
 """The kinds beside nodes and pods whose events plugins may wait for."""
+FIXED: Mapping[str, Action] = {
+    "PersistentVolume": Action.ADD | Action.UPDATE,
+    "PersistentVolumeClaim": Action.ADD | Action.UPDATE,
+    "CSINode": Action.ADD | Action.UPDATE,
+    "StorageClass": Action.ADD,
+    "Service": Action.ALL,
+}
+"""What happens to such objects and reaches the queue in releases in which this does not depend on plugins."""
+IDLE = ClusterEvent(ANYTHING, Action.ALL, "Unknown")
 
 
 @attrs.define(eq=False, repr=False)
@@ -119,10 +138,15 @@ class FrameworkEvents(EventRouter):
 
     def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
         action = ACTIONS.get(verb, Action.DELETE)
-        # Upstream: there are handlers only for what some plugin registered.
-        if item.kind in KINDS and self.queue.registrations.actions(item.kind) & action and not self._is_passed_over(item, action):
+        if self._is_handled(item.kind, action) and not self._is_passed_over(item, action):
             new = None if action is Action.DELETE else item
             self.queue.move_all(object_event(item.kind, action), old=old or item if new is None else old, new=new)
+
+    def _is_handled(self, kind: str, action: Action) -> bool:
+        if self._cells.fixed_events:
+            return bool(FIXED.get(kind, Action(0)) & action)
+        # Upstream: there are handlers only for what some plugin registered.
+        return kind in KINDS and bool(self.queue.registrations.actions(kind) & action)
 
     def _is_passed_over(self, item: KubeObject, action: Action) -> bool:
         """For a class that comes and does not wait for its first consumer, or goes; hints decide themselves."""
@@ -135,11 +159,14 @@ class FrameworkEvents(EventRouter):
     def _put_node(self, node: Node) -> None:
         old = self.engine.node(node.name)
         self.feed.put(node)
+        if old is not None and self._cells.idle_updates_count and not self.queue.pending.unschedulable:
+            self.queue.move_all(IDLE)
+            return
         for event in [NODE_ADD] if old is None else node_changes(old, node, self._cells):
             self._move_for_node(event, old, node)
 
     def _move_for_node(self, event: ClusterEvent, old: Node | None, node: Node) -> None:
-        asks_hints = self.queue.gives_hints and self._cells.hints_replace_checks
+        asks_hints = (self.queue.gives_hints and self._cells.hints_replace_checks) or not self._cells.checks_nodes
         self.queue.move_all(event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node)
 
     def delete(self, item: KubeObject) -> None:
@@ -179,9 +206,9 @@ class FrameworkEvents(EventRouter):
             self.queue.delete(old)
         else:
             super()._tell_queue(old, new)
-        if was_waiting:
+        if was_waiting and self._cells.given_up_moves:
             self.queue.move_all(ASSIGNED_POD_DELETE, old=old)
-        else:
+        elif not was_waiting:
             self._nomination_ended(old, "")
 
     def _nomination_ended(self, old: Pod, now: str) -> None:
@@ -192,7 +219,8 @@ class FrameworkEvents(EventRouter):
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
         # Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go, as if a pod on a node had gone.
-        self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod)
+        if self._cells.given_up_moves:
+            self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod)
 
     def _is_echo(self, pod: Pod) -> bool:
         return self.engine.is_assumed(pod)

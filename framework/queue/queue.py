@@ -17,9 +17,10 @@ from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.listings import Listing
 from ...core.pods.template import Templates
-from ...core.queue.backoff import BackoffHeaps, Timer
+from ...core.queue.backoff import Backoff, BackoffHeaps, Timer
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
 from ...core.queue.parked import QueuedPod
+from ...core.queue.priority import wants as wants_by_name
 from ...core.release import QueueingCells
 from .events import (
     ASSIGNED_POD_ADD,
@@ -107,9 +108,13 @@ class FrameworkQueue(QueueBase):
     _preempting: set[str] = attrs.field(init=False, factory=set)
     """The UIDs of pods whose victims are being deleted in the background."""
     _flights: Flights = attrs.field(init=False, factory=Flights)
+    _failures: Backoff | None = attrs.field(init=False, default=None)
+    """The backoff of each pod, where it is kept apart from the entry."""
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
+        if self.cells.backoff_forget_after is not None:
+            self._failures = Backoff(2 * self.max_backoff, self.initial_backoff, self.max_backoff)
         if self.queueing.backs_off_to_the_end:
             self._waiting = BackoffHeaps(self._waits_before, self._ends_before)
         if self.pops_early:
@@ -121,6 +126,9 @@ class FrameworkQueue(QueueBase):
         return self.clock.now
 
     def _ends(self, item: QueuedPod) -> float:
+        if self._failures is not None:
+            until = self._failures.until(item.pod.key)
+            return -inf if until is None else until
         times = item.attempts
         if self.queueing.counts_rejections:
             times = 0 if self.max_backoff == 0 else item.errors or item.rejections
@@ -164,10 +172,13 @@ class FrameworkQueue(QueueBase):
         return item
 
     def _count_failure(self, key: str) -> None:
-        """Nothing: the entry counts its attempts."""
+        # Where there is no record of failures the entry counts its attempts.
+        if self._failures is not None:
+            self._failures.fail(key, self.clock.now)
 
     def _forget_failures(self, key: str) -> None:
-        """Nothing: a new entry starts with none."""
+        if self._failures is not None:
+            self._failures.clear(key)
 
     def _activate(self, item: QueuedPod, *, asks: bool = True) -> bool:
         if asks and self._is_held(item):
@@ -229,6 +240,7 @@ class FrameworkQueue(QueueBase):
             self._refuse_known(item.pod.key)
             self._count(item)
             item.timestamp = self.clock.now
+            self._count_failure(item.pod.key)
             self._queue_failed(item, cycle)
         finally:
             self.done(item.pod)
@@ -319,7 +331,8 @@ class FrameworkQueue(QueueBase):
             self._move_for(event, self._parked.all() if asks_all else self._that_want(pod), old, pod)
 
     def _that_want(self, pod: Pod) -> list[QueuedPod]:
-        found = self._parked.that_want(lambda item: wants(item, pod, self.namespaces))
+        by_name = self.queueing.any_event_moves
+        found = self._parked.that_want(lambda item: wants_by_name(item, pod) if by_name else wants(item, pod, self.namespaces))
         if not self.queueing.spread_is_woken:
             return found
         beside = {item.pod.key for item in found}
@@ -343,7 +356,7 @@ class FrameworkQueue(QueueBase):
         return self.queueing.skips_gated and GATES in item.plugins
 
     def _is_helped(self, item: QueuedPod, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None) -> bool:
-        if not item.plugins:
+        if not item.plugins or self.queueing.any_event_moves:
             return True
         if event.is_wildcard:
             return not isinstance(new, Pod) or new.uid == item.pod.uid

@@ -42,7 +42,8 @@ class Registrations:
 
     def _of(self, profile: _Profile) -> Iterator[tuple[str, tuple[ClusterEvent, ...]]]:
         for name, plugin in profile.plugins().items():
-            ask = getattr(plugin, "events_to_register", None)
+            says = not self.cells.registering or name in self.cells.registering
+            ask = getattr(plugin, "events_to_register", None) if says else None
             yield name, self._completed(name, self._default(plugin) if ask is None else ask())
         if self.has_extenders:
             yield EXTENDER, self._defaults

@@ -1,4 +1,4 @@
-"""The events and the queue of each release of the framework: in which cells each differs from the one before."""
+"""The events and the queue of each release of the framework: in which cells each differs from its neighbour, as told from 1.27."""
 
 from __future__ import annotations
 
@@ -68,7 +68,26 @@ V1_33 = attrs.evolve(
 
 V1_34 = attrs.evolve(V1_33, amounts_wake_claims=True, holder_decides=True, counts_rejections=True)
 
-QUEUEING: Mapping[str, QueueingCells] = MappingProxyType(
-    {"1.28": V1_28, "1.29": V1_29, "1.30": V1_30, "1.31": V1_31, "1.32": V1_32, "1.33": V1_33, "1.34": V1_34}
+V1_23 = attrs.evolve(V1_27, checks_no_execute=True, own_changes_of_nodes=True)
+
+V1_22 = attrs.evolve(V1_23, given_up_moves=False, binding_waits_for_nodes=True)
+
+V1_21 = attrs.evolve(
+    V1_22,
+    default_kinds=(*V1_22.default_kinds, "Service"),
+    registering=("NodeResourcesFit",),
+    fixed_events=True,
+    checks_nodes=False,
+    checks_no_execute=False,
+    binding_waits_for_nodes=False,
 )
-"""Version -> its cells; 1.27 has the defaults."""
+
+V1_20 = attrs.evolve(V1_21, any_event_moves=True, registering=(), own_changes_of_nodes=False, idle_updates_count=True)
+
+QUEUEING: Mapping[str, QueueingCells] = MappingProxyType(
+    {
+        "1.20": V1_20, "1.21": V1_21, "1.22": V1_22, "1.23": V1_23, "1.28": V1_28, "1.29": V1_29, "1.30": V1_30, "1.31": V1_31,
+        "1.32": V1_32, "1.33": V1_33, "1.34": V1_34,
+    }
+)  # fmt: skip
+"""Version -> its cells; 1.24 to 1.27 have the defaults, and 1.17 to 1.19 those of 1.20."""

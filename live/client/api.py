@@ -23,6 +23,10 @@ __all__ = ["MERGE", "STRATEGIC", "Api", "ApiError", "ListOptions", "ObjectList",
 
 STRATEGIC, MERGE = "application/strategic-merge-patch+json", "application/merge-patch+json"
 PAGE = 500
+MOST_PAGES = 2_000
+"""Of one list: a million objects."""
+LONGEST_REFUSAL = 1 << 20
+"""Bytes that are read of an answer that refuses a watch."""
 NOT_THERE = 404
 _ACCEPT = {"accept": "application/json, */*"}
 
@@ -74,8 +78,10 @@ class Api:
     async def list(self, resource: Resource, options: ListOptions = ListOptions(), namespace: str = "") -> ObjectList:
         """All objects, page by page. If the list expires between two pages, it is fetched whole."""
         first = page = await self._page(resource, namespace, options, options.resource_version, "")
-        items = _items(page)
-        while token := metadata_of(page).get("continue"):
+        items, pages = _items(page), 1
+        while token := _continue(page):
+            if (pages := pages + 1) > MOST_PAGES:
+                raise ApiError(200, "", f"GET {resource.path(namespace)}: got more than {MOST_PAGES:,} pages, wanted an end of the list")
             version = options.resource_version if options.keeps_version else ""
             try:
                 page = await self._page(resource, namespace, options, version, token)
@@ -242,8 +248,17 @@ def _version(found: Manifest) -> str:
     return str(metadata_of(found).get("resourceVersion") or "")
 
 
+def _continue(found: Manifest) -> str:
+    token = metadata_of(found).get("continue")
+    return token if isinstance(token, str) else ""
+
+
 def _items(found: Manifest) -> list[Manifest]:
-    return [item for item in found.get("items") or () if isinstance(item, dict)]
+    """The objects of a list; upstream writes null where there are none."""
+    items = found.get("items")
+    if items is not None and not isinstance(items, list):
+        raise ApiError(200, "", "got a list whose items are no list")
+    return [item for item in items or () if isinstance(item, dict)]
 
 
 async def _tried(stack: AsyncExitStack, transport: Transport, request: Request) -> Stream | Response | TransportError:
@@ -252,6 +267,15 @@ async def _tried(stack: AsyncExitStack, transport: Transport, request: Request) 
         stream = await stack.enter_async_context(transport.stream(request))
         if stream.status == 200:
             return stream
-        return Response(stream.status, b"\n".join([line async for line in stream.lines]), stream.headers)
+        return Response(stream.status, await _refusal(stream), stream.headers)
     except TransportError as error:
         return error
+
+
+async def _refusal(stream: Stream) -> bytes:
+    body = b""
+    async for line in stream.lines:
+        body += line + b"\n"
+        if len(body) > LONGEST_REFUSAL:
+            break
+    return body

@@ -13,21 +13,33 @@ from typing import Protocol
 import attrs
 
 from ...exceptions import KubeclassicError
+from .transport import OTHER, TransportError
 
 TOKEN_FILE_READ_EVERY = 60.0
 """Seconds after which a token's file is read again: it changes while we run."""
 
 
-class CredentialsError(KubeclassicError):
-    """There are no credentials: a file is missing, or a plugin failed."""
+class CredentialsError(TransportError):
+    """There are no credentials: a file is missing, or a plugin failed. The request was not sent."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, OTHER)
+
+
+def fits_a_header(text: str) -> bool:
+    """Whether *text* can be the value of a header: ASCII that can be seen, and blanks."""
+    return text.isascii() and text.isprintable()
+
+
+NO_HEADER = "got a character that no header can have"
 
 
 @attrs.frozen
 class Grant:
     """What a request shows: headers, and for TLS perhaps a certificate with its key."""
 
-    headers: Mapping[str, str] = attrs.field(factory=dict)
-    certificate: tuple[bytes, bytes] | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    certificate: tuple[bytes, bytes] | None = attrs.field(default=None, repr=False)
 
 
 class Credentials(Protocol):
@@ -109,6 +121,8 @@ class TokenFile:
             raise CredentialsError(f"{self.path}: cannot be read as a token: {_reason(error)}") from None
         if not found and not self._token:
             raise CredentialsError(f"{self.path}: got an empty file, wanted a token")
+        if not fits_a_header(found):
+            raise CredentialsError(f"{self.path}: {NO_HEADER}, wanted a token")
         return found or self._token
 
 
@@ -125,18 +139,18 @@ class Access:
     """An API server, and the way to it."""
 
     server: str
-    """``https://host:port``, perhaps with a path."""
+    """``https://host:port``, perhaps with a path; messages have it, so it has neither user nor password."""
     ca: bytes | None = None
     """Certificates in PEM that are trusted; None: those of the system."""
     is_insecure: bool = False
     """The server's certificate is not checked."""
     server_name: str = ""
     """The name in the server's certificate; empty: that of ``server``."""
-    proxy: str = ""
+    proxy: str = attrs.field(default="", repr=False)
     """The proxy's address; empty: as the environment says (HTTPS_PROXY, NO_PROXY)."""
-    certificate: tuple[bytes, bytes] | None = None
+    certificate: tuple[bytes, bytes] | None = attrs.field(default=None, repr=False)
     """The client's certificate and key, in PEM."""
-    headers: Mapping[str, str] = attrs.field(factory=dict)
+    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     """Headers of every request."""
     credentials: Credentials = attrs.field(factory=Anonymous)
     namespace: str = "default"

@@ -7,17 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import attrs
+import msgspec
 
-from .credentials import CredentialsError, Grant
+from ...exceptions import one_line
+from .credentials import NO_HEADER, CredentialsError, Grant, fits_a_header
 
 VERSIONS = tuple(f"client.authentication.k8s.io/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
+SECONDS, SECONDS_TO_ASK = 60.0, 300.0
+"""How long a plugin may run, and one that may ask at the terminal."""
+MOST_OUTPUT = 1 << 20
+AGAIN_AFTER = 10.0
+"""Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of that time share one run."""
+_LOOK_EVERY = 0.05
+_LONGEST = 100
 
 
 @attrs.define
@@ -27,43 +40,88 @@ class ExecPlugin:
     where: str
     command: str
     api_version: str = VERSIONS[0]
-    arguments: Sequence[str] = ()
-    environment: Mapping[str, str] = attrs.field(factory=dict)
-    cluster: Mapping[str, Any] | None = None
+    arguments: Sequence[str] = attrs.field(default=(), repr=False)
+    environment: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    cluster: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
     is_interactive: bool = False
     """It may ask at the terminal."""
     hint: str = ""
     """How to install it."""
+    seconds: float = SECONDS
+    """How long it may run, unless it may ask at the terminal."""
     _grant: Grant | None = attrs.field(default=None, init=False, repr=False)
+    _failure: CredentialsError | None = attrs.field(default=None, init=False)
+    """What the last run ended with, if it gave no grant."""
+    _failed_at: float = attrs.field(default=-math.inf, init=False)
+    _refused_at: float = attrs.field(default=-math.inf, init=False)
     _expires: float | None = attrs.field(default=None, init=False)
     _running: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
 
     async def grant(self, now: float) -> Grant:
         """The grant that the program gave last, or a new one."""
         async with self._running:
+            if self._failure is not None and time.monotonic() - self._failed_at < AGAIN_AFTER:
+                raise self._failure
             if self._grant is None or (self._expires is not None and now >= self._expires):
-                self._grant, self._expires = self._read(await self._output())
+                self._grant, self._expires = await self._fetched()
             return self._grant
 
     def refused(self) -> bool:
         """The program may give another grant."""
-        self._grant = None
+        if time.monotonic() - self._refused_at >= AGAIN_AFTER:
+            self._refused_at = time.monotonic()
+            self._grant = None
         return True
 
-    async def _output(self) -> bytes:
-        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(self._question())}
-        stdin = None if self.is_interactive and sys.stdin is not None and sys.stdin.isatty() else asyncio.subprocess.DEVNULL
+    async def _fetched(self) -> tuple[Grant, float | None]:
+        """What a run of the program gives; its failure is kept."""
+        self._failure = None
+        stop = threading.Event()
         try:
-            process = await asyncio.create_subprocess_exec(
-                self.command, *self.arguments, env=environment, stdin=stdin, stdout=asyncio.subprocess.PIPE
+            return self._read(await asyncio.to_thread(self._output, stop))
+        except CredentialsError as error:
+            self._failure, self._failed_at = error, time.monotonic()
+            raise
+        finally:
+            stop.set()  # where this task is cancelled, the program ends
+
+    # --- the program ------------------------------------------------------------------------------------------------
+
+    def _output(self, stop: threading.Event) -> bytes:
+        """What the program prints. It is ended when it prints too much, takes too long, or is not needed any more."""
+        asks = self.is_interactive and sys.stdin is not None and sys.stdin.isatty()
+        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(self._question())}
+        try:
+            process = subprocess.Popen(
+                [self.command, *self.arguments], env=environment, stdin=None if asks else subprocess.DEVNULL, stdout=subprocess.PIPE
             )
-        except OSError as error:
-            hint = f"; {' '.join(self.hint.split())}" if self.hint else ""
-            raise self._error(f"cannot be started: {(error.strerror or str(error)).lower()}{hint}") from None
-        output, _ = await process.communicate()
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or "got a NUL in a name").lower()
+            hint = f"; {one_line(' '.join(self.hint.split()))}" if self.hint else ""
+            raise self._error(f"cannot be started: {reason}{hint}") from None
+        try:
+            output = self._printed(process, stop, SECONDS_TO_ASK if asks else self.seconds)
+        finally:
+            process.kill()
+            process.wait()
         if process.returncode:
             raise self._error(f"ended with status {process.returncode}")
+        return output
+
+    def _printed(self, process: subprocess.Popen[bytes], stop: threading.Event, seconds: float) -> bytes:
+        """What *process* prints until it ends."""
+        found: list[bytes] = []
+        reader = threading.Thread(target=_read_some, args=(process, found), daemon=True)
+        reader.start()
+        end = time.monotonic() + seconds
+        while reader.is_alive() or (found and len(found[0]) <= MOST_OUTPUT and process.poll() is None):
+            if stop.is_set() or time.monotonic() >= end:
+                raise self._error(f"did not end within {seconds:g} seconds")
+            reader.join(_LOOK_EVERY) if reader.is_alive() else stop.wait(_LOOK_EVERY)
+        output = found[0] if found else b""
+        if len(output) > MOST_OUTPUT:
+            raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, wanted an ExecCredential")
         return output
 
     def _question(self) -> dict[str, Any]:
@@ -72,26 +130,36 @@ class ExecPlugin:
             spec["cluster"] = self.cluster
         return {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
 
+    # --- what it prints ---------------------------------------------------------------------------------------------
+
     def _read(self, output: bytes) -> tuple[Grant, float | None]:
         try:
-            document = json.loads(output)
-        except ValueError:
+            document = msgspec.json.decode(output)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._error("got no JSON, wanted an ExecCredential") from None
         status = document.get("status") if isinstance(document, dict) else None
         if not isinstance(status, dict) or document.get("kind") != "ExecCredential":
             raise self._error("got JSON without a status, wanted an ExecCredential")
         if document.get("apiVersion") != self.api_version:
-            raise self._error(f"apiVersion: got {document.get('apiVersion')}, wanted {self.api_version}")
+            raise self._error(f"apiVersion: got {_short(document.get('apiVersion'))}, wanted {self.api_version}")
         return self._grant_of(status), self._expiry_of(status)
 
     def _grant_of(self, status: Mapping[str, Any]) -> Grant:
-        certificate, key = status.get("clientCertificateData"), status.get("clientKeyData")
+        token, certificate, key = (self._text(status, field) for field in ("token", "clientCertificateData", "clientKeyData"))
         if bool(certificate) != bool(key):
             raise self._error("got clientCertificateData without clientKeyData or the reverse, wanted both")
-        if not status.get("token") and not certificate:
+        if not token and not certificate:
             raise self._error("got neither token nor clientCertificateData, wanted one")
-        headers = {"Authorization": f"Bearer {status['token']}"} if status.get("token") else {}
-        return Grant(headers, (str(certificate).encode(), str(key).encode()) if certificate else None)
+        if not fits_a_header(token):
+            raise self._error(f"token: {NO_HEADER}")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return Grant(headers, (certificate.encode(), key.encode()) if certificate else None)
+
+    def _text(self, status: Mapping[str, Any], field: str) -> str:
+        found = status.get(field) or ""
+        if not isinstance(found, str):
+            raise self._error(f"{field}: wanted a text")
+        return found
 
     def _expiry_of(self, status: Mapping[str, Any]) -> float | None:
         text = status.get("expirationTimestamp")
@@ -99,9 +167,20 @@ class ExecPlugin:
             return None
         try:
             found = datetime.fromisoformat(str(text))
-        except ValueError:
-            raise self._error(f"expirationTimestamp: got {text}, wanted a time as in RFC 3339") from None
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            raise self._error(f"expirationTimestamp: got {_short(text)}, wanted a time as in RFC 3339") from None
 
     def _error(self, text: str) -> CredentialsError:
         return CredentialsError(f"{self.where}: plugin {self.command}: {text}")
+
+
+def _read_some(process: subprocess.Popen[bytes], found: list[bytes]) -> None:
+    """Put what *process* prints into *found*: all of it, or a little more than it may print."""
+    if process.stdout is not None:
+        with process.stdout as stream:
+            found.append(stream.read(MOST_OUTPUT + 1))
+
+
+def _short(value: object) -> str:
+    return one_line(str(value), _LONGEST)

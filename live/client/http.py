@@ -1,4 +1,4 @@
-"""Requests over HTTP: connections that stay open, TLS, proxies and credentials. It needs httpx (``pip install 'kubeclassic[live]'``)."""
+"""Requests over HTTP: connections that stay open, TLS, proxies and credentials. It needs aiohttp (``pip install 'kubeclassic[live]'``)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
 
 import attrs
 
@@ -21,15 +23,23 @@ from .credentials import Access, Grant, KubeconfigError
 from .transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:
-    import httpx
+    import aiohttp
 
 ANSWER_WITHIN = 70.0
 """Seconds for an answer: an API server gives up after 60."""
 CONNECT_WITHIN = 30.0
+KEPT_FOR = 90.0
+"""Seconds that a connection is kept without a request."""
+MOST_CONNECTIONS = 64
+"""Of one client certificate, watches included; other requests wait."""
+LONGEST_LINE = 16 << 20
+"""Bytes of one frame of a watch. Upstream: the limit of client-go's decoder."""
+LONGEST_ANSWER = 1 << 30
+"""Bytes of one answer that is no watch, such as a page of a list."""
 
 
-class MissingHttpxError(KubeclassicError):
-    """httpx is not installed."""
+class MissingAiohttpError(KubeclassicError):
+    """aiohttp is not installed."""
 
 
 def user_agent() -> str:
@@ -51,10 +61,12 @@ class HttpTransport:
     access: Access
     agent: str = attrs.field(factory=user_agent)
     wall_clock: Callable[[], float] = time.time
-    _clients: dict[tuple[bytes, bytes] | None, httpx.AsyncClient] = attrs.field(factory=dict, init=False)
+    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.field(factory=dict, init=False)
     """Client certificate -> the connections that show it."""
 
     async def __aenter__(self) -> HttpTransport:
+        """Without credentials nothing begins; if they cannot be renewed later, single requests fail."""
+        await self.access.credentials.grant(self.wall_clock())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -62,127 +74,165 @@ class HttpTransport:
 
     async def close(self) -> None:
         """Close all connections."""
-        clients, self._clients = list(self._clients.values()), {}
-        for client in clients:
-            await client.aclose()
+        sessions, self._sessions = list(self._sessions.values()), {}
+        for session in sessions:
+            await session.close()
 
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
         timeout = ANSWER_WITHIN if request.timeout is None else request.timeout
         with _told(request, self.access.server):
-            answer = await self._answer(request, timeout, stream=False)
-            return Response(answer.status_code, answer.content, _headers(answer))
+            async with await self._answer(request, timeout) as answer:
+                return Response(answer.status, await _whole(answer), _headers(answer))
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
         with _told(request, self.access.server):
-            answer = await self._answer(request, request.timeout, stream=True)
+            answer = await self._answer(request, request.timeout)
         try:
-            yield Stream(answer.status_code, _headers(answer), self._lines(request, answer))
+            yield Stream(answer.status, _headers(answer), self._lines(request, answer))
         finally:
-            await answer.aclose()
+            answer.close()
 
-    async def _lines(self, request: Request, answer: httpx.Response) -> AsyncIterator[bytes]:
-        rest = b""
+    async def _lines(self, request: Request, answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        begun: list[bytes] = []
+        size = 0
         with _told(request, self.access.server):
-            async for piece in answer.aiter_bytes():
-                *lines, rest = (rest + piece).split(b"\n") if b"\n" in piece else (rest + piece,)
-                for line in lines:
-                    yield line
-        if rest:
-            yield rest
+            async for piece in answer.content.iter_any():
+                *ends, last = piece.split(b"\n")
+                for end in ends:
+                    yield b"".join((*begun, end))
+                    begun, size = [], 0
+                begun.append(last)
+                size += len(last)
+                if size > LONGEST_LINE:
+                    raise TransportError(f"{_place(request, self.access.server)}: got a line of more than {LONGEST_LINE:,} bytes", OTHER)
+        if size:
+            yield b"".join(begun)
 
-    async def _answer(self, request: Request, timeout: float | None, *, stream: bool) -> httpx.Response:
-        answer = await self._once(request, timeout, stream)
-        if answer.status_code == 401 and self.access.credentials.refused():
-            await answer.aclose()
-            answer = await self._once(request, timeout, stream)
+    async def _answer(self, request: Request, timeout: float | None) -> aiohttp.ClientResponse:
+        answer = await self._once(request, timeout)
+        if answer.status == 401 and self.access.credentials.refused():
+            answer.release()
+            answer = await self._once(request, timeout)
         return answer
 
-    async def _once(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
-        import httpx
+    async def _once(self, request: Request, timeout: float | None) -> aiohttp.ClientResponse:
+        import aiohttp
+        from yarl import URL
 
         grant = await self.access.credentials.grant(self.wall_clock())
-        sent = self._client(grant).build_request(
+        return await self._session(grant).request(
             request.method,
-            self._url(request),
-            content=request.body or None,
+            URL(f"{self.access.server}{request.path}{'?' if request.query else ''}{request.query}", encoded=True),
+            data=request.body or None,
             headers={"User-Agent": self.agent, **self.access.headers, **request.headers, **grant.headers},
-            timeout=httpx.Timeout(timeout, connect=CONNECT_WITHIN),
-            extensions={"sni_hostname": self.access.server_name} if self.access.server_name else None,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=timeout),
+            allow_redirects=False,
+            server_hostname=self.access.server_name or None,
         )
-        return await self._client(grant).send(sent, stream=stream)
 
-    def _url(self, request: Request) -> str:
-        return f"{self.access.server}{request.path}{'?' if request.query else ''}{request.query}"
-
-    def _client(self, grant: Grant) -> httpx.AsyncClient:
+    def _session(self, grant: Grant) -> aiohttp.ClientSession:
         certificate = grant.certificate or self.access.certificate
-        if certificate not in self._clients:
-            self._clients[certificate] = self._connect(certificate)
-        return self._clients[certificate]
+        if certificate not in self._sessions:
+            self._sessions[certificate] = self._connect(certificate)
+        return self._sessions[certificate]
 
-    def _connect(self, certificate: tuple[bytes, bytes] | None) -> httpx.AsyncClient:
-        import httpx
+    def _connect(self, certificate: tuple[bytes, bytes] | None) -> aiohttp.ClientSession:
+        import aiohttp
 
-        return httpx.AsyncClient(
-            verify=tls_context(self.access, certificate),
-            proxy=self.access.proxy or None,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=90),
-            follow_redirects=False,
-        )
+        connector = aiohttp.TCPConnector(ssl=tls_context(self.access, certificate), limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR)
+        proxy = self.access.proxy or _environment_proxy(self.access.server)
+        return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy)
 
 
-def _httpx() -> Any:
-    try:
-        import httpx
-    except ImportError:
-        raise MissingHttpxError("httpx is not installed: pip install 'kubeclassic[live]'") from None
-    return httpx
+def _environment_proxy(server: str) -> str | None:
+    """The proxy that HTTPS_PROXY and the like name for *server*, unless NO_PROXY excepts it."""
+    parts, proxies = urlsplit(server), getproxies_environment()
+    if not proxies or proxy_bypass(parts.hostname or "", proxies):
+        return None
+    return proxies.get(parts.scheme)
 
 
-def _headers(answer: httpx.Response) -> dict[str, str]:
+async def _whole(answer: aiohttp.ClientResponse) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in answer.content.iter_any():
+        pieces.append(piece)
+        size += len(piece)
+        if size > LONGEST_ANSWER:
+            answer.close()
+            raise TransportError(f"{answer.method} {answer.url}: got an answer of more than {LONGEST_ANSWER:,} bytes", OTHER)
+    return b"".join(pieces)
+
+
+def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in answer.headers.items()}
+
+
+def _aiohttp() -> Any:
+    try:
+        import aiohttp
+    except ImportError:
+        raise MissingAiohttpError("aiohttp is not installed: pip install 'kubeclassic[live]'") from None
+    return aiohttp
+
+
+def _place(request: Request, server: str) -> str:
+    return f"{request.method} {server}{request.path}"
 
 
 @contextmanager
 def _told(request: Request, server: str) -> Iterator[None]:
     """Errors inside the block name *request*."""
-    httpx = _httpx()
+    aiohttp = _aiohttp()
     try:
         yield
-    except httpx.HTTPError as error:
-        place = f"{request.method} {server}{request.path}"
-        raise TransportError(f"{place}: {_text(error)}", _cause(error)) from None
-    except httpx.InvalidURL as error:
-        raise TransportError(f"{server}: {error}", OTHER) from None
+    except (aiohttp.ClientError, OSError) as error:
+        raise TransportError(f"{_place(request, server)}: {_text(error)}", _cause(error)) from None
+    except ValueError:  # its text may have a header in it
+        text = f"{_place(request, server)}: the request cannot be sent: wanted another address or other headers"
+        raise TransportError(text, OTHER) from None
 
 
-def _text(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def _text(error: BaseException) -> str:
+    """What went wrong, in one line; the system's own words where there are some."""
+    import aiohttp
+
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        error = error.certificate_error
+    elif isinstance(error, aiohttp.ClientConnectorError):
+        error = error.os_error
+    if isinstance(error, TimeoutError):
+        return "no answer came in time"
+    if isinstance(error, ssl.SSLError):
+        return " ".join(str(error.args[-1]).split())
+    if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno).lower()
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(text.split()) or type(error).__name__
 
 
-def _cause(error: Exception) -> str:
-    import httpx
+def _cause(error: BaseException) -> str:
+    import aiohttp
 
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, TimeoutError):
         return TIMEOUT
-    numbers = {found.errno for found in _chain(error) if isinstance(found, OSError)}
+    found = list(_chain(error))
+    numbers = {one.errno for one in found if isinstance(one, OSError)}
     if errno.ECONNREFUSED in numbers:
         return REFUSED
-    if errno.ECONNRESET in numbers or errno.EPIPE in numbers:
+    if numbers & {errno.ECONNRESET, errno.EPIPE} or any(isinstance(one, ConnectionResetError) for one in found):
         return RESET
-    return CLOSED if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError) else OTHER
+    closed = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientResponseError)
+    return CLOSED if isinstance(error, closed) else OTHER
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """*error* and what caused it, groups of errors included."""
+    """*error* and what caused it."""
     while error is not None:
         yield error
-        if isinstance(error, BaseExceptionGroup):
-            for part in error.exceptions:
-                yield from _chain(part)
         error = error.__cause__ or error.__context__
 
 

@@ -1,5 +1,6 @@
 """Reads a kubeconfig, or the files that Kubernetes puts into a pod, as an :class:`~.credentials.Access`.
 
+It is read as manifests are, within their bounds. No message has a value that may be a secret.
 Upstream: k8s.io/client-go/tools/clientcmd, and rest.InClusterConfig.
 """
 
@@ -7,20 +8,25 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import attrs
-import yaml
 
-from ...exceptions import did_you_mean
-from .credentials import Access, Anonymous, Credentials, KubeconfigError, TokenFile, password, token
+from ...api.reading.documents import parsed
+from ...exceptions import ManifestError, did_you_mean, one_line
+from .credentials import NO_HEADER, Access, Anonymous, Credentials, KubeconfigError, TokenFile, fits_a_header, password, token
 from .execplugin import VERSIONS, ExecPlugin
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+LARGEST = 16 << 20
+_PLACE = re.compile(r", line \d+, column \d+")
+_PROXIES = ("http", "https")
 
 
 def access_to(file: str | Path | None, context: str | None = None) -> Access:
@@ -50,24 +56,68 @@ def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = 
 
 
 def _document(file: Path) -> Mapping[str, Any]:
+    content = _bytes_of(file)
+    if len(content) > LARGEST:
+        raise KubeconfigError(f"{file}: got {len(content)} bytes, wanted a kubeconfig of {LARGEST} at most")
     try:
-        found = yaml.safe_load(file.read_bytes())
-    except OSError as error:
-        raise KubeconfigError(f"{file}: {(error.strerror or 'cannot be read').lower()}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise KubeconfigError(f"{file}{place}: broken YAML") from None
-    if not isinstance(found, dict) or not {"clusters", "contexts"} & found.keys():
+        found = parsed(content, "")
+    except ManifestError as error:
+        place = _PLACE.search(str(error))  # the rest may be a part of a secret
+        raise KubeconfigError(f"{file}{place[0] if place else ''}: broken YAML, or beyond the bounds of a manifest") from None
+    if len(found) != 1 or not isinstance(found[0], dict) or not {"clusters", "contexts"} & found[0].keys():
         raise KubeconfigError(f"{file}: got no clusters and contexts, wanted a kubeconfig")
-    return found
+    return found[0]
 
 
-def _bytes_of(file: Path, where: str) -> bytes:
+def _bytes_of(file: Path, where: str = "") -> bytes:
     try:
         return file.read_bytes()
-    except OSError as error:
-        raise KubeconfigError(f"{where}: {file}: {(error.strerror or 'cannot be read').lower()}") from None
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "cannot be read").lower()
+        raise KubeconfigError(f"{where}{': ' if where else ''}{file}: {reason}") from None
+
+
+@attrs.frozen
+class _Server:
+    """An address of a kubeconfig, and the user that it names."""
+
+    url: str
+    user: tuple[str, str] | None
+    is_safe: bool
+    """What is sent there cannot be read on the way."""
+
+    @classmethod
+    def of(cls, text: str) -> _Server | None:
+        """The server of ``https://user:password@host:port/path``; None if the text is no such address."""
+        parts = _split(text if "://" in text else f"http://{text}")
+        if parts is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment or "@" in parts.path:
+            return None
+        host = parts.netloc.rpartition("@")[2]
+        user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
+        url = parts._replace(netloc=host).geturl().rstrip("/")
+        return cls(url, user, parts.scheme == "https" or _is_loopback(parts.hostname or "")) if fits_a_header(url) else None
+
+
+def _split(text: str) -> SplitResult | None:
+    """The parts of a URL with a host; None if it is none."""
+    try:
+        found = urlsplit(text)
+        return found if found.hostname and (found.port or 1) > 0 else None
+    except ValueError:
+        return None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _shown(url: str) -> str:
+    """The beginning of *url*, up to where a secret may be."""
+    found = "(hidden)@" + url.rpartition("@")[2] if "@" in url else url
+    return one_line(found.partition("?")[0], 100) or "nothing"
 
 
 @attrs.frozen
@@ -77,15 +127,15 @@ class _Reading:
 
     def access(self, context: str | None) -> Access:
         """The access of a context."""
-        name = context or self.document.get("current-context")
+        name = context or self._text(self.document, "current-context", "kubeconfig")
         if not name:
             raise self._error("current-context: got none, wanted one, or --context NAME")
-        chosen = self._named("contexts", "context", str(name), "--context" if context else "current-context")
-        where = f"context {name}"
-        cluster = self._named("clusters", "cluster", str(chosen.get("cluster") or ""), f"{where}: cluster")
-        user_name = str(chosen.get("user") or "")
+        where = f"context {one_line(name)}"
+        chosen = self._named("contexts", "context", name, "--context" if context else "current-context")
+        cluster = self._named("clusters", "cluster", self._text(chosen, "cluster", where), f"{where}: cluster")
+        user_name = self._text(chosen, "user", where)
         user = self._named("users", "user", user_name, f"{where}: user") if user_name else {}
-        return self._made(cluster, user, str(chosen.get("namespace") or "default"), f"user {user_name}")
+        return self._made(cluster, user, self._text(chosen, "namespace", where) or "default", f"user {one_line(user_name)}")
 
     def _made(self, cluster: Mapping[str, Any], user: Mapping[str, Any], namespace: str, who: str) -> Access:
         is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
@@ -95,52 +145,69 @@ class _Reading:
         certificate, key = self._data(user, "client-certificate", who), self._data(user, "client-key", who)
         if (certificate is None) != (key is None):
             raise self._error(f"{who}: got client-certificate without client-key or the reverse, wanted both")
+        server = self._server(cluster)
+        credentials = self._credentials(user, cluster, who)
+        if isinstance(credentials, Anonymous) and server.user is not None:
+            credentials = password(*server.user)
         return Access(
-            server=self._server(cluster),
+            server=server.url,
             ca=ca,
             is_insecure=is_insecure,
-            server_name=str(cluster.get("tls-server-name") or ""),
-            proxy=str(cluster.get("proxy-url") or ""),
+            server_name=self._text(cluster, "tls-server-name", "cluster"),
+            proxy=self._proxy(cluster),
             certificate=(certificate, key) if certificate is not None and key is not None else None,
             headers=self._impersonation(user, who),
-            credentials=self._credentials(user, cluster, who),
+            # As clientcmd does: what is sent without TLS can be read on the way.
+            credentials=credentials if server.is_safe else Anonymous(),
             namespace=namespace,
         )
 
-    def _server(self, cluster: Mapping[str, Any]) -> str:
-        server = str(cluster.get("server") or "")
-        parts = urlsplit(server if "://" in server else f"http://{server}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise self._error(f"cluster: server: got {server or 'nothing'}, wanted https://HOST:PORT")
-        return parts.geturl().rstrip("/")
+    def _server(self, cluster: Mapping[str, Any]) -> _Server:
+        given = self._text(cluster, "server", "cluster")
+        found = _Server.of(given)
+        if found is None:
+            raise self._error(f"cluster: server: got {_shown(given)}, wanted https://HOST:PORT")
+        return found
+
+    def _proxy(self, cluster: Mapping[str, Any]) -> str:
+        given = self._text(cluster, "proxy-url", "cluster")
+        parts = _split(given)
+        if given and (parts is None or parts.scheme not in _PROXIES):
+            raise self._error(f"cluster: proxy-url: got {_shown(given)}, wanted http://HOST:PORT or https://HOST:PORT")
+        return given
+
+    # --- who asks ---------------------------------------------------------------------------------------------------
 
     def _credentials(self, user: Mapping[str, Any], cluster: Mapping[str, Any], who: str) -> Credentials:
         if user.get("auth-provider"):
             raise self._error(f"{who}: auth-provider: got one, which Kubernetes has given up; wanted exec, a plugin")
-        if user.get("tokenFile"):
-            return TokenFile(self.file.parent / str(user["tokenFile"]))
-        if user.get("token"):
-            return token(str(user["token"]))
-        if user.get("username"):
-            return password(str(user["username"]), str(user.get("password") or ""))
-        return self._plugin(user["exec"], cluster, who) if user.get("exec") else Anonymous()
+        if file := self._text(user, "tokenFile", who):
+            return TokenFile(self.file.parent / file)
+        if given := self._text(user, "token", who):
+            return token(self._for_header(given, f"{who}: token"))
+        if name := self._text(user, "username", who):
+            return password(name, self._text(user, "password", who))
+        return self._plugin(user["exec"], cluster, f"{who}: exec") if user.get("exec") else Anonymous()
 
-    def _plugin(self, given: Any, cluster: Mapping[str, Any], who: str) -> ExecPlugin:
-        where = f"{who}: exec"
+    def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:
         if not isinstance(given, dict) or not given.get("command"):
             raise self._error(f"{where}: command: got none, wanted the plugin's program")
-        if given.get("apiVersion") not in VERSIONS:
-            raise self._error(f"{where}: apiVersion: got {given.get('apiVersion')}, wanted {' or '.join(VERSIONS)}")
-        command = str(given["command"])
+        version = self._text(given, "apiVersion", where)
+        if version not in VERSIONS:
+            raise self._error(f"{where}: apiVersion: got {one_line(version) or 'none'}, wanted {' or '.join(VERSIONS)}")
+        command = self._text(given, "command", where)
+        arguments, variables = self._list(given, "args", where), self._list(given, "env", where)
+        if not all(isinstance(variable, dict) and variable.get("name") for variable in variables):
+            raise self._error(f"{where}: env: wanted a list of entries with name and value")
         return ExecPlugin(
-            where=f"{self.file}: {who}",
-            command=str(self.file.parent / command) if os.sep in command else command,
-            api_version=given["apiVersion"],
-            arguments=[str(argument) for argument in given.get("args") or ()],
-            environment={str(pair["name"]): str(pair.get("value", "")) for pair in given.get("env") or ()},
+            where=f"{self.file}: {where.removesuffix(': exec')}",
+            command=os.path.abspath(self.file.parent / command) if os.sep in command else command,
+            api_version=version,
+            arguments=[str(argument) for argument in arguments],
+            environment={self._text(each, "name", where): self._text(each, "value", where) for each in variables},
             cluster=self._told(cluster) if given.get("provideClusterInfo") else None,
             is_interactive=given.get("interactiveMode", "IfAvailable") != "Never",
-            hint=str(given.get("installHint") or ""),
+            hint=self._text(given, "installHint", where),
         )
 
     def _told(self, cluster: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,39 +216,64 @@ class _Reading:
         told = {name: cluster[name] for name in ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url") if cluster.get(name)}
         if ca is not None:
             told["certificate-authority-data"] = base64.b64encode(ca).decode("ascii")
-        extensions = {item.get("name"): item.get("extension") for item in cluster.get("extensions") or ()}
-        return {**told, "config": extensions.get("client.authentication.k8s.io/exec")}
-
-    def _named(self, section: str, kind: str, name: str, where: str) -> Mapping[str, Any]:
-        """The entry called *name* of a section."""
-        entries = self.document.get(section) or []
-        try:
-            known = {str(entry["name"]): entry.get(kind) or {} for entry in entries}
-        except (TypeError, KeyError, AttributeError):
-            raise self._error(f"{section}: wanted a list of entries with name and {kind}") from None
-        if name not in known:
-            names = ", ".join(known) or "none"
-            raise self._error(f"{where}: got {name or 'none'}, wanted one of {section}: {names}{did_you_mean(name, known)}")
-        found = known[name]
-        if not isinstance(found, dict):
-            raise self._error(f"{section}: {name}: wanted a mapping")
-        return found
-
-    def _data(self, entry: Mapping[str, Any], field: str, where: str) -> bytes | None:
-        """The content of *field*: in the entry itself (``FIELD-data``), or in the file that it names."""
-        if entry.get(f"{field}-data"):
-            try:
-                return base64.b64decode(str(entry[f"{field}-data"]), validate=True)
-            except (binascii.Error, ValueError):
-                raise self._error(f"{where}: {field}-data: wanted base64") from None
-        return _bytes_of(self.file.parent / str(entry[field]), f"{self.file}: {where}: {field}") if entry.get(field) else None
+        named = [item for item in self._list(cluster, "extensions", "cluster") if isinstance(item, dict)]
+        ours = [item.get("extension") for item in named if item.get("name") == "client.authentication.k8s.io/exec"]
+        return {**told, "config": ours[-1] if ours else None}
 
     def _impersonation(self, user: Mapping[str, Any], who: str) -> dict[str, str]:
         """The header that makes the user act as another."""
         for field in ("as-groups", "as-uid", "as-user-extra"):
             if user.get(field):
                 raise self._error(f"{who}: {field}: is not supported, wanted as alone")
-        return {"Impersonate-User": str(user["as"])} if user.get("as") else {}
+        name = self._for_header(self._text(user, "as", who), f"{who}: as")
+        return {"Impersonate-User": name} if name else {}
+
+    # --- fields -----------------------------------------------------------------------------------------------------
+
+    def _named(self, section: str, kind: str, name: str, where: str) -> Mapping[str, Any]:
+        """The entry called *name* of a section."""
+        entries = self.document.get(section) or []
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) and entry.get("name") is not None for entry in entries):
+            raise self._error(f"{section}: wanted a list of entries with name and {kind}")
+        known = {str(entry["name"]): entry.get(kind) or {} for entry in entries}
+        if name not in known:
+            names = one_line(", ".join(known)) or "none"
+            raise self._error(f"{where}: got {one_line(name) or 'none'}, wanted one of {section}: {names}{did_you_mean(name, known)}")
+        found = known[name]
+        if not isinstance(found, dict):
+            raise self._error(f"{section}: {one_line(name)}: wanted a mapping")
+        return found
+
+    def _text(self, entry: Mapping[str, Any], field: str, where: str) -> str:
+        """The text of *field*, empty if it is not there; what YAML reads as a number counts, too."""
+        found = entry.get(field)
+        if found is None:
+            return ""
+        if isinstance(found, bool) or not isinstance(found, str | int | float):
+            raise self._error(f"{where}: {field}: wanted a text")
+        return str(found)
+
+    def _list(self, entry: Mapping[str, Any], field: str, where: str) -> list[Any]:
+        found = entry.get(field) or []
+        if not isinstance(found, list):
+            raise self._error(f"{where}: {field}: wanted a list")
+        return found
+
+    def _for_header(self, text: str, where: str) -> str:
+        """*text*, if it can be the value of a header."""
+        if not fits_a_header(text):
+            raise self._error(f"{where}: {NO_HEADER}")
+        return text
+
+    def _data(self, entry: Mapping[str, Any], field: str, where: str) -> bytes | None:
+        """The content of *field*: in the entry itself (``FIELD-data``), or in the file that it names."""
+        if given := self._text(entry, f"{field}-data", where):
+            try:
+                return base64.b64decode(given, validate=True)
+            except (binascii.Error, ValueError):
+                raise self._error(f"{where}: {field}-data: wanted base64") from None
+        file = self._text(entry, field, where)
+        return _bytes_of(self.file.parent / file, f"{self.file}: {where}: {field}") if file else None
 
     def _error(self, text: str) -> KubeconfigError:
         return KubeconfigError(f"{self.file}: {text}")

@@ -1,33 +1,60 @@
-"""What an API server's answers say: objects, errors, and the events of a watch."""
+"""What an API server's answers say: objects, errors, and the events of a watch.
+
+An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is an :class:`ApiError`.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import attrs
+import msgspec
 
 from ...exceptions import KubeclassicError
 from .transport import Response, Stream
 
 Manifest = dict[str, Any]
 MOST_TEXT = 500
+_Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+
+
+class StatusCause(msgspec.Struct):
+    """One of the causes of a Status."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class StatusDetails(msgspec.Struct, rename="camel"):
+    """The details of a Status, as far as they are read."""
+
+    causes: list[StatusCause] | None = None
+    retry_after_seconds: _Int32 | None = None
+
+
+class ApiStatus(msgspec.Struct):
+    """A Status, as far as it is read."""
+
+    kind: Literal["Status"] | None = None
+    reason: str | None = None
+    message: str | None = None
+    code: _Int32 | None = None
+    details: StatusDetails | None = None
 
 
 class ApiError(KubeclassicError):
     """The API server refused a request: *status* (HTTP), *reason* and *message* as it gave them, *retry_after* in seconds or None."""
 
     def __init__(
-        self, status: int, reason: str = "", message: str = "", retry_after: float | None = None, body: Mapping[str, Any] | None = None
+        self, status: int, reason: str = "", message: str = "", retry_after: float | None = None, details: StatusDetails | None = None
     ) -> None:
         super().__init__(message or f"the server answered {status}")
         self.status: int = status
         self.reason: str = reason
         self.message: str = message
         self.retry_after: float | None = retry_after
-        self.body: Mapping[str, Any] = body or {}
-        """The Status object."""
+        self.causes: list[StatusCause] = details.causes or [] if details is not None else []
 
     @property
     def is_expired(self) -> bool:
@@ -37,11 +64,8 @@ class ApiError(KubeclassicError):
     @property
     def is_version_too_large(self) -> bool:
         """A resourceVersion is one that the server has not reached yet."""
-        details = self.body.get("details")
-        causes = details.get("causes") if isinstance(details, dict) else None
-        told = [cause for cause in causes if isinstance(cause, dict)] if isinstance(causes, list) else []
         text = "Too large resource version"
-        named = any(cause.get("reason") == "ResourceVersionTooLarge" or cause.get("message") == text for cause in told)
+        named = any(cause.reason == "ResourceVersionTooLarge" or cause.message == text for cause in self.causes)
         return named or (self.reason == "Timeout" and text in self.message)
 
 
@@ -53,18 +77,24 @@ class WatchEvent:
     object: Manifest
 
 
+def read_object(body: bytes) -> Manifest | None:
+    """The JSON object that *body* is; None for anything else, also for JSON that is nested too deeply."""
+    try:
+        found = msgspec.json.decode(body)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def object_of(answer: Response, where: str) -> Manifest:
     """The object in a good answer. Raises :class:`ApiError` for anything else."""
-    try:
-        found = json.loads(answer.body)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
+    found = read_object(answer.body)
+    if found is None:
         raise ApiError(answer.status, "", f"{where}: got an answer that is no JSON object")
     return found
 
 
-def metadata_of(found: Manifest) -> Manifest:
+def metadata_of(found: Mapping[str, Any]) -> Manifest:
     """The metadata of an object or a list."""
     metadata = found.get("metadata")
     return metadata if isinstance(metadata, dict) else {}
@@ -72,24 +102,26 @@ def metadata_of(found: Manifest) -> Manifest:
 
 def error_of(answer: Response) -> ApiError:
     """The error that *answer* is, with or without a Status."""
-    try:
-        body = json.loads(answer.body)
-    except ValueError:
-        body = None
-    header = answer.headers.get("retry-after", "")
-    after = float(header) if header.isascii() and header.isdigit() else None
-    if not isinstance(body, dict) or body.get("kind") != "Status":
+    found = read_status(read_object(answer.body))
+    if found is None or found.kind is None:
         reason = "TooManyRequests" if answer.status == 429 else ""
-        return ApiError(answer.status, reason, " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT], after)
-    return _error_of_status(answer.status, body, after)
+        return ApiError(answer.status, reason, " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT], answer.retry_after)
+    return _error_of_status(answer.status, found, answer.retry_after)
 
 
-def _error_of_status(status: int, body: Manifest, after: float | None = None) -> ApiError:
-    details = body.get("details")
-    told = details.get("retryAfterSeconds") if isinstance(details, dict) else None
-    if after is None and isinstance(told, int):
+def read_status(found: Manifest | None) -> ApiStatus | None:
+    """The Status that *found* is; None if it has not the shape of one."""
+    try:
+        return msgspec.convert(found, ApiStatus)
+    except msgspec.ValidationError:
+        return None
+
+
+def _error_of_status(status: int, found: ApiStatus, after: float | None = None) -> ApiError:
+    told = None if found.details is None else found.details.retry_after_seconds
+    if after is None and told is not None:
         after = float(told)
-    return ApiError(status, str(body.get("reason") or ""), str(body.get("message") or ""), after, body)
+    return ApiError(status, found.reason or "", found.message or "", after, found.details)
 
 
 async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
@@ -97,13 +129,13 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
     async for line in stream.lines:
         if not line:
             continue
-        try:
-            frame = json.loads(line)
-            found = WatchEvent(frame["type"], frame["object"])
-        except (ValueError, KeyError, TypeError):
-            raise ApiError(500, "InternalError", "a frame of the watch cannot be read") from None
-        if not isinstance(found.object, dict):
+        frame = read_object(line) or {}
+        kind, found = frame.get("type"), frame.get("object")
+        if not isinstance(kind, str):
+            raise ApiError(500, "InternalError", "a frame of the watch cannot be read")
+        if not isinstance(found, dict):
             raise ApiError(500, "InternalError", "a frame of the watch has no object")
-        if found.type == "ERROR":
-            raise _error_of_status(int(found.object.get("code") or 500), found.object)
-        yield found
+        if kind == "ERROR":
+            status = read_status(found) or ApiStatus(message="an ERROR event of the watch has no Status")
+            raise _error_of_status(status.code or 500, status)
+        yield WatchEvent(kind, found)

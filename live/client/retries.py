@@ -32,7 +32,7 @@ class Retries:
         if attempt >= self.attempts or (is_watch and not self.watches):
             return None
         if isinstance(outcome, Response):
-            return _retry_after(outcome)
+            return outcome.retry_after if outcome.status == 429 or outcome.status >= 500 else None
         return WAIT_AFTER_ERROR if outcome.cause in self._causes(request, is_watch) else None
 
     def _causes(self, request: Request, is_watch: bool) -> tuple[str, ...]:
@@ -44,10 +44,3 @@ class Retries:
 
 
 DEFAULT_RETRIES = Retries()
-
-
-def _retry_after(answer: Response) -> float | None:
-    if answer.status != 429 and answer.status < 500:
-        return None
-    text = answer.headers.get("retry-after", "")
-    return float(text) if text.isascii() and text.isdigit() else None

@@ -15,6 +15,8 @@ from ...exceptions import KubeclassicError
 
 CLOSED, RESET, REFUSED, TIMEOUT, OTHER = "closed", "reset", "refused", "timeout", "other"
 """Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or another reason."""
+LONGEST_WAIT = 9
+"""Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
 
 
 class TransportError(KubeclassicError):
@@ -48,6 +50,12 @@ class Response:
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = attrs.field(factory=dict)
+
+    @property
+    def retry_after(self) -> float | None:
+        """The header ``Retry-After``, in whole seconds as Go reads it; None without one."""
+        text = self.headers.get("retry-after", "")
+        return float(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_WAIT else None
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -29,25 +30,37 @@ class CoreEvents:
     """The release, such as ``1.15``."""
     names_reporter: bool
     stamp: Stamp
+    on_drop: Callable[[], None] = lambda: None
+    """Called for each event that is lost, as too many wait."""
     correlator: Correlator = attrs.field(factory=Correlator)
     _waiting: deque[CoreEvent] = attrs.field(factory=deque, init=False)
     _awake: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
     _is_sending: bool = attrs.field(default=False, init=False)
+    _is_dropping: bool = attrs.field(default=False, init=False)
+    """Events were lost since the queue was empty."""
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nothing is left to send."""
-        return not self._waiting and not self._is_sending
+    def unsent(self) -> int:
+        """How many events are left to send."""
+        return len(self._waiting) + self._is_sending
 
     def put(self, component: str, about: About, type: str, reason: str, text: str) -> None:
         """Take an event; it is lost where too many wait."""
         if len(self._waiting) >= MOST_WAITING:
+            self._drop()
             return
         now, target = self.stamp(), reference(about)
         name = f"{target.name}.{now:x}"
         event = CoreEvent(name=name, about=target, type=type, reason=reason, text=text, component=component, first=now, last=now)
         self._waiting.append(event)
         self._awake.set()
+
+    def _drop(self) -> None:
+        """Count an event that is lost, and say so, once for all of a burst."""
+        self.on_drop()
+        if not self._is_dropping:
+            self._is_dropping = True
+            self.sender.say(f"Events are dropped: {MOST_WAITING:,} wait to be sent; kubeclassic_events_dropped_total counts them")
 
     async def run(self) -> None:
         """Send events until this is cancelled."""
@@ -58,6 +71,7 @@ class CoreEvents:
                 self._is_sending = True
                 await self._send(self._waiting.popleft())
                 self._is_sending = False
+            self._is_dropping = False
 
     async def _send(self, event: CoreEvent) -> None:
         found = self.correlator.correlate(event, asyncio.get_running_loop().time())

@@ -55,9 +55,9 @@ class SeriesEvents:
     _sending: set[asyncio.Task[SendOutcome]] = attrs.field(factory=set, init=False)
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nothing is left to send."""
-        return not self._sending
+    def unsent(self) -> int:
+        """How many events are left to send."""
+        return len(self._sending)
 
     def put(self, controller: str, about: About, type: str, reason: str, action: str, text: str, related: About | None) -> None:
         """Take an event and send it, or count it."""

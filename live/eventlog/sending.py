@@ -6,7 +6,6 @@ Upstream: recordEvent in client-go's tools/record and tools/events, and Request.
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 import attrs
 
 from ...api.wire.goform import go_json
+from ..client.replies import read_object
 from ..client.transport import Request, Response, Transport, TransportError
 
 MOST_TRIES = 12
@@ -65,7 +65,7 @@ class Sender:
         except TransportError as error:
             self.say(f"Unable to write event: '{error}' (may retry after sleeping)")
             return SendOutcome(0)
-        found = _object(response.body)
+        found = read_object(response.body) or {}
         if response.status >= 300 and not (method == "PATCH" and response.status == 404):
             self.say(f"Server rejected event: '{found.get('message', f'status {response.status}')}' (will not retry!)")
         return SendOutcome(response.status, found)
@@ -74,19 +74,11 @@ class Sender:
         """The answer, after the waits that the server asked for."""
         for _ in range(MOST_WAITS):
             response = await self.transport.send(request)
-            wait = response.headers.get("retry-after", "")
-            if not wait.isdecimal() or not (response.status == 429 or response.status >= 500):
+            wait = response.retry_after
+            if wait is None or not (response.status == 429 or response.status >= 500):
                 return response
-            await asyncio.sleep(int(wait))
+            await asyncio.sleep(wait)
         return await self.transport.send(request)
-
-
-def _object(body: bytes) -> Mapping[str, Any]:
-    try:
-        found = json.loads(body)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 @attrs.define

@@ -22,7 +22,7 @@ from .store import Handler, Store
 
 def retries_of(cells: ClientCells) -> Retries:
     """What the clients of a release send again."""
-    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_reads)
+    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches)
 
 
 def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
@@ -80,7 +80,12 @@ class Informers:
     @property
     def has_synced(self) -> bool:
         """Whether every kind has been listed once."""
-        return all(reflector.synced.is_set() for reflector in self.reflectors.values())
+        return not self.unlisted
+
+    @property
+    def unlisted(self) -> list[str]:
+        """The kinds that have not been listed once."""
+        return [kind for kind, reflector in self.reflectors.items() if not reflector.synced.is_set()]
 
     async def synced(self) -> None:
         """Wait until every kind has been listed once."""

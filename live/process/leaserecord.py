@@ -5,15 +5,17 @@ Upstream: client-go, tools/leaderelection/resourcelock.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
+import msgspec
 
 from ...api.wire.goform import go_json
+from ..client.replies import metadata_of
 
+_Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
 
 
@@ -35,9 +37,9 @@ def moment(text: object) -> datetime | None:
     """The time that *text* says in RFC 3339; None for anything else."""
     try:
         found = datetime.fromisoformat(str(text))
-    except ValueError:
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def in_seconds(time: datetime | None) -> str | None:
@@ -50,29 +52,27 @@ def in_micros(time: datetime | None) -> str | None:
     return None if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _integer(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
 # --- an annotation --------------------------------------------------------------------------------------------------
 
 
 def read_annotation(found: Mapping[str, Any]) -> LeaseRecord:
     """The record in the annotation of an Endpoints or ConfigMap; without one, the lock is free.
 
-    Raises ValueError if it is not JSON.
+    Raises ValueError if it has another form.
     """
-    text = (found.get("metadata", {}).get("annotations") or {}).get(ANNOTATION)
-    data = {} if text is None else json.loads(text)
-    if not isinstance(data, dict):
-        raise ValueError(f"annotation {ANNOTATION}: got {text}, wanted an object")
-    return _read(data, "leaderTransitions")
+    text = msgspec.convert(metadata_of(found).get("annotations") or {}, dict[str, str]).get(ANNOTATION)
+    if text is None:
+        return LeaseRecord()
+    try:
+        return _record(msgspec.json.decode(text, type=_Written))
+    except RecursionError:
+        raise ValueError(f"annotation {ANNOTATION}: got JSON that is nested too deeply") from None
 
 
 def write_annotation(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]:
     """The Endpoints or ConfigMap *found* with *record* as its annotation."""
     data = _written(record, in_seconds, "leaderTransitions")
-    metadata = found.get("metadata") or {}
+    metadata = metadata_of(found)
     annotations = {**(metadata.get("annotations") or {}), ANNOTATION: go_json(data).decode()}
     return {**found, "metadata": {**metadata, "annotations": annotations}}
 
@@ -81,23 +81,33 @@ def write_annotation(found: Mapping[str, Any], record: LeaseRecord) -> dict[str,
 
 
 def read_lease(found: Mapping[str, Any]) -> LeaseRecord:
-    """The record in the spec of a Lease."""
-    return _read(found.get("spec") or {}, "leaseTransitions")
+    """The record in the spec of a Lease. Raises ValueError if it has another form."""
+    return _record(msgspec.convert(found.get("spec") or {}, _Written))
 
 
 def write_lease(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]:
     """The Lease *found* with *record* as its spec."""
-    return {**found, "spec": _written(record, in_micros, "leaseTransitions")}
+    return {**found, "metadata": metadata_of(found), "spec": _written(record, in_micros, "leaseTransitions")}
 
 
 # --- what both have -------------------------------------------------------------------------------------------------
 
 
-def _read(data: Mapping[str, Any], transitions: str) -> LeaseRecord:
-    """The record that *data* holds, with how often the leader changed under the key *transitions*."""
+class _Written(msgspec.Struct, rename="camel"):
+    """A record as it is written: in an annotation with the transitions of a leader, in a Lease with those of a lease."""
+
+    holder_identity: str | None = None
+    lease_duration_seconds: _Int32 | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    leader_transitions: _Int32 | None = None
+    lease_transitions: _Int32 | None = None
+
+
+def _record(found: _Written) -> LeaseRecord:
     return LeaseRecord(
-        str(data.get("holderIdentity") or ""), _integer(data.get("leaseDurationSeconds")),
-        moment(data.get("acquireTime")), moment(data.get("renewTime")), _integer(data.get(transitions)),
+        found.holder_identity or "", found.lease_duration_seconds or 0, moment(found.acquire_time), moment(found.renew_time),
+        found.leader_transitions or found.lease_transitions or 0,
     )  # fmt: skip
 
 

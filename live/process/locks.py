@@ -8,7 +8,6 @@ Upstream: client-go, tools/leaderelection/resourcelock.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ import attrs
 
 from ...api.wire.goform import go_form, go_json
 from ...exceptions import KubeclassicError
+from ..client.replies import ApiStatus, metadata_of, read_object, read_status
 from ..client.transport import Request, Response, Transport
 from ..eventlog.reference import Reference
 from .leaserecord import LeaseRecord, read_annotation, read_lease, write_annotation, write_lease
@@ -123,15 +123,15 @@ class ObjectLock:
 
     def references(self) -> list[Reference]:
         """The object."""
-        meta = self._found.get("metadata", {})
+        meta = metadata_of(self._found)
         return [
             Reference(
                 kind=self.kind.kind,
                 namespace=self.namespace,
                 name=self.name,
-                uid=meta.get("uid", ""),
+                uid=str(meta.get("uid", "")),
                 api_version=self.kind.api_version,
-                resource_version=meta.get("resourceVersion", ""),
+                resource_version=str(meta.get("resourceVersion", "")),
             )
         ]
 
@@ -148,18 +148,18 @@ class ObjectLock:
 
     def _body(self, written: Mapping[str, Any]) -> bytes:
         rest = {key: value for key, value in written.items() if key not in ("kind", "apiVersion", "metadata")}
-        metadata = go_form("ObjectMeta", written["metadata"], self.version)
+        try:
+            metadata = go_form("ObjectMeta", written["metadata"], self.version)
+        except (AttributeError, KeyError, TypeError, ValueError):  # what the server answered has fields of other types
+            raise LockError(f"{self.kind.plural} {self.place}: metadata: got another form than ObjectMeta") from None
         return go_json({"kind": self.kind.kind, "apiVersion": self.kind.api_version, "metadata": metadata, **rest}) + b"\n"
 
     def _read_answer(self, method: str, response: Response) -> dict[str, Any]:
-        try:
-            found = json.loads(response.body)
-        except ValueError:
-            found = None
-        if response.status < 300 and isinstance(found, dict):
+        found = read_object(response.body)
+        if response.status < 300 and found is not None:
             return found
-        message = found.get("message") if isinstance(found, dict) else None
-        text = f"{method} {self.kind.plural} {self.place}: {message or f'status {response.status}'}"
+        status = read_status(found) or ApiStatus()
+        text = f"{method} {self.kind.plural} {self.place}: {status.message or f'status {response.status}'}"
         if response.status == 404:
             raise LockGoneError(text)
         is_taken = method == "POST" and response.status == 409

@@ -45,6 +45,7 @@ class Feed(Enum):
     EQUIVALENCE_WRITE = auto()
     LEADER = auto()
     REQUEST = auto()
+    DROPPED_EVENT = auto()
 
 
 COUNTER, GAUGE, HISTOGRAM, SUMMARY = "counter", "gauge", "histogram", "summary"
@@ -257,6 +258,14 @@ GROUPS: Mapping[str, tuple[Metric, ...]] = {
             "Number of HTTP requests, partitioned by status code, method, and host.",
             Feed.REQUEST,
             ("code", "host", "method"),
+        ),
+    ),
+    "events": (
+        Metric(
+            "kubeclassic_events_dropped_total",
+            COUNTER,
+            "Number of events that were not recorded, as too many waited to be sent.",
+            Feed.DROPPED_EVENT,
         ),
     ),
     "duration with all attempts": _stable(

@@ -41,6 +41,7 @@ from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
+from .leasethread import LeaseThread
 from .locks import make_lock
 from .metering import Gauges, Metering
 
@@ -82,6 +83,8 @@ class Process:
     """Gets what goes wrong, a line each."""
     wall: Callable[[], float] = time.time
     identity: str = attrs.field(factory=new_identity)
+    lease_thread: LeaseThread | None = None
+    """Where the lease is renewed; None: over *link*, beside everything else."""
     metrics: SchedulerMetrics = attrs.field(init=False)
     scheduler: LiveScheduler = attrs.field(init=False)
     informers: Informers = attrs.field(init=False)
@@ -108,11 +111,12 @@ class Process:
 
     async def run(self, end: asyncio.Event) -> None:
         """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
-        counted = MeasuredTransport(self.link, lambda method, code: self.metrics.request(method, code, self.host))
-        link = self._throttled(counted)
+        counted = self._counted(self.link)
         async with AsyncExitStack() as stack:
+            if self.lease_thread is not None:
+                await stack.enter_async_context(self.lease_thread)
             events = None if self.is_dry else await self._events(counted)
-            self._assemble(link, counted, events)
+            self._assemble(self._throttled(counted), events)
             servers = await serve_endpoints(self._endpoints(), self.settings.listeners)
             for server in servers:
                 self.ports.append(server.sockets[0].getsockname()[1])
@@ -121,8 +125,8 @@ class Process:
             tasks = [asyncio.create_task(work) for work in beside]
             stack.push_async_callback(_cancelled, *tasks)
             await self._until(end, tasks)
-            if events is not None:
-                await events.drain(LAST_EVENTS)
+            if events is not None and (unsent := await events.drain(LAST_EVENTS)):
+                self.warn(f"{unsent} events are not sent: {LAST_EVENTS:g} seconds were over")
 
     async def _until(self, end: asyncio.Event, beside: Sequence[asyncio.Task[None]]) -> None:
         """Take part in the election and schedule until *end*, or until something fails, which is raised."""
@@ -152,15 +156,19 @@ class Process:
 
     # --- parts ------------------------------------------------------------------------------------------------------
 
+    def _counted(self, link: Transport) -> Transport:
+        return MeasuredTransport(link, lambda method, code: self.metrics.request(method, code, self.host))
+
     def _throttled(self, link: Transport) -> Transport:
         return ThrottledTransport(link, self.settings.client.qps, self.settings.client.burst)
 
     async def _events(self, link: Transport) -> Events:
         return await connect_events(
-            self._throttled(link), self.settings.release, say=self.warn, wall=lambda: round(self.wall() * 1e9)
+            self._throttled(link), self.settings.release, say=self.warn, on_drop=self.metrics.event_dropped,
+            wall=lambda: round(self.wall() * 1e9),
         )  # fmt: skip
 
-    def _assemble(self, link: Transport, counted: Transport, events: Events | None) -> None:
+    def _assemble(self, link: Transport, events: Events | None) -> None:
         release = self.engine.release
         self.engine.asks_later = not self.is_dry
         client = release.client
@@ -177,23 +185,27 @@ class Process:
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
         self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.warn)
         if events is not None:
-            self.elector = self._elector(counted, events)
+            self.elector = self._elector(events)
 
     def _leads(self) -> bool:
         return self.elector is None or self.elector.holds_lease
 
-    def _elector(self, link: Transport, events: Events) -> Elector | None:
-        wanted, release = self.settings.election, self.settings.release
+    def _elector(self, events: Events) -> Elector | None:
+        wanted, release, thread = self.settings.election, self.settings.release, self.lease_thread
         if wanted is None:
             return None
+        link = self._counted(self.link if thread is None else thread.link)
         timeout = release.leader.request_timeout(wanted.times.renew)
         lock = make_lock(
             wanted.kind, link, wanted.namespace, wanted.name, identity=self.identity, version=release.version, timeout=timeout
         )  # fmt: skip
-        return Elector(
+        elector = Elector(
             lock, release.leader, wanted.times, self.identity, (events.leader_recorder(self.scheduler_name),), self._say_once,
             lambda leads: self.metrics.leader(wanted.name, leads), self.wall,
         )  # fmt: skip
+        if thread is not None:
+            elector.apart = thread.run
+        return elector
 
     def _say_once(self, text: str) -> None:
         """Say what was not just said: a replica that waits tries every few seconds."""

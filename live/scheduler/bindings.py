@@ -169,8 +169,9 @@ class Bindings:
         error = await self._request(pod, host)
         await state.free()
         state.touch()
-        if state.release.live.assumed_pods_expire:
-            state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
+        lasts = state.release.live.assumed_pods_expire
+        if lasts is not None:
+            state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now, lasts)
         failure = None if error is None else state.binding.failure(error)
         self._tell_end(attempt, "Bind", asked, failure)
         if failure is None:

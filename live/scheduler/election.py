@@ -14,8 +14,10 @@ import random
 import socket
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import attrs
 
@@ -30,6 +32,9 @@ JITTER = 1.2
 """A replica that waits for its turn waits one retry period and up to this many more."""
 TOLERANCE = 20.0
 """Seconds after the end of its lease after which a leader that has not ended calls itself unhealthy."""
+
+Apart = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
+"""Runs what asks for the lock, perhaps on another thread, and waits for its end."""
 
 
 class LeaderLostError(KubeclassicError):
@@ -47,6 +52,11 @@ class LeaseTimes:
     retry: float = 2.0
 
 
+async def _here(work: Coroutine[Any, Any, None]) -> None:
+    """The default: requests for the lock are made on the loop that does the work."""
+    await work
+
+
 def new_identity() -> str:
     """The name of this process among the replicas: that of the host, and something that no other process has."""
     return f"{socket.gethostname()}_{uuid.uuid4()}"
@@ -54,7 +64,10 @@ def new_identity() -> str:
 
 @attrs.define(eq=False)
 class Elector:
-    """One replica. :meth:`lead` waits until it leads, does the work, and ends when it leads no more."""
+    """One replica. :meth:`lead` waits until it leads, does the work, and ends when it leads no more.
+
+    The work and the requests for the lock may run on two threads, so that work that takes all of its thread does not hold renewals up.
+    """
 
     lock: Lock
     cells: LeaderCells
@@ -69,6 +82,7 @@ class Elector:
     wall: Callable[[], float] = time.time
     """Seconds since 1970, for the times in the lock."""
     dice: random.Random = attrs.field(factory=random.Random)
+    apart: Apart = _here
     leads: bool = attrs.field(default=False, init=False)
     _known: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
     _seen: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
@@ -110,28 +124,37 @@ class Elector:
         given back where the release does so.
         """
         self.on_change(False)
-        await self.acquire()
-        working, renewing = asyncio.ensure_future(work()), asyncio.ensure_future(self._keep())
+        loop, acquired = asyncio.get_running_loop(), asyncio.Event()
+        campaign = asyncio.ensure_future(self.apart(self._campaign(partial(loop.call_soon_threadsafe, acquired.set))))
+        working = asyncio.ensure_future(self._begun(acquired, work))
         try:
-            await asyncio.wait((working, renewing), return_when=asyncio.FIRST_COMPLETED)
-            is_lost = renewing.done() and not working.done()
+            await asyncio.wait((working, campaign), return_when=asyncio.FIRST_COMPLETED)
+            is_lost = campaign.done() and not working.done()
         finally:
-            await _ended(working, renewing)
-            await self._step_down()
+            await _ended(working, campaign)
+            if self.leads:
+                await self._step_down()
         if is_lost:
-            renewing.result()
+            campaign.result()
             raise LeaderLostError("lost lease")
         working.result()
 
-    async def acquire(self) -> None:
-        """Wait until this replica has the lock."""
+    async def _begun(self, acquired: asyncio.Event, work: Callable[[], Awaitable[None]]) -> None:
+        """Wait until the lock is acquired, say so, and do the work."""
+        await acquired.wait()
+        self._tell("became leader")
+        self.on_change(True)
+        self.say(f"successfully acquired lease {self.lock.place}")
+        await work()
+
+    async def _campaign(self, on_acquired: Callable[[], object]) -> None:
+        """Wait until this replica has the lock, then renew it until that fails."""
         self.say(f"attempting to acquire leader lease {self.lock.place}...")
         while not await self.attempt():
             await asyncio.sleep(self.times.retry * (1 + self.dice.random() * JITTER))
         self.leads = True
-        self._tell("became leader")
-        self.on_change(True)
-        self.say(f"successfully acquired lease {self.lock.place}")
+        on_acquired()
+        await self._keep()
 
     async def _keep(self) -> None:
         while await self._renew():
@@ -164,7 +187,7 @@ class Elector:
         if not self.cells.releases:
             return
         if self.has_lock:
-            await self._release()
+            await self.apart(self._release())
         self._tell("stopped leading")
 
     async def _release(self) -> None:

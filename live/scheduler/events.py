@@ -52,15 +52,16 @@ class Events:
             return
         await asyncio.gather(self.core.run(), self.series.run())
 
-    async def drain(self, seconds: float) -> None:
-        """Wait until all events are sent, at most *seconds*. :meth:`run` has to run at the same time."""
+    async def drain(self, seconds: float) -> int:
+        """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the same time."""
         end = asyncio.get_running_loop().time() + seconds
-        while not self._is_idle and asyncio.get_running_loop().time() < end:
+        while self._unsent and asyncio.get_running_loop().time() < end:
             await asyncio.sleep(LOOK)
+        return self._unsent
 
     @property
-    def _is_idle(self) -> bool:
-        return self.core.is_idle and (self.series is None or self.series.is_idle)
+    def _unsent(self) -> int:
+        return self.core.unsent + (0 if self.series is None else self.series.unsent)
 
 
 async def connect_events(
@@ -68,17 +69,19 @@ async def connect_events(
     release: LiveRelease,
     *,
     say: Callable[[str], None] = lambda text: None,
+    on_drop: Callable[[], None] = lambda: None,
     wall: Callable[[], int] = time.time_ns,
     host: str = "",
     dice: random.Random | None = None,
 ) -> Events:
     """The events of a process; asks the server whether it has the release's API group for them.
 
-    *say* gets a line for each event that is lost, *wall* is the time in nanoseconds since 1970, *host* the name of this machine.
+    *say* gets a line for each event that is refused, and one for a burst of those that are dropped; *on_drop* is called for each of these.
+    *wall* is the time in nanoseconds since 1970, *host* the name of this machine.
     """
     cells, stamp = release.events, Stamp(wall)
     sender = Sender(transport, say, dice or random.Random())
-    core = CoreEvents(sender, release.version, cells.names_reporter, stamp)
+    core = CoreEvents(sender, release.version, cells.names_reporter, stamp, on_drop)
     if not cells.group or not await _has_group(transport, cells.group):
         return Events(core, None)
     return Events(core, SeriesEvents(sender, cells, release.version, host or socket.gethostname(), stamp))

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from ...core.rule import Algorithm
+from ...exceptions import KubeclassicError
 from ..client.transport import Transport
 from ..informers.informers import informers_of
 from ..informers.store import Handler
@@ -18,11 +19,18 @@ STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 1
 """What ended it -> the exit status."""
 
 
+class UnseenClusterError(KubeclassicError):
+    """The whole cluster was never seen."""
+
+
 async def follow(
     algorithm: Algorithm, transport: Transport, handler: Handler, run: Callable[[], Coroutine[Any, Any, None]],
     *, seconds: float | None, say: Callable[[str], None], warn: Callable[[str], None],
 ) -> None:  # fmt: skip
-    """Let informers tell *handler* all that *algorithm* reads, and *run* go on, until a signal or for some seconds."""
+    """Let informers tell *handler* all that *algorithm* reads, and *run* go on, until a signal or for some seconds.
+
+    Raises UnseenClusterError if it ends before every kind was listed once.
+    """
     informers = informers_of(algorithm.release, algorithm.gates, transport, handler, warn)
 
     async def started() -> None:
@@ -39,6 +47,8 @@ async def follow(
                 await end.wait()
         for task in tasks:
             task.cancel()
+    if not informers.has_synced:
+        raise UnseenClusterError(f"cluster: got no whole list of {', '.join(informers.unlisted)}, wanted one of each before the end")
 
 
 def end_at_signals() -> tuple[asyncio.Event, list[int]]:

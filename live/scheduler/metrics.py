@@ -13,12 +13,15 @@ from typing import Literal, TypeAlias
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
-from ..process.metrictables import COUNTER, GAUGE, GROUPS, HISTOGRAM, SUMMARY, Feed, Metric
+from ..process.metrictables import COUNTER, GAUGE, HISTOGRAM, SUMMARY, Feed, Metric
+from ..process.middlemetrics import ALL_GROUPS
 from ..process.writing import Quantiles, Sample, go_number, lines
 from ..settings.cells import LiveRelease
 
 Result: TypeAlias = Literal["scheduled", "unschedulable", "error"]
 Operation: TypeAlias = Literal["predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding"]
+ALWAYS = ("requests", "events")
+"""The groups of metrics of every release."""
 _OPERATIONS: Mapping[str, Feed] = {
     "predicate_evaluation": Feed.PREDICATES,
     "priority_evaluation": Feed.PRIORITIES,
@@ -40,8 +43,8 @@ class SchedulerMetrics:
     def reset(self) -> None:
         """Set everything back, as ``DELETE /metrics`` does."""
         self._registry = CollectorRegistry()
-        names = (*self._release.metrics, "requests")
-        self._instruments = [_instrument(metric, self._registry) for name in names for metric in GROUPS[name]]
+        names = (*self._release.metrics, *ALWAYS)
+        self._instruments = [_instrument(metric, self._registry) for name in names for metric in ALL_GROUPS[name]]
         self._fed: dict[Feed, list[_Instrument]] = {}
         for instrument in self._instruments:
             self._fed.setdefault(instrument.metric.feed, []).append(instrument)
@@ -140,7 +143,7 @@ class SchedulerMetrics:
 
     def tasks(self, operation: str, count: int) -> None:
         """That many tasks do *operation* now, such as ``binding``."""
-        self._feed(Feed.TASKS, count, operation=operation)
+        self._feed(Feed.TASKS, count, operation=operation, work=operation)
 
     def volumes(self, operation: str, seconds: float, *, is_failed: bool = False) -> None:
         """A step with volumes was made: ``predicate``, ``assume`` or ``bind``."""
@@ -168,6 +171,10 @@ class SchedulerMetrics:
     def request(self, method: str, code: int, host: str) -> None:
         """The API server answered with *code*; 0: it did not."""
         self._feed(Feed.REQUEST, 1, method=method, code=str(code) if code else "<error>", host=host)
+
+    def event_dropped(self) -> None:
+        """An event was lost, as too many waited."""
+        self._feed(Feed.DROPPED_EVENT, 1)
 
     def _feed(self, feed: Feed, value: float, **labels: str) -> None:
         for instrument in self._fed.get(feed, ()):

@@ -1,4 +1,4 @@
-"""The outermost layer: it counts requests for Prometheus, checks the token, and turns every refusal into JSON, a defect too."""
+"""The outermost layer: it counts requests for Prometheus, checks who asks, and turns every refusal into JSON, a defect too."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ class ConnectionGuard:
 
     async def _answer(self, scope: Scope, exchange: Exchange, path: str) -> None:
         try:
+            self.gate.check_caller(scope["scheme"], scope["headers"])
             if scope["path"] not in PROBES:
                 self.gate.check_token(scope["headers"])
             await self.app(scope, exchange.receive, exchange.send)

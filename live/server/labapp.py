@@ -23,6 +23,7 @@ from ...exceptions import KubeclassicError
 from ...simulation.lab.questions import LabQuestions
 from ...simulation.lab.saved import Saved
 from ...simulation.lab.source import LabError
+from .callers import foreign_page, headers_of
 from .serving import Listening, make_server
 from .worker import Worker
 
@@ -30,7 +31,7 @@ Json = dict[str, Any]
 JSON, BODY_BYTES = "application/json", 2 << 20
 TOKEN_BYTES = 18
 NAMES = ("127.0.0.1", "localhost")
-PAGE = "lab.html"
+PAGE, LONGEST_NAME = "lab.html", 100
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -94,7 +95,8 @@ class LabApp:
     async def page(self, request: Request) -> Response:
         """The page, a style sheet or a script."""
         name = request.path_params.get("name", PAGE)
-        kind, content = TYPES.get(name.rpartition(".")[2]), self.files(name)
+        kind = TYPES.get(name.rpartition(".")[2])
+        content = self.files(name) if len(name) <= LONGEST_NAME else None
         if kind is None or content is None:
             raise RefusedRequest(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
         return Response(content, headers=HEADERS, media_type=kind)
@@ -129,17 +131,15 @@ class LabApp:
 
 def check(scope: Scope, token: str) -> None:
     """Raise :class:`RefusedRequest` unless the request names this server as its host, comes from no other page, and has the *token*."""
-    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    headers = headers_of(scope["headers"])
     server = scope.get("server") or ("", 0)
     hosts = {f"{name}:{server[1]}" for name in NAMES}
     if headers.get(b"host") not in hosts:
         raise RefusedRequest(HTTPStatus.MISDIRECTED_REQUEST, "host: wanted the address that the lab printed")
-    origin = headers.get(b"origin")
-    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-        raise RefusedRequest(HTTPStatus.FORBIDDEN, "origin: wanted the lab's own page")
-    if headers.get(b"sec-fetch-site", "none") not in ("none", "same-origin"):
-        raise RefusedRequest(HTTPStatus.FORBIDDEN, "got a request of another page, wanted one of the lab's own")
-    given = scope["path"].split("/")[1]
+    foreign = foreign_page(headers, {f"http://{host}" for host in hosts})
+    if foreign is not None:
+        raise RefusedRequest(HTTPStatus.FORBIDDEN, f"{foreign}: wanted the lab's own page")
+    given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
     if not secrets.compare_digest(given.encode(), token.encode()):
         raise RefusedRequest(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
 
@@ -159,7 +159,7 @@ async def _body(request: Request) -> Json:
             raise RefusedRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
     try:
         value = msgspec.json.decode(bytes(content))
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RefusedRequest(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
     if not isinstance(value, dict):
         raise RefusedRequest(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")

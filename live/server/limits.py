@@ -10,9 +10,10 @@ from contextlib import contextmanager
 import attrs
 from starlette.requests import ClientDisconnect, Request
 
-from .reading import BAD_REQUEST, RequestError
+from .callers import foreign_page, headers_of, is_known_host
+from .reading import BAD_REQUEST, TOO_LARGE, RequestError
 
-UNAUTHORIZED, TIMED_OUT, TOO_LARGE, TOO_MANY, UNAVAILABLE = 401, 408, 413, 429, 503
+UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, UNAVAILABLE = 401, 403, 408, 421, 429, 503
 MEBIBYTE = 1 << 20
 BODIES_AT_A_TIME = 4
 """How many bodies of the greatest size may be held at a time."""
@@ -30,6 +31,8 @@ class ServerLimits:
     """At a time."""
     token: bytes | None = None
     """What callers have to show; None: nothing."""
+    hosts: frozenset[str] | None = frozenset()
+    """By which names, beside addresses and localhost, callers may call the server; None: by any, as they show who they are."""
 
 
 @attrs.define(eq=False)
@@ -41,6 +44,16 @@ class RequestLimiter:
     """Requests that have been let in and not answered yet."""
     _held: int = 0
     """Bytes of bodies."""
+
+    def check_caller(self, scheme: str, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        """Refuse a page of another site, also where it has made its own name that of this server."""
+        headers = headers_of(pairs)
+        host = headers.get(b"host", "")
+        if self.limits.hosts is not None and not is_known_host(host, self.limits.hosts):
+            raise RequestError("header Host", f'"{host[:80]}"', "an address, localhost or a name of --allowed-host", MISDIRECTED)
+        foreign = foreign_page(headers, [f"{scheme}://{host}"])
+        if foreign is not None:
+            raise RequestError(f"header {foreign.title()}", f'"{headers[foreign.encode()][:80]}"', "no page but its own", FORBIDDEN)
 
     def check_token(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
         """Refuse who does not show the token. The comparison takes as long for a wrong token as for a nearly right one."""

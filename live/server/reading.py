@@ -17,7 +17,10 @@ from ...api.reading.decode import decode_kind
 from ...api.reading.fields import shown
 from ...exceptions import KubeclassicError, ManifestError
 
-BAD_REQUEST, UNPROCESSABLE = 400, 422
+BAD_REQUEST, TOO_LARGE, UNPROCESSABLE = 400, 413, 422
+MOST_VALUES = 4_000_000
+"""About how many values a body may have, since many small ones take far more memory than the body; 5,000 nodes have half as many."""
+_BEGIN_VALUES = (b",", b"[", b"{")
 
 
 class RequestError(KubeclassicError):
@@ -119,6 +122,8 @@ def read_json(body: bytes) -> Any:
     """The JSON value in *body*."""
     if not body.strip():
         raise RequestError("body", "nothing", "a JSON object")
+    if sum(map(body.count, _BEGIN_VALUES)) > MOST_VALUES:
+        raise RequestError("body", f"more than {MOST_VALUES:,} values", "no more than that", TOO_LARGE)
     try:
         return json.loads(body, parse_constant=_no_number)
     except RecursionError:

@@ -55,9 +55,14 @@ class Listening:
             raise ServeError("--tls-cert-file and --tls-private-key-file: got one, wanted both or none")
         if self.client_ca is not None and self.certificate is None:
             raise ServeError("--client-ca-file needs --tls-cert-file")
-        if not (self.insecure or self.has_token or self.certificate or is_loopback(self.address)):
-            wanted = "--tls-cert-file, --token-file, or --insecure if everybody may ask"
+        if not (self.insecure or self.shows_callers or is_loopback(self.address)):
+            wanted = "--client-ca-file, --token-file, or --insecure if everybody may ask"
             raise ServeError(f"--bind-address: got {self.address}, which others can reach, wanted {wanted}")
+
+    @property
+    def shows_callers(self) -> bool:
+        """Whether callers show who they are. A certificate of the server says nothing about them."""
+        return self.has_token or self.client_ca is not None
 
     def socket(self) -> socket.socket:
         """A socket that is bound there. Raises :class:`ServeError`."""

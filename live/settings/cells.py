@@ -66,7 +66,7 @@ class LiveRelease:
     events: EventCells
     serving: ServingCells
     metrics: tuple[str, ...]
-    """Names of the groups of metrics; see :mod:`..process.metrictables`."""
+    """Names of the groups of metrics; see :mod:`..process.metrictables` and :mod:`..process.middlemetrics`."""
     stability: bool
     """The help of a metric begins with its stability, such as ``[ALPHA]``."""
     flags: tuple[str, ...]
@@ -75,6 +75,10 @@ class LiveRelease:
     """The apiVersions of a KubeSchedulerConfiguration."""
     config_flags: bool
     """Flags for leader election count beside ``--config``; else the file alone does, but for ``--master``."""
+    config_profiles: bool
+    """The configuration has profiles; else the name of one scheduler."""
+    config_fields: tuple[str, ...] = ()
+    """Fields of a configuration with profiles that only some releases have, as ``/configz`` shows them."""
 
 
 def whole(deadline: float) -> float:

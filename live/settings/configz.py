@@ -17,7 +17,7 @@ _SPELLED = {"qps": "QPS", "apiVersion": "apiVersion"}
 
 def componentconfig(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
     """The configuration of a scheduler that was started with *settings*."""
-    if settings.release.config_flags:
+    if settings.release.config_profiles:
         return _framework(settings)
     return _classic(settings, default_percentage)
 
@@ -63,13 +63,20 @@ def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
 def _framework(settings: RunSettings) -> dict[str, Any]:
     given = settings.document
     profiles = _titled(given.get("profiles")) or [{"SchedulerName": settings.scheduler_name or DEFAULT_SCHEDULER}]
+    address = _address(settings) if settings.release.serving.port_flag == "port" else ""
+    some = {
+        "Parallelism": given.get("parallelism", 16),
+        "AlgorithmSource": _source(settings),
+        "DisablePreemption": bool(given.get("disablePreemption")),
+        "BindTimeoutSeconds": given.get("bindTimeoutSeconds", 600),
+    }
     return {
         "apiVersion": given.get("apiVersion", settings.release.config_versions[0]),
-        "Parallelism": given.get("parallelism", 16),
+        **{name: value for name, value in some.items() if name in settings.release.config_fields},
         "LeaderElection": _election(settings, "ResourceName", "ResourceNamespace"),
         "ClientConnection": _client(settings),
-        "HealthzBindAddress": "",
-        "MetricsBindAddress": "",
+        "HealthzBindAddress": address,
+        "MetricsBindAddress": address,
         "EnableProfiling": settings.profiling,
         "EnableContentionProfiling": False,
         "PercentageOfNodesToScore": given.get("percentageOfNodesToScore", 0),

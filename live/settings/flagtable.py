@@ -110,6 +110,7 @@ _NOTED = (
         Flag(name, kind, "", _LOGS)
         for name, kind in (
             ("logging-format", TEXT),
+            ("experimental-logging-sanitization", BOOL),
             ("log-json-info-buffer-size", TEXT),
             ("log-json-split-stream", BOOL),
             ("log-text-info-buffer-size", TEXT),
@@ -142,19 +143,17 @@ EVERY = (
     *(flag.name for flag in _SERVED[:14] if flag.name != "scheduler-name"),
     "kube-api-content-type",
     "contention-profiling",
-    *(flag.name for flag in _NOTED if flag.word == _LOGS and not any(word in flag.name for word in ("stream", "buffer", "format"))),
+    *(
+        flag.name
+        for flag in _NOTED
+        if flag.word == _LOGS and not any(word in flag.name for word in ("stream", "buffer", "format", "sanitization"))
+    ),
 )
 """Flags of every release."""
-CLASSIC = (
-    "scheduler-name",
-    "algorithm-provider",
-    "policy-config-file",
-    "policy-configmap",
-    "policy-configmap-namespace",
-    "use-legacy-policy-config",
-    "hard-pod-affinity-symmetric-weight",
-)
-"""Flags of releases with predicates and priorities. Profiles have their schedulerName in the configuration, and upstream no flag for it."""
+ALGORITHM = ("scheduler-name", "algorithm-provider", "hard-pod-affinity-symmetric-weight")
+"""Flags of releases that have providers. Later profiles have their schedulerName in the configuration, and upstream no flag for it."""
+CLASSIC = (*ALGORITHM, "policy-config-file", "policy-configmap", "policy-configmap-namespace", "use-legacy-policy-config")
+"""Flags of releases that read a Policy, and the above."""
 LOCK_OBJECT = ("lock-object-name", "lock-object-namespace")
 INSECURE = ("address", "port")
 SECURE = (
@@ -170,14 +169,10 @@ SECURE = (
 TEXT_STREAMS = ("log-text-info-buffer-size", "log-text-split-stream")
 EMULATION = ("emulated-version",)
 RESOURCE_NAME = ("leader-elect-resource-name", "leader-elect-resource-namespace")
-FRAMEWORK = (
-    "pod-max-in-unschedulable-pods-duration",
-    "logging-format",
-    "log-json-info-buffer-size",
-    "log-json-split-stream",
-    "permit-port-sharing",
-    "permit-address-sharing",
-    "show-hidden-metrics-for-version",
-    "disabled-metrics",
-    "allow-metric-labels",
-)
+HIDDEN_METRICS = ("show-hidden-metrics-for-version",)
+CHOSEN_METRICS = ("disabled-metrics", "allow-metric-labels")
+LOG_FORMAT = ("logging-format",)
+SANITIZATION = ("experimental-logging-sanitization",)
+JSON_STREAMS = ("log-json-info-buffer-size", "log-json-split-stream")
+SHARED_PORT, SHARED_ADDRESS = ("permit-port-sharing",), ("permit-address-sharing",)
+LONGEST_PARKED = ("pod-max-in-unschedulable-pods-duration",)

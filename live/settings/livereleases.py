@@ -30,6 +30,7 @@ V1_12 = LiveRelease(
     flags=(*flagtable.EVERY, *flagtable.CLASSIC, *flagtable.LOCK_OBJECT, *flagtable.INSECURE, "failure-domains"),
     config_versions=(f"{_GROUP}/v1alpha1", "componentconfig/v1alpha1"),
     config_flags=False,
+    config_profiles=False,
 )
 V1_13 = attrs.evolve(
     V1_12,
@@ -73,30 +74,107 @@ V1_16 = attrs.evolve(
     ),
     stability=True,
 )
-V1_27 = attrs.evolve(
+_BOTH_LOCKS = ("endpointsleases", "configmapsleases")
+_FIRST_NAMES = ("preemption, first names", "attempts", "pending", "volumes", "leader", "cache size, first name")
+
+V1_17 = attrs.evolve(
     V1_16,
-    version="1.27",
-    leader=LeaderCells(
-        locks=("leases", "endpointsleases", "configmapsleases"),
-        default_lock="leases",
+    version="1.17",
+    leader=attrs.evolve(V1_16.leader, locks=(*V1_16.leader.locks, *_BOTH_LOCKS), default_lock="endpointsleases"),
+    serving=attrs.evolve(V1_16.serving, caching_header=True),
+    metrics=("summary by operation", "seconds", "framework, first help", "duration without attempts", *_FIRST_NAMES),
+    flags=(*V1_16.flags, *flagtable.RESOURCE_NAME, *flagtable.HIDDEN_METRICS),
+)
+V1_18 = attrs.evolve(
+    V1_17,
+    version="1.18",
+    metrics=("summary by operation", "seconds", "framework, one profile", "duration without attempts", *_FIRST_NAMES),
+    config_versions=(f"{_GROUP}/v1alpha2", f"{_GROUP}/v1alpha1"),
+    config_profiles=True,
+    config_fields=("AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds"),
+)
+V1_19 = attrs.evolve(
+    V1_18,
+    version="1.19",
+    events=EventCells(group="events.k8s.io/v1", first_count=1, tells_types_apart=False, creates_again=False, names_reporter=False),
+    metrics=(
+        *("parts, deprecated", "framework, alpha", "duration with all attempts, alpha", "attempts by profile, end to end"),
+        *("preemption, alpha", "pending", "volumes, deprecated", "leader", "cache size, first name"),
+    ),
+    flags=(*V1_18.flags, *flagtable.LOG_FORMAT, *flagtable.SHARED_PORT),
+    config_versions=(f"{_GROUP}/v1beta1",),
+    config_fields=("AlgorithmSource",),
+)
+V1_20 = attrs.evolve(
+    V1_19,
+    version="1.20",
+    leader=attrs.evolve(V1_19.leader, default_lock="leases"),
+    metrics=(
+        *("last parts, deprecated", "framework, alpha", "duration with all attempts, alpha", "attempts by profile, end to end"),
+        *("preemption, alpha", "pending", "volumes, framework", "leader", "cache size, first name"),
+    ),
+    flags=(*V1_19.flags, *flagtable.SANITIZATION),
+    config_fields=("Parallelism", "AlgorithmSource"),
+)
+V1_21 = attrs.evolve(
+    V1_20,
+    version="1.21",
+    leader=attrs.evolve(V1_20.leader, request_timeout=half),
+    metrics=tuple(group for group in V1_20.metrics if group != "last parts, deprecated"),
+    flags=(*V1_20.flags, *flagtable.SHARED_ADDRESS, *flagtable.CHOSEN_METRICS),
+)
+V1_22 = attrs.evolve(
+    V1_21,
+    version="1.22",
+    leader=attrs.evolve(V1_21.leader, releases=True),
+    flags=tuple(flag for flag in V1_21.flags if flag not in flagtable.ALGORITHM),
+    config_versions=(f"{_GROUP}/v1beta2", f"{_GROUP}/v1beta1"),
+    config_flags=True,
+    config_fields=("Parallelism",),
+)
+V1_23 = attrs.evolve(
+    V1_22,
+    version="1.23",
+    serving=attrs.evolve(V1_22.serving, port=10259, port_flag="secure-port"),
+    metrics=(
+        *("framework, without reasons", "duration with all attempts", "end to end, deprecated", "attempts by profile"),
+        *("preemption, by fives", "pending, stable", "volumes, framework", "leader", "cache size, first name"),
+    ),
+    flags=(*(flag for flag in V1_22.flags if flag not in flagtable.CLASSIC), *flagtable.JSON_STREAMS),
+    config_versions=(f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"),
+)
+V1_24 = attrs.evolve(
+    V1_23,
+    version="1.24",
+    leader=attrs.evolve(
+        V1_23.leader,
+        locks=("leases", *_BOTH_LOCKS),
         removed_locks={
             "endpoints": "endpoints lock is removed, migrate to endpointsleases",
             "configmaps": "configmaps lock is removed, migrate to configmapsleases",
         },
-        request_timeout=half,
-        free_without_holder=True,
-        lease_of_record=True,
-        releases=True,
     ),
-    events=EventCells(group="events.k8s.io/v1", names_reporter=True),
-    serving=ServingCells(port=10259, port_flag="secure-port", caching_header=True),
     metrics=(
-        *("duration with all attempts", "framework", "cache size, first name", "attempts by profile", "preemption, framework"),
-        *("pending, framework", "volumes, framework", "leader"),
+        *("framework, with reasons", "duration with all attempts", "attempts by profile"),
+        *("preemption, by fives", "pending, new name of the part", "volumes, framework", "leader", "cache size, first name"),
     ),
-    flags=(*flagtable.EVERY, *flagtable.SECURE, *flagtable.LOCK_OBJECT, *flagtable.RESOURCE_NAME, *flagtable.FRAMEWORK),
-    config_versions=(f"{_GROUP}/v1", f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"),
-    config_flags=True,
+    flags=(*(flag for flag in V1_23.flags if flag not in (*flagtable.INSECURE, *flagtable.SANITIZATION)), *flagtable.LONGEST_PARKED),
+)
+V1_25 = attrs.evolve(V1_24, version="1.25", config_versions=(f"{_GROUP}/v1", *V1_24.config_versions))
+V1_26 = attrs.evolve(
+    V1_25,
+    version="1.26",
+    metrics=(
+        *("duration with all attempts", "framework, two counts of tasks", "attempts by profile", "preemption, framework"),
+        *("pending, framework", "volumes, framework", "leader", "cache size, first name"),
+    ),
+)
+V1_27 = attrs.evolve(
+    V1_26,
+    version="1.27",
+    leader=attrs.evolve(V1_26.leader, lease_of_record=True),
+    events=EventCells(group="events.k8s.io/v1", names_reporter=True),
+    metrics=tuple("framework" if group == "framework, two counts of tasks" else group for group in V1_26.metrics),
 )
 V1_28 = attrs.evolve(
     V1_27,
@@ -127,6 +205,12 @@ V1_33 = attrs.evolve(V1_32, version="1.33", metrics=tuple(group for group in V1_
 V1_34 = attrs.evolve(V1_33, version="1.34", metrics=tuple(_CACHE_NAMES.get(group, group) for group in V1_33.metrics))
 
 LIVE_RELEASES: Mapping[str, LiveRelease] = MappingProxyType(
-    {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16, V1_27, V1_28, V1_29, V1_30, V1_31, V1_32, V1_33, V1_34)}
+    {
+        release.version: release
+        for release in (
+            *(V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19, V1_20, V1_21, V1_22, V1_23),
+            *(V1_24, V1_25, V1_26, V1_27, V1_28, V1_29, V1_30, V1_31, V1_32, V1_33, V1_34),
+        )
+    }
 )
 """Version -> release, oldest first: as many as there are schedulers."""

@@ -69,9 +69,9 @@ class Judged:
 
     def _subjects(self, one: str, other: str, beside: Judged) -> tuple[tuple[str, str], ...]:
         before, after = self.views[one].scores, self.views[other].scores
-        rules = self.contestant.algorithm(self.decision.pod).priorities
+        rules, others = (judged.contestant.algorithm(judged.decision.pod).priorities for judged in (self, beside))
         scored = tuple([rule for rule, _ in rules if rule.name in before and rule.name in after])
-        return _subjects(scored, tuple(beside.views[one].scores))
+        return _subjects(scored, tuple([rule.name for rule, _ in others]))
 
     def leaning_text(self, subject: str, points: int, one: str, other: str, beside: Judged) -> str:
         """How *other* scores beside *one* by the rules on *subject*; points beyond what these should give have no limit beside them."""

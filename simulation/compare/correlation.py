@@ -148,7 +148,7 @@ class Correlation:
         key = id(weighed[0]), id(weighed[1]), tuple(one.by_priority), tuple(other.by_priority)
         found = self._pairings.get(key)
         if found is None:
-            ours, theirs = _by_subject(weighed[0], one, other), _by_subject(weighed[1], other, one)
+            ours, theirs = _by_subject(weighed[0], weighed[1], one), _by_subject(weighed[1], weighed[0], other)
             names = list(dict.fromkeys((*ours, *theirs, TOTAL)))
             sides = [ours.get(name, []) for name in names], [theirs.get(name, []) for name in names]
             found = self._pairings[key] = Pairing(weighed, names, sides)
@@ -169,9 +169,10 @@ class Correlation:
         return ScoreCorrelation(name, tuple(ours), tuple(theirs), moments.cycles, moments.points, told, deviations)
 
 
-def _by_subject(weighed: Weights, ranking: Ranking, beside: Ranking) -> dict[str, Weighing]:
-    """Subject -> the rules of *ranking* that score it, each with its weight."""
+def _by_subject(weighed: Weights, beside: Weights, ranking: Ranking) -> dict[str, Weighing]:
+    """Subject -> the rules of *ranking* that score it, each with its weight; *beside*: what the other runs."""
     weights, found = {rule.name: float(weight) for rule, weight in weighed}, dict[str, Weighing]()
-    for rule, subject in subjects((rule for rule, _ in weighed if rule.name in ranking.by_priority), beside.by_priority).items():
+    scored = (rule for rule, _ in weighed if rule.name in ranking.by_priority)
+    for rule, subject in subjects(scored, [rule.name for rule, _ in beside]).items():
         found.setdefault(subject, []).append((rule, weights[rule]))
     return found

@@ -20,7 +20,7 @@ REASONS = (
     (r"taint", "taints"),
     (r"unschedulable|cordoned", "cordoned nodes"),
     (r"ports", "host ports"),
-    (r"volume|disk(?! pressure)|pvc|free storage", "volumes"),
+    (r"[Vv]olume|disk(?! pressure)|pvc|free storage", "volumes"),
     (r"pressure|not ready|unavailable network", "node conditions"),
     (r"node affinity|node selector", "node affinity"),
     (r"hostname|node name", "node name"),

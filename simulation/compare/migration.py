@@ -13,7 +13,8 @@ from ...algorithmprovider.providers import resolve
 from ...core.engine import Engine
 from ...core.release import Release
 from ...framework.building import build_engine
-from ...framework.config.configuration import read_configuration
+from ...framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from ...framework.migrate.fromplugins import running
 from ...framework.releases import PROFILE_RELEASE
 from ..scenario import Scenario
 from .agreement import DIFFERENT, HELD_BACK, LOCKED
@@ -37,9 +38,15 @@ class Check:
     max_pd_vols: int | None = None
     target: Release = PROFILE_RELEASE
     """The release that runs the profile."""
+    before: Mapping[str, Any] | None = None
+    """The profile that *release* runs, in place of a Policy."""
 
     def old(self) -> Engine:
         """The old release, looking at all nodes."""
+        if self.before is not None:
+            return build_engine(_on_all_nodes(self.before, self.release, self.config.gates), max_pd_vols=self.max_pd_vols)
+        if self.release.policies is not None:
+            return build_engine(running(self.policy, self.release, self.config, EVERY_NODE), max_pd_vols=self.max_pd_vols)
         config = self.config.with_defaults(self.release)
         settings: dict[str, Any] = {"provider": config.source.provider} if config.source.provider else {}
         return build_engine(
@@ -52,14 +59,14 @@ class Check:
 
     def new(self) -> Engine:
         """The framework with the profile, looking at all nodes."""
-        config = read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}, release=self.target)
-        return build_engine(config, max_pd_vols=self.max_pd_vols)
+        return build_engine(_on_all_nodes(self.profile, self.target), max_pd_vols=self.max_pd_vols)
 
     def warnings(self, scenario: Scenario, newer_labels: bool) -> tuple[str, ...]:
         """What of the check on *scenario* is in doubt; *newer_labels*: nodes have the labels of newer releases too."""
         missing = None if newer_labels else zones_warning(scenario)
-        extenders = () if self.policy is None else self.policy.extenders
-        uncalled = [f"the Policy's extenders are not called: {len(extenders)}"] if extenders else []
+        extenders = (self.before or {}).get("extenders", ()) if self.policy is None else self.policy.extenders
+        whose = "profile" if self.policy is None else "Policy"
+        uncalled = [f"the {whose}'s extenders are not called: {len(extenders)}"] if extenders else []
         return (*([] if missing is None else [missing]), *uncalled)
 
     def on(self, scenario: Scenario, following: Following = unfollowed, *, correlates: bool = True) -> Comparison:
@@ -67,6 +74,11 @@ class Check:
         texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
         engines = {POLICY: self.old(), PROFILE: self.new()}
         return compare(scenario, engines, mode=LOCKED, texts=texts, following=following, correlates=correlates)
+
+
+def _on_all_nodes(document: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | None = None) -> KubeSchedulerConfiguration:
+    found = read_configuration({**document, "percentageOfNodesToScore": EVERY_NODE}, gates, release)
+    return attrs.evolve(found, profiles=tuple(attrs.evolve(one, percentage=None) for one in found.profiles))
 
 
 def agrees(comparison: Comparison) -> bool:

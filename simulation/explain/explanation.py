@@ -46,7 +46,7 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     host: Annotated[str | None, says("The node that the pod gets.")]
     error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
     preemption: PreemptionRecord | None
-    plugins: Annotated[Names | UnsetType, says("From 1.27 on: the plugins that turned the pod or a node down.")] = UNSET
+    plugins: Annotated[Names | UnsetType, says("From 1.17 on: the plugins that turned the pod or a node down.")] = UNSET
     release: Annotated[str, says("The release that decides.")]
     gated: Annotated[bool, says("The pod is held back and not tried.")]
     placed_on: PlacedOn

@@ -63,13 +63,13 @@ class NodeReport(Record):
     fits: bool
     visited: Annotated[bool, says("False if the search found enough nodes before it reached this one.")]
     predicates: Annotated[Names | UnsetType, says("1.12 to 1.16: those that turned the node down.")] = UNSET
-    plugins: Annotated[Names | UnsetType, says("From 1.27 on: the one that turned the node down.")] = UNSET
+    plugins: Annotated[Names | UnsetType, says("From 1.17 on: the one that turned the node down.")] = UNSET
     reasons: Annotated[Names, says("Why, in the scheduler's words.")] = ()
     objections: Annotated[tuple[Objection, ...], says("Of every rule, asked or not.")] = ()
     shortages: tuple[NodeShortage, ...] = ()
     scores: Scores = field(default_factory=dict)
     total: Annotated[int | None, says("null if the node was not scored.")] = None
-    code: Annotated[str | UnsetType | None, says("From 1.27 on: the code of its status.")] = UNSET
+    code: Annotated[str | UnsetType | None, says("From 1.17 on: the code of its status.")] = UNSET
     devices: Annotated[
         tuple[DeviceAccount, ...] | UnsetType,
         says("Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."),

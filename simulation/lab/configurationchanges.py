@@ -10,11 +10,11 @@ import attrs
 from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.objects import Map
 from ...exceptions import did_you_mean
-from ...framework.releases import ALL_RELEASES
+from ...framework.releases import FRAMEWORK_RELEASES
 from ..scenario import ORDERS
 from .labconfiguration import LabConfiguration
 from .labrules import filters_of, scorers_of
-from .source import LabError, Source, default_source
+from .source import LabError, Source, check_release, default_source
 
 MOST_WEIGHT = 1_000_000
 CHOICES: Mapping[str, tuple[str, ...]] = {"order": ORDERS, "tieBreak": tuple(TIE_BREAKS)}
@@ -25,8 +25,7 @@ FIELDS = {"order": "order", "tieBreak": "tie_break", "seed": "seed", "preemption
 
 def with_release(configuration: LabConfiguration, release: str, source: Source | None = None) -> LabConfiguration:
     """The same on another release. What that release does not have falls away. Raises :class:`~.source.LabError`."""
-    if ALL_RELEASES.get(release) is None:
-        raise LabError(f'release: got "{release}", wanted one of {", ".join(ALL_RELEASES)}', "release")
+    check_release(release)
     kept = source or (configuration.source if configuration.source.runs_on(release) else default_source(release))
     return _known(attrs.evolve(configuration, release=release, source=kept))
 
@@ -34,7 +33,8 @@ def with_release(configuration: LabConfiguration, release: str, source: Source |
 def with_source(configuration: LabConfiguration, source: Source) -> LabConfiguration:
     """The rules of *source*, as it has them. Raises :class:`~.source.LabError`."""
     if not source.runs_on(configuration.release):
-        wanted = "a profile" if configuration.runs_profiles else "a Policy or a provider"
+        versions = FRAMEWORK_RELEASES[configuration.release].configuration.api_versions if configuration.runs_profiles else ()
+        wanted = f"a configuration of {' or '.join(versions)}" if versions else "a Policy or a provider"
         raise LabError(f"{source.name}: release {configuration.release} wants {wanted}", "source")
     return attrs.evolve(configuration, source=source, switches=Map(), weights=Map())
 

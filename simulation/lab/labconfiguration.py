@@ -12,11 +12,12 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import read_policy
 from ...api.objects import Map
 from ...core.release import Release
-from ...framework.config.configuration import given_configuration
+from ...framework.config.configuration import default_document, given_configuration
+from ...framework.config.versioncells import cells_in
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
 from .movedrules import changed_policy, changed_profile
-from .source import PROVIDER, Json, Source, default_source, policy_of
+from .source import PROVIDER, Json, Source, default_source, policy_of, version_of
 
 
 @attrs.frozen(kw_only=True)
@@ -81,7 +82,9 @@ class LabConfiguration:
     def document(self) -> Json | None:
         """The Policy or the profile that says all this about rules; None where the name of a provider says it."""
         if self.runs_profiles:
-            return changed_profile(self.source.document or {}, self.switches, self.weights, self.hard_weight)
+            cells = self._release.configuration
+            document = self.source.document or default_document(self.start.plugins, cells)
+            return changed_profile(document, self.switches, self.weights, self.hard_weight, cells_in(cells, version_of(document)))
         if self.source.kind == PROVIDER and not self.is_moved:
             return None
         return changed_policy(self.base_policy(), self.switches, self.weights, self.hard_weight)

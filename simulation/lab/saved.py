@@ -74,8 +74,9 @@ def with_percentage(configuration: LabConfiguration, document: Json) -> Json:
     """*document*, a profile's with the percentage, which a Policy cannot have."""
     if not configuration.runs_profiles or configuration.percentage is None:
         return document
-    profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in document["profiles"]]
-    return {**document, "percentageOfNodesToScore": configuration.percentage, "profiles": profiles}
+    given = document.get("profiles", ())
+    profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in given]
+    return {**document, "percentageOfNodesToScore": configuration.percentage, **({"profiles": profiles} if profiles else {})}
 
 
 def scenario_file(scenario: Scenario) -> str:

@@ -10,13 +10,11 @@ import attrs
 
 from ...algorithmprovider.catalogue import Catalogue
 from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
-from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed
 from ...core.release import Gates, Release
 from ...exceptions import KubeclassicError
 from ...framework.config.configuration import KIND
-from ...framework.config.defaults import GROUP
-from ...framework.releases import FRAMEWORK_RELEASES
+from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 
 Json = dict[str, Any]
 PROVIDER, POLICY, PROFILE = "provider", "policy", "profile"
@@ -39,7 +37,7 @@ class Source:
     """:data:`PROVIDER`, :data:`POLICY` or :data:`PROFILE`."""
     name: str
     document: Mapping[str, Any] | None = None
-    """The JSON form; None for a provider."""
+    """The JSON form; None for a provider, and for the default profile, which each release has in its own version."""
     file: str | None = None
     """The file that it was read from, as it was given; None if a page sent it."""
 
@@ -50,16 +48,25 @@ class Source:
 
     def runs_on(self, version: str) -> bool:
         """Whether release *version* reads it."""
-        return (self.kind == PROFILE) == (version in FRAMEWORK_RELEASES)
+        release = FRAMEWORK_RELEASES.get(version)
+        if release is None or self.kind != PROFILE:
+            return release is None and self.kind != PROFILE
+        return self.document is None or version_of(self.document) in release.configuration.api_versions
 
     def record(self) -> Json:
         """As plain data."""
         return {"key": self.key, "kind": self.kind, "name": self.name}
 
 
+def check_release(version: str) -> None:
+    """Raise :class:`LabError` for a release that there is not."""
+    if version not in ALL_RELEASES:
+        raise LabError(f'release: got "{version}", wanted one of {", ".join(ALL_RELEASES)}', "release")
+
+
 def providers() -> list[Source]:
     """The sources that need no file: the providers, and the default profile."""
-    return [*(Source(PROVIDER, name) for name in PROVIDERS), Source(PROFILE, DEFAULT_PROFILE, default_profile(()))]
+    return [*(Source(PROVIDER, name) for name in PROVIDERS), Source(PROFILE, DEFAULT_PROFILE)]
 
 
 def default_source(version: str) -> Source:
@@ -67,12 +74,9 @@ def default_source(version: str) -> Source:
     return next(source for source in providers() if source.runs_on(version))
 
 
-def default_profile(plugins: tuple[str, ...]) -> Json:
-    """The default profile in its JSON form, with users' *plugins* at all of their points."""
-    profile: Json = {"schedulerName": DEFAULT_SCHEDULER}
-    if plugins:
-        profile["plugins"] = {"multiPoint": {"enabled": [{"name": name} for name in plugins]}}
-    return {"apiVersion": f"{GROUP}/v1", "kind": KIND, "profiles": [profile]}
+def version_of(document: Mapping[str, Any]) -> str:
+    """The version of the configuration that *document* is in."""
+    return str(document.get("apiVersion", "")).rpartition("/")[2]
 
 
 def read_source(text: str, name: str) -> Source:

@@ -22,7 +22,7 @@ from ..scenario import Files
 from .labconfiguration import LabConfiguration
 from .labinput import LabInput
 from .session import Session
-from .source import POLICY, PROFILE, PROVIDER, Source, default_profile
+from .source import DEFAULT_PROFILE, POLICY, PROFILE, PROVIDER, LabError, Source, check_release
 
 
 def session_of(
@@ -32,16 +32,18 @@ def session_of(
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
+    check_release(spec.version)
     start = LabConfiguration.of(spec, _source(options, spec, files.loaded), order)
     if spec.profiles is not None:
-        start = attrs.evolve(start, percentage=options.percentage_of_nodes_to_score)
+        weight = getattr(options, "hard_pod_affinity_weight", None)
+        start = attrs.evolve(start, percentage=options.percentage_of_nodes_to_score, hard_weight=weight)
     return Session.begin(LabInput(files, cron_jobs), start, edits)
 
 
 def _source(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Source:
     """Where the rules come from."""
     if spec.profiles is not None:
-        return _profile(options, spec)
+        return _profile(options)
     configuration = spec.config
     policy = configuration.source.policy
     if configuration.source.provider or policy is None:
@@ -62,10 +64,14 @@ def _of_config_map(policy: PolicySource, loaded: Loaded) -> Source:
     return Source(POLICY, f"ConfigMap {source.name}", document)
 
 
-def _profile(options: GivenOptions, spec: SchedulerSpec) -> Source:
+def _profile(options: GivenOptions) -> Source:
+    for name in ("policy", "policy_configmap", "provider"):
+        if getattr(options, name, None) is not None:
+            told = f"{name}: release {options.release} runs a profile in the lab, which `kubeclassic policy migrate` makes of a Policy"
+            raise LabError(told)
     given = getattr(options, "profile", None) or options.config
     if given is None:
-        return Source(PROFILE, "the default profile", default_profile(tuple(plugin.name for plugin in spec.plugins)))
+        return Source(PROFILE, DEFAULT_PROFILE)
     path = Path(cast("str | os.PathLike[str]", given))
     (document,) = read_documents(path)
     return Source(PROFILE, path.name, document.data, str(path))

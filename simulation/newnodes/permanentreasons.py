@@ -1,16 +1,22 @@
-"""Which reasons against a node stay, whatever other pods are placed: such a node never takes the pod."""
+"""Which reasons against a node stay, whatever other pods are placed: such a node never takes the pod.
+
+The words are those of all releases: where they differ, each is the value of a cell in the table of its release.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
-from ...framework.plugins.nodeaffinity import NOT_ENFORCED, NOT_MATCHING
-from ...framework.plugins.nodename import DIFFERENT_NODE
-from ...framework.plugins.volumebinding import MISSING_VOLUME, TOO_LITTLE_STORAGE
+from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
+from ...framework.plugins.nodeaffinity import NOT_ENFORCED
+from ...framework.plugins.noderesources import SIDECARS_ARE_OFF
+from ...framework.plugins.volumebinding import TOO_LITTLE_STORAGE
+from ...framework.releases import FRAMEWORK_RELEASES
 from ...predicates import reasons
 from ..capacity.room import short_of
 
-_UNTOLERATED = "node(s) had untolerated taint "
+_CELLS = [release.framework for release in FRAMEWORK_RELEASES.values()]
 _OF_THE_NODE = frozenset(
     reason.text
     for reason in (
@@ -18,17 +24,25 @@ _OF_THE_NODE = frozenset(
         reasons.POD_NOT_MATCH_HOST_NAME, reasons.NODE_LABEL_PRESENCE_VIOLATED, reasons.NODE_UNDER_MEMORY_PRESSURE,
         reasons.NODE_UNDER_DISK_PRESSURE, reasons.NODE_UNDER_PID_PRESSURE, reasons.NODE_OUT_OF_DISK, reasons.NODE_NOT_READY,
         reasons.NODE_NETWORK_UNAVAILABLE, reasons.NODE_UNSCHEDULABLE, reasons.VOLUME_NODE_CONFLICT, reasons.VOLUME_BIND_CONFLICT,
-        NOT_MATCHING, NOT_ENFORCED, DIFFERENT_NODE, MISSING_VOLUME, TOO_LITTLE_STORAGE,
+        NOT_ENFORCED, TOO_LITTLE_STORAGE,
     )
-)  # fmt: skip
-APART = frozenset(
+).union(*(
+    (cells.node_name_text, cells.node_affinity_text, cells.volume_node_text, cells.missing_volume_text) for cells in _CELLS
+))  # fmt: skip
+_OF_THE_POD = frozenset({UNBOUND_IMMEDIATE, *SIDECARS_ARE_OFF.reasons})
+_ANTI_AFFINITY_ALONE = frozenset(cells.pod_affinity_text for cells in _CELLS if cells.one_reason)
+"""What stands for anti-affinity where a release says the general reason of affinity alone; own affinity has another one there."""
+_APART = frozenset(
     reason.text
     for reason in (
         reasons.POD_ANTI_AFFINITY_RULES_NOT_MATCH, reasons.EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH, reasons.POD_NOT_FITS_HOST_PORTS,
     )
 )  # fmt: skip
-"""Why two pods of one shape do not go on one node."""
-_LASTING = _OF_THE_NODE | APART | {reasons.DISK_CONFLICT.text, reasons.MAX_VOLUME_COUNT_EXCEEDED.text}
+_OF_PODS_THERE = frozenset(
+    [reasons.DISK_CONFLICT.text, reasons.MAX_VOLUME_COUNT_EXCEEDED.text, *(cells.sole_user_text for cells in _CELLS)]
+)
+_LASTING = _OF_THE_NODE | _OF_THE_POD | _APART | _OF_PODS_THERE
+_UNTOLERATED = [re.compile(".*".join(map(re.escape, cells.taint_text.format(key="\0", value="\0").split("\0")))) for cells in _CELLS]
 
 
 def lasts(texts: Collection[str]) -> bool:
@@ -39,4 +53,13 @@ def lasts(texts: Collection[str]) -> bool:
     >>> lasts(["Insufficient cpu"]), lasts(["node(s) didn't match pod affinity rules"])
     (True, False)
     """
-    return any(text in _LASTING or text.startswith(_UNTOLERATED) or short_of([text]) for text in texts)
+    return keeps_apart(texts) or any(text in _LASTING or short_of([text]) or _is_of_taint(text) for text in texts)
+
+
+def keeps_apart(texts: Collection[str]) -> bool:
+    """Whether the reasons *texts* say that two pods of one shape do not go on one node."""
+    return not _APART.isdisjoint(texts) or (len(texts) == 1 and not _ANTI_AFFINITY_ALONE.isdisjoint(texts))
+
+
+def _is_of_taint(text: str) -> bool:
+    return any(pattern.fullmatch(text) for pattern in _UNTOLERATED)

@@ -15,7 +15,7 @@ from ...core.pods.requests import CPU, PODS
 from ...core.run import Run
 from ..capacity.room import FreeRoom, short_of
 from .kinds import NodeKind
-from .permanentreasons import APART, lasts
+from .permanentreasons import keeps_apart, lasts
 from .trials import MixTrials
 
 
@@ -127,7 +127,7 @@ def _ask(run: Run, kind: NodeKind, pods: Sequence[Pod]) -> _Answer:
         if run.cycle(pods[0]).host is None:
             return _Answer()
         texts = run.ask(pods[1]).failed.get(first.host, ())
-    return _Answer(1 if lasts(texts) else WITHOUT_END, keeps_apart=not APART.isdisjoint(texts))
+    return _Answer(1 if lasts(texts) else WITHOUT_END, keeps_apart=keeps_apart(texts))
 
 
 def _is_checked(run: Run, room: Mapping[str, int], pod: Pod, resource: str) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
 
 from ...api.reading.notices import input_warnings
-from .checkpoint import Checkpoint, Header, load, save
+from ...exceptions import KubeclassicError
+from .checkpoint import Checkpoint, CheckpointError, Header, load, save
 from .journal import EventData, ReplaySummary, Sink
 from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
 from .replay import Replay, ignore
@@ -48,6 +50,8 @@ class Recording:
     """Gets the events, unless there is a file for them."""
     rows: list[list[Any]] = attrs.field(factory=list)
     """The time series, if it is not written as it comes."""
+    _resumed: Path | None = attrs.field(default=None, init=False)
+    """The checkpoint from which it goes on."""
     _files: dict[str, GrowingFile] = attrs.field(factory=dict)
     _series: Series = attrs.field(init=False)
 
@@ -58,15 +62,17 @@ class Recording:
             from .state.namedparts import restore_plugins, restore_waiting_pods
 
             checkpoint.check(self.header)
-            state = checkpoint.state(self._named_parts())
-            self.replay, self._series, self.rows = state["replay"], state["series"], state["rows"]
-            restore_plugins(self.replay.engine, state["plugins"])
-            restore_waiting_pods(self.replay.engine, state["waiting"])
+            state, self._resumed = checkpoint.state(self._named_parts()), checkpoint.path
+            with self._sound():
+                self.replay, self._series, self.rows = state["replay"], state["series"], state["rows"]
+                restore_plugins(self.replay.engine, state["plugins"])
+                restore_waiting_pods(self.replay.engine, state["waiting"])
         marks = {} if checkpoint is None else checkpoint.header.files
         for name, path in self._growing().items():
             mark = marks.get(name)
             self._files[name] = GrowingFile.begin(path) if mark is None else GrowingFile.resume(path, Mark(*mark))
-        self._connect()
+        with self._sound():
+            self._connect()
         if checkpoint is None and "series" in self._files:
             self._files["series"].write(as_csv_line(columns(self.replay.inputs.resources)))
 
@@ -114,20 +120,39 @@ class Recording:
     def run(self) -> Iterator[int]:
         """Go on to the end, or until stopped; yields the number of steps after each."""
         every = self.places.checkpoint_every
-        while not self.stopped and self.replay.step():
+        while not self.stopped and self._step():
             if self.places.checkpoint is not None and self.replay.steps % every == 0:
                 self.save()
             yield self.replay.steps
 
     def end(self) -> None:
         """Write out everything. A replay that was stopped, by hand or by ``until``, saves a last checkpoint if checkpoints are made."""
+        with self._sound():
+            self._end()
+        self.close()
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Errors of a state that was resumed, and makes no sense, name its file. Anybody can write a checkpoint."""
+        try:
+            yield
+        except Exception as error:
+            if self._resumed is None or isinstance(error, KubeclassicError | OSError):
+                raise
+            told = f"{type(error).__name__}: {str(error)[:200]}"
+            raise CheckpointError(f"{self._resumed}: damaged, or a fault of kubeclassic: the state makes no sense ({told})") from error
+
+    def _step(self) -> bool:
+        with self._sound():
+            return self.replay.step()
+
+    def _end(self) -> None:
         done = self.replay.is_over and self.replay.until is None
         if self.places.checkpoint is not None and not done:
             self.save()
         if self.replay.is_over:
             self.replay.settle()
             self.replay.cluster.journal.end(summary(self.replay))
-        self.close()
         if self._is_parquet and self.places.series is not None:
             write_parquet(self.places.series, columns(self.replay.inputs.resources), self.rows)
         if done and self.places.checkpoint is not None:

@@ -9,11 +9,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...algorithmprovider.cells import ZONE_LABEL
+from ...algorithmprovider.cells import TOPOLOGY_ZONE, ZONE_LABEL
 from ...api.objects import Node, Pod
 from ...core.arrays.types import Floats, Ints
 from ...core.pods.requests import PODS
-from ...framework.releases import TOPOLOGY_ZONE
 from ..replay.replay import Replay
 from ..replay.tally import PERCENTILES
 from ..simulate import Simulation

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ...api.words import no_formula
 from ..replay.outputs import replacing, write_parquet
 from .journal import SweepOutputError
 
@@ -29,7 +30,7 @@ def as_csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([cell(row.get(column)) for column in columns] for row in rows)
+    writer.writerows([no_formula(cell(row.get(column))) for column in columns] for row in rows)
     return text.getvalue()
 
 

@@ -58,7 +58,7 @@ class Task:
 
     def engine(self, config_maps: ConfigMaps) -> Engine:
         """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
-        spec = self.scheduler_spec
+        spec = self.scheduler_spec.settled(config_maps)
         if not self.weights:
             return spec.engine(config_maps)
         if spec.profiles is not None:

@@ -14,7 +14,7 @@ from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.config.defaults import PluginEntry, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugin import Plugin
-from ...framework.registry import DEFAULT_REGISTRY
+from ...framework.registry import registry_of
 from ..compare.ruleequivalents import SUCCESSORS
 
 Weights = Mapping[str, int]
@@ -42,7 +42,7 @@ def weighed_profiles(
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a plugin that there is not.
     """
-    known = (*DEFAULT_REGISTRY, *(plugin.name for plugin in plugins))
+    known = (*registry_of(config.release), *(plugin.name for plugin in plugins))
     for name in weights:
         if name not in known:
             raise _unknown(name, version, known)

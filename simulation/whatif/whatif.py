@@ -203,7 +203,8 @@ def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated
     yield from islice(_leaving(asked, context), None if asked.every else SHOWN)
     yield from islice(_helpful(asked, context, otherpods.higher_priority), 1)
     tell("the scheduler")
-    others = Configurations(asked.spec, lambda spec: asked.context(asked.simulation(spec), pod), asked.config_maps)
+    settled = asked.spec.settled(asked.config_maps)
+    others = Configurations(settled, lambda spec: asked.context(asked.simulation(spec), pod), asked.config_maps)
     yield from others.suggestions(context)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
+from kubeclassic import Classic, Cluster, Framework, Scheduler
 from kubeclassic.algorithmprovider import RELEASES, read_policy, resolve
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
 from kubeclassic.algorithmprovider.policy import LabelsPresence, PredicateArgument, PredicateEntry, unknown_keys
@@ -133,3 +136,18 @@ class TestExtendersInTheAlgorithm:
         more = [{"name": "example.com/z", "ignoredByScheduler": True}]
         written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}
         assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}
+
+
+class TestVersions:
+    """The versions of the API that a Policy may name."""
+
+    NEWER: ClassVar[dict[str, object]] = {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1", "predicates": []}
+
+    def test_plugins_are_made_of_the_newer_one(self) -> None:
+        """Releases that make plugins of a Policy read the version of the component configuration's group, too."""
+        assert Scheduler(Cluster([]), Framework(release="1.20", policy=self.NEWER)).algorithm.release.version == "1.20"
+
+    def test_older_releases_do_not_know_it(self) -> None:
+        """Releases with predicates know version v1 alone."""
+        with pytest.raises(PolicyError, match=r'no kind "Policy" is registered for version "kubescheduler\.config\.k8s\.io/v1"'):
+            Scheduler(Cluster([]), Classic(release="1.16", policy=self.NEWER))

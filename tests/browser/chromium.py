@@ -24,8 +24,11 @@ READY = "html[data-ready], html:not(:has(#theme))"
 WINDOW: ViewportSize = {"width": 1280, "height": 800}
 LONGEST = 180_000
 """Milliseconds that a page may take to show something."""
-ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none")
-"""Root, and most containers, have no sandbox; the pages are our own."""
+ARGUMENTS = (
+    "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none",
+    "--host-resolver-rules=MAP *.rebound.example 127.0.0.1",
+)  # fmt: skip
+"""Root, and most containers, have no sandbox; the pages are our own. Names of rebound.example point to this machine."""
 
 
 def executable() -> str:

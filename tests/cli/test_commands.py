@@ -74,7 +74,7 @@ class TestExitStatus:
         program = [sys.executable, "program.py", "simulate", "-", "-o", "name"]
         found = subprocess.run(program, input=given, capture_output=True, text=True, check=False)
         assert (found.returncode, found.stdout) == (0, "default/web a\n"), found.stderr
-        found = subprocess.run([*program, "--release", "1.17"], input=given, capture_output=True, text=True, check=False)
+        found = subprocess.run([*program, "--release", "1.11"], input=given, capture_output=True, text=True, check=False)
         assert (found.returncode, found.stdout) == (2, "")
 
 
@@ -103,12 +103,14 @@ class TestOptions:
         (folder / "policy.json").write_text('{"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}')
         assert hosts(capsys, "cluster.yaml", flag, "policy.json") == {"default/web": "b"}
 
-    def test_policy_in_a_config_map(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """The Policy may be in a ConfigMap among the manifests."""
+    @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
+    def test_policy_in_a_config_map(self, folder: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
+        """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
         policy = json.dumps({"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
         config_map = {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
         (folder / "map.json").write_text(json.dumps(config_map))
-        assert hosts(capsys, "cluster.yaml", "map.json", "--policy-configmap", "p") == {"default/web": "b"}
+        assert hosts(capsys, "cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
+        assert hosts(capsys, "cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
 
     def test_config(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A component configuration names the provider; an option that is given as well counts before it."""

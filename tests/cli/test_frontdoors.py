@@ -73,6 +73,14 @@ def test_explain(pod: str, node: str | None, release: str | None, capsys: pytest
     assert_same(found, capsys, "explain", CLUSTER, pod, *flags(release), *(["--node", node] if node else []))
 
 
+@pytest.mark.parametrize("pod", ["analytics/yearly-report", "deploy/storefront", "shop/orders-0"])
+@pytest.mark.parametrize("releases", [("1.16", "1.17"), ("1.28", "1.34")])
+def test_explain_releases(pod: str, releases: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Decisions, nodes that differ and facts are the same."""
+    found = kubeclassic.explain_releases(CLUSTER, pod, *releases)
+    assert_same(found, capsys, "explain", CLUSTER, pod, "--release", ",".join(releases))
+
+
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 @pytest.mark.parametrize(("pod", "want"), [("yearly-report", None), ("storefront-bj5tsk7t55-0", None), ("orders-0", "gpu-b1")])
 def test_what_if(pod: str, want: str | None, release: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from kubeclassic.cli import run as run_all
 from kubeclassic.cli.policy import policy
 from kubeclassic.framework.config.configuration import load_configuration, read_configuration
 from kubeclassic.framework.flow import framework_engine
@@ -45,7 +46,7 @@ class TestMigrate:
 
     def test_a_target_without_plugins(self, run: Run) -> None:
         """A release without plugins is no target."""
-        assert str(run("-", "--to", "1.16", stdin="{}").exception).startswith("--to: got 1.16, wanted 1.27, 1.28")
+        assert str(run("-", "--to", "1.16", stdin="{}").exception).startswith("--to: got 1.16, wanted 1.18, 1.19")
 
     def test_into_a_file(self, run: Run, tmp_path: Path) -> None:
         """With -o the profile is in the file, and standard output stays empty."""
@@ -189,3 +190,12 @@ class TestCheck:
             assert told.split(" / ") == [f" {counts[0]}", str(counts[1]), f"{counts[2]} "]
             assert sum(counts) == agreement["cycles"] == 22
             assert result.exit_code == (1 if agreement["different"] else 0)
+
+
+def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the report cannot be written there is no profile either, and the last line says why."""
+    file, profile = str(EXAMPLES / "policies/kubernetes-classic.json"), tmp_path / "profile.yaml"
+    words = ["--check", str(EXAMPLES / "cluster"), "--output", str(profile), "--report", str(tmp_path / "nowhere/r.html")]
+    assert run_all(["policy", "migrate", file, *words]) == 2
+    assert "nowhere/r.html" in capsys.readouterr().err.splitlines()[-1]
+    assert not profile.exists()

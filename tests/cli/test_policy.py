@@ -34,6 +34,28 @@ class TestPolicyCheck:
             "warning: CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on",
         ]
 
+    def test_faults_of_a_profile(self, run):
+        """Each fault of a profile has a line on standard error; exit status 1."""
+        head = '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"'
+        result = run("-", stdin=head + ', "parallelism": 0, "nope": 1, "podInitialBackoffSeconds": "x"}')
+        assert result.exit_code == 1
+        assert result.stdout == ""
+        assert result.stderr.splitlines() == [
+            'refused by 1.27: podInitialBackoffSeconds: wrong type, got "x", wanted a whole number',
+            "refused by 1.27: nope: unknown field",
+            "refused by 1.27: parallelism: should be an integer value greater than zero, got 0",
+        ]
+
+    def test_a_profile(self, run):
+        """What a profile runs is listed, and written as JSON."""
+        text = '{"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration"}'
+        result = run("-", stdin=text)
+        assert result.exit_code == 0
+        assert "pods of default-scheduler" in result.stdout
+        assert "NodePreferAvoidPods" in result.stdout
+        record = json.loads(run("-", "-o", "json", "--release", "1.19", stdin=text).stdout)
+        assert (record["release"], record["kind"], record["profiles"][0]["schedulerName"]) == ("1.19", "ProfileCheck", "default-scheduler")
+
     def test_json(self, run):
         """-o json prints one document, warnings in it."""
         result = run("-", "-o", "json", "--feature-gates", "EvenPodsSpread=true", stdin='{"predicates": [{"name": "EvenPodsSpread"}]}')

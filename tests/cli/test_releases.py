@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kubeclassic.cli.releases import releases
-from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +24,17 @@ def run(*arguments: str) -> Result:
 
 class TestReleases:
     def test_list(self) -> None:
-        """Without arguments all releases are listed, oldest first."""
-        assert [line.split()[0] for line in run().stdout.splitlines()] == ["RELEASE", *ALL_RELEASES]
+        """Without arguments all releases are listed, oldest first, each with its patch level."""
+        lines = run().stdout.partition("\n\n")[0].splitlines()
+        assert [line.split()[0] for line in lines] == ["RELEASE", *ALL_RELEASES]
+        assert all(like in line for line, like in zip(lines[1:], ALL_PATCH_LEVELS.values(), strict=True))
+
+    def test_other_patch_levels(self) -> None:
+        """Where late patches are known to decide otherwise, the list and the release say so: 1.19 under a Policy."""
+        told = "1.19.8 and later let pods preempt others under a Policy, too."
+        assert told in run().stdout.splitlines()
+        assert run("1.19").stdout.startswith(f"Release 1.19 (as 1.19.0-rc.4) runs plugins. {told}\n")
+        assert run("1.18").stdout.startswith("Release 1.18 (as 1.18.2, requests of later patches) runs plugins.\n")
 
     def test_one(self) -> None:
         """A release is described by tables; predicates stand in running order."""

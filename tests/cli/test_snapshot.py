@@ -59,9 +59,11 @@ class TestSnapshot:
         assert json.loads(capsys.readouterr().out)["items"]
 
     def test_a_redaction_and_its_map(self, config: Path, tmp_path: Path) -> None:
-        """The map has the old names, the snapshot has none of them."""
+        """The map has the old names, and only its owner may read it; the snapshot has none of them."""
         file, names = tmp_path / "c.json", tmp_path / "names.json"
+        names.write_text("of an earlier one, which all may read")
         assert run(["snapshot", "--kubeconfig", str(config), "--redact", "--redact-map", str(names), "--output", str(file)]) == 0
+        assert names.stat().st_mode & 0o777 == 0o600
         old = json.loads(names.read_text())["names"]
         assert "gpu-b1" in old
         assert "gpu-b1" not in file.read_text()

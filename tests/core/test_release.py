@@ -18,6 +18,7 @@ from kubeclassic.core.release import (
     FrameworkCells,
     LiveCells,
     NominationCells,
+    PolicyCells,
     PreemptionCells,
     QueueCells,
     QueueingCells,
@@ -36,16 +37,19 @@ HOLDERS: dict[type, set[str]] = {
     ClientCells: {"cells", "client"},
     ExtenderCells: {"cells", "extenders"},
     LiveCells: {"cells", "live"},
-    FrameworkCells: {"cells", "framework"},
+    FrameworkCells: {"_cells", "cells", "framework"},
     QueueingCells: {"_cells", "queueing", "cells"},
     ConfigurationCells: {"cells", "configuration"},
     DeviceCells: {"cells", "devices"},
+    PolicyCells: {"cells", "policies"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = (
     "core/release/release.py",
     "core/release/framework.py",
     "algorithmprovider/description.py",
+    "framework/changes.py",
+    "framework/correspondences.py",
     *TABLES,
 )
 """Where cells are declared, filled in and shown."""

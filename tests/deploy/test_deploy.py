@@ -19,12 +19,15 @@ from kubeclassic.algorithmprovider.providers import resolve
 from kubeclassic.algorithmprovider.releases import find_release
 from kubeclassic.cli import BAD_INPUT, run
 from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.live.client.resources import VERSIONS as KINDS
+from kubeclassic.live.client.resources import resource
 from kubeclassic.live.scheduler.flags import read_settings, split_flags
+from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
 from tests.support.recordings import VERSIONS, Exchange, recorded
 
 DEPLOY = ROOT / "examples" / "deploy"
-MANIFESTS = ("rbac.yaml", "scheduler.yaml", "extender.yaml")
+MANIFESTS = ("rbac.yaml", "looker.yaml", "scheduler.yaml", "extender.yaml")
 Call = tuple[str, str, str]
 """API group, resource, verb."""
 
@@ -99,6 +102,12 @@ class TestRights:
         assert allowed("ClusterRole", "kubeclassic-reader") == READS
         bound = [each["roleRef"]["name"] for each in bindings("kubeclassic-extender")]
         assert bound == ["kubeclassic-reader"]
+
+    def test_the_looker_reads_what_a_snapshot_has(self) -> None:
+        """The role for looking may list and watch each kind of a snapshot, in each group that may have it, and do nothing else."""
+        read = {(resource(kind, version), version) for kind, versions in KINDS.items() for version in versions}
+        pairs = {(version.rpartition("/")[0], made.plural) for made, version in read}
+        assert allowed("ClusterRole", "kubeclassic-looker") == {(*pair, verb) for pair in pairs for verb in ("list", "watch")}
 
     def test_the_scheduler_writes_its_decisions(self) -> None:
         """The scheduler's account may do besides what its calls need, and nothing else."""
@@ -192,6 +201,14 @@ class TestDeployments:
         assert spec["securityContext"]["runAsNonRoot"]
         assert one["securityContext"]["readOnlyRootFilesystem"]
         assert f"--port={one['ports'][0]['containerPort']}" in one["args"]
+
+    def test_the_extender_answers_its_service(self) -> None:
+        """The server would start at that address, and answers who calls it by the Service's name; it may not bind."""
+        arguments = container("extender")["args"]
+        assert "--insecure" in arguments
+        Listening(address="0.0.0.0", insecure=True).check()
+        (extender,) = load_configuration(DEPLOY / "kube-scheduler-config.yaml").extenders
+        assert f"--allowed-host={extender.url_prefix.removeprefix('http://')}" in arguments
 
     def test_the_extender_has_its_kubeconfig(self) -> None:
         """The kubeconfig that the extender names is in its ConfigMap, at the place where that is mounted."""

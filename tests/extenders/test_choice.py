@@ -10,8 +10,9 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic import Cluster, Scheduler
+from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
+from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import choice
 from kubeclassic.extenders.overhttp import PostError, PostReply
@@ -67,18 +68,27 @@ def hosts(**options: Any) -> list[str | None]:
 
 class TestPython:
     def test_extenders_of_a_policy_are_called(self, answering: Answering) -> None:
-        """A Policy's extenders decide by default."""
-        assert hosts(policy=POLICY) == ["c", "c"]
+        """A Policy's extenders decide where that is asked for."""
+        assert hosts(policy=POLICY, extenders="call") == ["c", "c"]
         assert answering.calls == 2
+
+    def test_not_by_default(self, answering: Answering) -> None:
+        """A Policy, which others may have written, does not send a cluster anywhere by itself; the answer says what does not count."""
+        for given in ({"policy": POLICY}, {"profile": PROFILE}, {"policy": POLICY, "release": "1.18"}):
+            assert hosts(**given) == hosts(**given, extenders="off")
+            (warning,) = simulate(OBJECTS, options_of(given)).warnings
+            assert (warning.is_unread, warning.text.startswith("1 configured extender is not called")) == (True, True)
+        assert [group.text for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings] == []
+        assert answering.calls == 0
 
     def test_extenders_of_a_configuration_are_called(self, answering: Answering) -> None:
         """So do those of a configuration of the framework."""
-        assert hosts(profile=PROFILE) == ["c", "c"]
+        assert hosts(profile=PROFILE, extenders="call") == ["c", "c"]
 
     def test_one_that_cannot_be_reached(self) -> None:
         """Without an answer the pods fail with the original's error."""
-        assert hosts(policy=POLICY) == [REFUSED, REFUSED]
-        assert hosts(profile=PROFILE) == [REFUSED, REFUSED]
+        assert hosts(policy=POLICY, extenders="call") == [REFUSED, REFUSED]
+        assert hosts(profile=PROFILE, extenders="call") == [REFUSED, REFUSED]
 
     def test_off(self, answering: Answering) -> None:
         """They can be switched off."""
@@ -103,10 +113,10 @@ class TestPython:
         with pytest.raises(RecordError, match=r"calls\.jsonl: got no answer to a request to http://127\.0\.0\.1:1/x/filter"):
             hosts(policy=ignorable, extenders=f"replay {file}")
 
-    @pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", ""])
+    @pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", "call x", ""])
     def test_other_words(self, words: str) -> None:
         """Other words are refused."""
-        with pytest.raises(UnknownNameError, match="wanted off, record FILE or replay FILE"):
+        with pytest.raises(UnknownNameError, match="wanted off, call, record FILE or replay FILE"):
             hosts(policy=POLICY, extenders=words)
 
     def test_a_copy_goes_on(self, answering: Answering) -> None:
@@ -168,9 +178,46 @@ def folder(tmp_path: Path) -> Path:
 
 
 class TestCommands:
+    @pytest.mark.parametrize("given", ["--policy policy.json", "--profile profile.json", "--release 1.18 --policy policy.json"])
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "simulate cluster.json", "explain cluster.json p", "explain cluster.json p --what-if", "capacity cluster.json --pod pod.json",
+            "drain cluster.json --auto", "replay cluster.json", "upgrade cluster.json --from 1.16 --to 1.18",
+        ],
+    )  # fmt: skip
+    def test_a_file_calls_nothing(
+        self, words: str, given: str, folder: Path, answering: Answering, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        """No command calls an extender because a file names it; each says so with its outcome, and --strict refuses it."""
+        (folder / "pod.json").write_text(json.dumps(OBJECTS[-1]))
+        monkeypatch.chdir(folder)
+        chosen = given.split() if not words.startswith("upgrade") else ["--policy", "policy.json"]
+        assert run([*words.split(), *chosen]) in (0, 1)
+        assert "configured extender is not called" in "".join(capsys.readouterr())
+        assert answering.calls == 0
+
+    @pytest.mark.parametrize("words", ["--a policy=policy.json --b 1.16", "--a profile=profile.json --b 1.27"])
+    def test_nor_does_a_comparison(
+        self, words: str, folder: Path, answering: Answering, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A configuration of compare neither."""
+        monkeypatch.chdir(folder)
+        assert run(["compare", "cluster.json", *words.split()]) in (0, 1)
+        assert "configured extender is not called" in capsys.readouterr().err
+        assert answering.calls == 0
+
+    def test_strict(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--strict refuses what does not count; an extender that is off by word is no such thing."""
+        words = ["simulate", str(folder / "cluster.json"), "--policy", str(folder / "policy.json"), "--strict"]
+        assert run(words) == 2
+        assert "configured extender is not called" in capsys.readouterr().err
+        assert run([*words, "--extenders", "off"]) == 0
+
     def test_errors_are_shown(self, folder: Path) -> None:
         """An extender that cannot be reached is the original's error, for each pod."""
-        done = inside("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", cwd=folder)
+        done = inside("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", "--extenders", "call", cwd=folder)
         assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
 
     @pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
@@ -188,14 +235,14 @@ class TestCommands:
 
     def test_compare(self, folder: Path) -> None:
         """A configuration of compare may switch them off."""
-        done = inside("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=off", cwd=folder)
+        done = inside("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=call", cwd=folder)
         assert done.returncode == 1
 
     @pytest.mark.parametrize(
         ("words", "text"),
         [
             (["--extenders", "replay"], "--extenders: got replay, wanted replay FILE"),
-            (["--extenders", "no"], 'extenders: got "no", wanted off, record FILE or replay FILE'),
+            (["--extenders", "no"], 'extenders: got "no", wanted off, call, record FILE or replay FILE'),
             (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
         ],
     )

@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, TlsConfig
+from kubeclassic.extenders import overhttp
 from kubeclassic.extenders.overhttp import PostError, TlsError, http_post
 
 CERTS = Path(__file__).parent / "certs"
@@ -43,8 +44,15 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(307 if self.path == "/moved" else 200)
         if self.path == "/moved":
             self.send_header("Location", "/here")
-        self.send_header("Content-Length", str(len(answer)))
+        if self.path != "/large":
+            self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
+        if self.path == "/large":
+            self.close_connection = True
+            with suppress(OSError):
+                for _ in range(1 << 12):
+                    self.wfile.write(b" " * (1 << 16))
+            return
         if self.path == "/half":
             self.wfile.write(answer[:3])
             self.going.wait(60)
@@ -122,6 +130,12 @@ class TestPlain:
             texts = (failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=timeout) for timeout in (0.1, 1.0, 10.0))
             text = next(text for text in texts if "awaiting headers" not in text)  # a busy machine takes its time for these, too
         assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
+
+    def test_an_answer_without_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A reply of more than the limit is an error as soon as that is known."""
+        monkeypatch.setattr(overhttp, "MOST_REPLY", 3 << 20)
+        with serving() as port:
+            assert failure(ExtenderConfig(), f"http://127.0.0.1:{port}/large") == "got more than 3 MiB, wanted a reply"
 
     def test_the_connection_ends(self) -> None:
         """A connection that is closed without an answer is EOF."""

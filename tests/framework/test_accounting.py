@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.pods.requests import exact_sums, exact_sums_with_defaults, nonzero_with_any_overhead
-from kubeclassic.framework.releases import zone_key
 from tests.support.build import obj
 
 MEBI200 = 200 * 1024 * 1024

@@ -7,7 +7,8 @@ import pytest
 from kubeclassic.algorithmprovider.description import CELLS, VALUES, behaviour, value_in_words
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, MESSAGES, PREDICATES, PRIORITIES, points_of, weights
+from kubeclassic.framework.changes import changes, messages
+from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
 from kubeclassic.framework.describe import OLDER_CELLS, ReleaseDifference, describe_any, diff_any, gate_words
 from kubeclassic.framework.migrate.equivalents import FILTERS
 from kubeclassic.framework.registry import registry_of
@@ -18,19 +19,28 @@ from kubeclassic.simulation.compare.ruleequivalents import SUCCESSORS
 class TestWords:
     @pytest.mark.parametrize("release", ALL_RELEASES.values(), ids=ALL_RELEASES)
     def test_each_cell_is_told(self, release):
-        """Each cell of each release has words, and there are no words without a cell."""
-        assert {name for name, _ in behaviour(release)} == set(CELLS)
+        """Each cell of each release has words, and there are no words without a cell; those of Policies are where plugins run them."""
+        lacked = {name for name in CELLS if name.startswith("policies.")} if release.policies is None else set()
+        assert {name for name, _ in behaviour(release)} == set(CELLS) - lacked
         assert set(CELLS) >= OLDER_CELLS
 
     @pytest.mark.parametrize("release", ALL_RELEASES.values(), ids=ALL_RELEASES)
     def test_each_function_is_told(self, release):
         """No value is shown by the name of a function."""
         shown = [value_in_words(value) for _, value in behaviour(release)]
-        assert [text for text in shown if text is not None and "_" in text] == []
+        assert [text for text in shown if text is not None and "_" in text.replace("{pod_namespace}", "")] == []
 
     def test_each_value_is_one_of_a_cell(self):
         """There are no words for values that no release has."""
         assert set(VALUES) <= {value for release in ALL_RELEASES.values() for _, value in behaviour(release) if isinstance(value, str)}
+
+
+class TestChanges:
+    def test_the_queue_of_releases_that_any_event_moves(self):
+        """In 1.17 to 1.20 any event still moves all parked pods, as before; from 1.21 on those that a plugin waits for it with."""
+        told = {release: {change.what for change in changes(FRAMEWORK_RELEASES[release])} for release in ("1.20", "1.21")}
+        assert "when a pod that fits nowhere is tried again" not in told["1.20"]
+        assert "when a pod that fits nowhere is tried again" in told["1.21"]
 
 
 class TestCorrespondences:
@@ -62,6 +72,104 @@ class TestCorrespondences:
     def test_the_plugins_score(self, plugins):
         """What took a priority's place scores."""
         assert all("score" in points_of(plugin) for plugin in plugins)
+
+
+class TestMiddle:
+    """The releases that run plugins and still read a Policy."""
+
+    @pytest.mark.parametrize(
+        ("release", "plugin", "wanted"),
+        [
+            ("1.17", "PodTopologySpread", (False, 1)), ("1.18", "PodTopologySpread", (True, 1)), ("1.20", "PodTopologySpread", (True, 2)),
+            ("1.20", "NodeResourcesLeastAllocated", (True, 1)), ("1.20", "NodeResourcesFit", (True, None)),
+            ("1.21", "NodePreferAvoidPods", (True, 10000)), ("1.22", "NodePreferAvoidPods", (False, 1)),
+            ("1.22", "NodeResourcesFit", (True, 1)), ("1.22", "TaintToleration", (True, 1)), ("1.23", "TaintToleration", (True, 3)),
+            ("1.18", "DefaultPodTopologySpread", (True, 1)), ("1.19", "SelectorSpread", (True, 1)), ("1.20", "SelectorSpread", (False, 1)),
+        ],
+    )  # fmt: skip
+    def test_weights(self, release, plugin, wanted):
+        """Each release has the plugins and weights of its own default version of the configuration."""
+        found = describe_any(release).plugins[plugin]
+        assert (found.is_default, found.weight) == wanted
+
+    def test_points(self):
+        """A default plugin is shown at the points of the default profile, another where it can run in that release."""
+        found = describe_any("1.20").plugins
+        assert found["NodeResourcesFit"].points == ("preFilter", "filter")
+        assert found["VolumeBinding"].points == ("preFilter", "filter", "reserve", "preBind")
+        assert found["CinderLimits"].points == ("filter",)
+        assert "NodeResourcesFit" in describe_any("1.17").plugins
+        assert "SchedulingGates" not in describe_any("1.25").plugins
+
+    @pytest.mark.parametrize(("release", "first"), [("1.19", "NodeResourcesFit"), ("1.20", "TaintToleration")])
+    def test_filters_come_in_order(self, release, first):
+        """Filter plugins are in running order: resources come before taints up to 1.19."""
+        order = list(describe_any(release).plugins)
+        assert min(("NodeResourcesFit", "TaintToleration"), key=order.index) == first
+
+    @pytest.mark.parametrize(
+        ("release", "rule", "plugins", "after"),
+        [
+            ("1.17", "SelectorSpreadPriority", ["DefaultPodTopologySpread"], "default, weight 1"),
+            ("1.19", "SelectorSpreadPriority", ["SelectorSpread"], "default, weight 1"),
+            ("1.20", "SelectorSpreadPriority", ["PodTopologySpread"], "default, weight 2"),
+            ("1.17", "ServiceSpreadingPriority", ["ServiceSpreadingPriority"], "named by a profile"),
+            ("1.18", "ServiceSpreadingPriority", ["DefaultPodTopologySpread"], "default, weight 1"),
+            ("1.21", "LeastRequestedPriority", ["NodeResourcesLeastAllocated"], "default, weight 1"),
+            ("1.22", "LeastRequestedPriority", ["NodeResourcesFit"], "default, weight 1"),
+            ("1.23", "MostRequestedPriority", ["NodeResourcesFit"], "by an argument of the plugin"),
+            ("1.22", "MostRequestedPriority", ["NodeResourcesMostAllocated"], "named by a profile"),
+            ("1.22", "CheckServiceAffinity", ["ServiceAffinity"], "named by a profile"),
+            ("1.23", "CheckServiceAffinity", [], None),
+            ("1.18", "ResourceLimitsPriority", ["NodeResourceLimits"], "named by a profile"),
+            ("1.19", "ResourceLimitsPriority", [], None),
+            ("1.17", "PodFitsPorts", [], None),
+            ("1.22", "labelPreference", ["NodeLabel"], "by an argument of the plugin"),
+        ],
+    )
+    def test_successors(self, release, rule, plugins, after):
+        """What took the place of a rule is what the release makes of it in a Policy, or runs by default."""
+        (found,) = [one for one in diff_any("1.16", release).successors if one.rule == rule]
+        assert ([one.plugin for one in found.plugins], found.after) == (plugins, after)
+
+    def test_words_are_facts(self):
+        """What became different is what each release up to the newer one changed."""
+        words = {one.rule: one.words for one in diff_any("1.16", "1.19").successors}
+        assert words["ImageLocalityPriority"].startswith("1.19: images are worth up to")
+        assert words["TaintTolerationPriority"] == "the same, on a scale to 100"
+        assert "1.20" not in " ".join(words.values())
+
+    def test_changes(self):
+        """A change is there from the release on that made it."""
+        first = {}
+        for release in FRAMEWORK_RELEASES:
+            for change in diff_any("1.16", release).changes:
+                first.setdefault(change.what, release)
+        assert first["several schedulers in one process"] == "1.18"
+        assert first["no preemption"] == "1.19"
+        assert first["which rule comes first"] == "1.20"
+        assert first["whether there is room"] == "1.21"
+        assert first["the node that a pod waits for after preemption"] == "1.22"
+        assert first["in the pod's message"] == "1.24"
+        assert first["pods with schedulingGates"] == "1.27"
+
+    def test_messages(self):
+        """Reasons are worded as the release words them, and those of label and service rules are given as long as there are such."""
+        found = {message.older: message.newer for message in diff_any("1.16", "1.18").messages}
+        assert found["node(s) had taints that the pod didn't tolerate"] == "node(s) had taint {KEY: VALUE}, that the pod didn't tolerate"
+        assert found["Insufficient pods"] == "Too many pods"
+        assert "node(s) didn't have the requested labels" not in found
+        assert diff_any("1.16", "1.23").messages[-1].newer is None
+        assert "node(s) didn't have the requested labels" in [message.older for message in diff_any("1.16", "1.23").messages]
+
+    def test_between_two_of_them(self):
+        """Plugins, gates and cells differ by the release's own; a gate is shown while it can be switched."""
+        found = {(item.about, item.what): (item.before, item.after) for item in diff_any("1.20", "1.27").differences}
+        assert found["plugins", "TaintToleration"] == ("default, weight 1", "default, weight 3")
+        assert found["plugins", "NodeResourcesLeastAllocated"] == ("default, weight 1", None)
+        assert found["plugins", "NodeResourcesFit"] == ("default", "default, weight 1")
+        assert found["gates", "DefaultPodTopologySpread"] == ("on, BETA", None)
+        assert "CSIStorageCapacity" not in describe_any("1.24").gates
 
 
 class TestDiff:
@@ -125,9 +233,9 @@ class TestDiff:
 
     def test_messages_differ(self):
         """Each message in the table is another one, or gone."""
-        assert all(message.older != message.newer for message in MESSAGES)
+        assert all(message.older != message.newer for release in FRAMEWORK_RELEASES.values() for message in messages(release))
 
     def test_an_unknown_release(self):
         """A release that there is not is refused, with those that there are."""
-        with pytest.raises(UnknownNameError, match=r"wanted 1\.12, .*1\.27"):
-            describe_any("1.17")
+        with pytest.raises(UnknownNameError, match=r"wanted 1\.12, .*1\.17, .*1\.27"):
+            describe_any("1.35")

@@ -43,7 +43,7 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
     [
         ({"release": "1.27", "policy": {}}, "policy: got one, which release 1.27 does not have, wanted a profile"),
         ({"profile": {}, "release": "1.14"}, "profile: got one, which release 1.14 does not have, wanted release 1.27"),
-        ({"profile": {}, "config": {}}, "profile cannot be combined with config: from 1.27 on they are the same"),
+        ({"profile": {}, "config": {}}, "profile cannot be combined with config: from 1.17 on they are the same"),
         (
             {"config": read_configuration()},
             "config: got a value of type KubeSchedulerConfiguration, wanted one of releases with predicates",

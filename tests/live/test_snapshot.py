@@ -93,7 +93,7 @@ class TestTaking:
     def test_a_kind_that_may_not_be_listed(self) -> None:
         """It is left out with one note, whatever versions it could have; the rest is there."""
         taken = take(store(), lambda request: refused(403, "Forbidden") if "poddisruption" in request.path else NO_FAULT)
-        assert taken.notes == ("PodDisruptionBudget: may not be listed: made up",)
+        assert taken.notes == ("PodDisruptionBudget: may not be listed, so it is as if there were none: made up",)
         assert "PodDisruptionBudget" not in taken.versions
         assert len(names(taken, "Node")) == 3
 
@@ -153,7 +153,7 @@ RICH: Json = {
             ]},
         },
     },
-    "status": {"phase": "Running", "nominatedNodeName": "", "conditions": [{"type": "Ready", "status": "True", "reason": "x"}]},
+    "status": {"phase": "Running", "nominatedNodeName": "", "conditions": [{"type": "Ready", "status": "True", "reason": "Unschedulable"}]},
 }  # fmt: skip
 OTHERS: list[Json] = [
     {
@@ -267,3 +267,76 @@ def decided(items: tuple[Json, ...], release: str) -> Iterator[Json]:
     scheduler = Scheduler(Cluster(items), release)
     for decision in scheduler.run():
         yield {"pod": decision.pod.key, "host": decision.host or "", "failed": {node: list(why) for node, why in decision.failed.items()}}
+
+
+MARK, MIGRATED = "acme", "storage.alpha.kubernetes.io/migrated-plugins"
+FORMERLY_KEPT: dict[str, tuple[str, Json]] = {
+    "the class of a quota": ("ResourceQuota", {"spec": {"hard": {"acme.storageclass.storage.k8s.io/requests.storage": "1"}}}),
+    "the class of what is used": ("ResourceQuota", {"status": {"used": {"acme.storageclass.storage.k8s.io/persistentvolumeclaims": 1}}}),
+    "an instance type": ("Node", {"metadata": {"labels": {"node.kubernetes.io/instance-type": "acme-large"}}}),
+    "a system": ("Node", {"metadata": {"labels": {"kubernetes.io/os": "acme"}}}),
+    "a label beside numbers": ("Node", {"metadata": {"labels": {"cores": "row7-acme"}}}),
+    "a scheduler": ("Pod", {"spec": {"schedulerName": "acme"}}),
+    "a gate": ("Pod", {"spec": {"schedulingGates": [{"name": "acme.example/gate"}]}}),
+    "a condition": ("Pod", {"status": {"conditions": [{"type": "acme.example/Ready", "status": "True"}]}}),
+    "a condition of a node": ("Node", {"status": {"conditions": [{"type": "AcmeDisk", "status": "True", "reason": "acme"}]}}),
+    "a reason": ("Pod", {"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "acme"}]}}),
+    "a kubelet": ("Node", {"status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}}}),
+    "a limit": ("LimitRange", {"spec": {"limits": [{"type": "Pod", "note": "acme"}], "note": "acme"}}),
+    "migrated plugins": ("CSINode", {"metadata": {"annotations": {MIGRATED: "kubernetes.io/rbd,acme"}}}),
+    "a claim that is bound": ("PersistentVolumeClaim", {"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "acme"}}}),
+    "a volume that is bound": ("PersistentVolume", {"metadata": {"annotations": {"pv.kubernetes.io/bound-by-controller": "acme"}}}),
+    "a default class": ("StorageClass", {"metadata": {"annotations": {"storageclass.kubernetes.io/is-default-class": "acme"}}}),
+    "an odd priority": ("Pod", {"spec": {"priority": {"acme": "acme"}}}),
+    "an odd phase": ("Pod", {"status": {"phase": [["acme"]]}}),
+    "odd requests": ("Pod", {"spec": {"containers": [{"resources": {"requests": {"cpu": {"acme": 1}}}}]}}),
+    "an odd name": ("Pod", {"metadata": {"name": ["acme"]}}),
+    "odd labels": ("Pod", {"metadata": {"labels": {"a": {"acme": "acme"}}}}),
+}
+COMPARES: Json = {
+    "kind": "Pod", "metadata": {"name": "p"}, "spec": {"affinity": {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}]}],
+        },
+    }}},
+}  # fmt: skip
+
+
+class TestWhatStays:
+    """What the docs do not name is renamed or left out."""
+
+    @pytest.mark.parametrize(("kind", "more"), FORMERLY_KEPT.values(), ids=list(FORMERLY_KEPT))
+    def test_no_mark_is_left(self, kind: str, more: Json) -> None:
+        """A word of the cluster's owner is gone, wherever it is."""
+        item = {"kind": kind, **more, "metadata": {"name": "n", **more.get("metadata", {})}}
+        assert MARK not in json.dumps(redact((item, COMPARES)).items[0]).lower()
+
+    def test_what_rules_read(self) -> None:
+        """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the release of a kubelet."""
+        labels = {"cores": "16", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
+        labels["node.kubernetes.io/instance-type"] = "m5.4xlarge"
+        node = {"kind": "Node", "metadata": {"name": "n", "labels": labels}, "status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}}}
+        found = redact((node, COMPARES)).items[0]
+        assert found["metadata"]["labels"] == labels
+        assert found["status"]["nodeInfo"] == {"kubeletVersion": "v1.16.3"}
+
+    def test_a_quota_of_a_class(self) -> None:
+        """The class has in a quota the name that it has elsewhere."""
+        quota = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"fast.storageclass.storage.k8s.io/x": 1, "pods": 2}}}
+        found = redact((quota, {"kind": "StorageClass", "metadata": {"name": "fast"}}))
+        assert found.items[0]["spec"]["hard"] == {f"{found.names['fast']}.storageclass.storage.k8s.io/x": 1, "pods": 2}
+
+    @pytest.mark.parametrize(
+        "item",
+        [
+            {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [[]]}}, {"kind": "Pod", "spec": {"volumes": [{"ephemeral": 5}]}},
+            {"kind": "Pod", "metadata": {"name": True}, "spec": {"volumes": [{"name": "v", "ephemeral": {"x": 1}}]}},
+            {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [{"name": 5, "ephemeral": {"x": 1}}]}},
+            {"kind": "ReplicaSet", "spec": []}, {"kind": "CSIDriver"}, {"kind": "CSIDriver", "metadata": []}, {"kind": "Pod", "spec": 5},
+            {"kind": "Pod", "metadata": {"name": "\ud800"}}, {"kind": "Node", "status": {"images": [5], "conditions": [[]]}},
+            {"kind": "Node", "metadata": {"annotations": {"scheduler.alpha.kubernetes.io/preferAvoidPods": "[" * 100_000}}},
+        ],
+    )  # fmt: skip
+    def test_odd_objects(self, item: Json) -> None:
+        """Objects that no API server should send are redacted all the same."""
+        assert redact((item,)).items[0]["kind"] == item["kind"]

@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.conform import Family, check_family, differences, find_families, needs, read_lines
+from kubeclassic.simulation.conform import (
+    Family,
+    check_family,
+    differences,
+    emitted,
+    find_families,
+    needs,
+    read_cases,
+    read_lines,
+)
 from tests.conftest import ROOT
 
 Json = dict[str, Any]
@@ -218,3 +227,20 @@ class TestNeeds:
     def test_an_event_needs_events(self) -> None:
         """A case whose pods are mixed with events needs events."""
         assert needs({"pending": [{"event": "add"}], "config": {"policy": {}}}, None) == {"events", "policy"}
+
+
+class TestEmitting:
+    """What --emit makes of a case that no rule of forms refuses, and that cannot be played."""
+
+    @pytest.mark.parametrize("reply", [{"drop": "x"}, {"raw": 5}, {"extra": 5}])
+    def test_a_script_that_makes_no_sense(self, reply: Json) -> None:
+        """It is refused with the name of the case; without --emit it counts as a difference."""
+        refused = []
+        for case in read_cases(FEW / "extenders.cases.jsonl.gz"):
+            scripts = {url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()}
+            try:
+                emitted({**case, "extenders": scripts})
+            except ManifestError as error:
+                refused.append(str(error).startswith(f"{case['name']}: cannot be played: "))
+        assert refused != []
+        assert all(refused)

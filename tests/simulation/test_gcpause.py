@@ -45,3 +45,13 @@ def _fail_inside(wanted: int) -> None:
     with settled():
         assert gc.get_threshold()[0] == wanted
         raise ValueError("in there")
+
+
+def test_what_is_frozen_twice_stays_so_until_the_last_ends() -> None:
+    """The end of a pause inside another one does not make the outer one scan again."""
+    before = gc.get_freeze_count()
+    with settled():
+        with settled():
+            pass
+        assert gc.get_freeze_count() > before
+    assert gc.get_freeze_count() <= before

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
 from kubeclassic.simulation.releasenotes import NO_CSI_NODES, NO_NAMESPACES, auto_told, newer_fields, other_release, release_notices
@@ -29,8 +30,8 @@ class TestNearest:
             (["v1.12.0"], "1.12"),
             (["v1.9.11"], "1.12"),
             (["v1.16.15-gke.7800"], "1.16"),
-            (["v1.21.0"], "1.16"),
-            (["v1.22.0"], "1.27"),
+            (["v1.21.0"], "1.21"),
+            (["v1.22.0"], "1.22"),
             (["v1.33.1+k3s1"], "1.33"),
             (["v1.36.0"], "1.34"),
             (["v1.13.5", "v1.15.1", "v1.14.2"], "1.15"),
@@ -79,7 +80,7 @@ class TestFields:
         found = newer_fields(pod("p", topologySpreadConstraints=[constraint] * 2).spec)
         assert [field.path for field in found] == ["spec.topologySpreadConstraints", "minDomains of topologySpreadConstraints"]
 
-    @pytest.mark.parametrize("version", [version for version in ALL_RELEASES if version.startswith("1.1")])
+    @pytest.mark.parametrize("version", list(RELEASES))
     def test_what_the_oldest_read_is_never_told(self, version: str) -> None:
         """No release is told not to read what every release reads."""
         plain = pod("p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}})

@@ -139,7 +139,7 @@ def seeds(entry: str) -> tuple[bytes, ...]:
         "decisions": lambda: [b"\n---\n".join(_contents(examples / "cluster", "*.yaml")), *_contents(ROOT / "tests/fuzz", "*.yaml")],
         "policy": lambda: [path.read_bytes() for path in sorted((examples / "policies").glob("*.json"))],
         "configuration": lambda: _contents(examples / "policies", "scheduler-config.yaml"),
-        "profile": lambda: _contents(examples / "profiles", "*.yaml"),
+        "profile": lambda: _contents(examples / "profiles", "two-profiles.yaml"),
         "scenario": lambda: _contents(examples, "day.yaml"),
         "nodes.csv": lambda: [NODES],
         "pods.csv": lambda: [PODS],

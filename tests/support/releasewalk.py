@@ -25,7 +25,8 @@ def answer(
     release: str, objects: Sequence[KubeObject], pending: Sequence[Pod], *, nominated: Sequence[tuple[Pod, str]] = (), **options: Any
 ) -> Answer:
     """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes; *options*: of a scheduler."""
-    profile = {"apiVersion": f"{GROUP}/v1", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 100}
+    version = FRAMEWORK_RELEASES[release].configuration.api_versions[-1]
+    profile = {"apiVersion": f"{GROUP}/{version}", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 100}
     given = {**options, "profile": {**profile, **options.get("profile", {})}}
     try:
         run = Run(SchedulerSpec.of(options_of({"release": release, **given})).read().engine())

@@ -108,7 +108,7 @@ class Caller:
 
     async def _call(self, method: str, path: str, **options: Any) -> httpx.Response:
         transport = httpx.ASGITransport(app=self.app)  # type: ignore[arg-type]  # httpx has types of its own
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.request(method, path, **options)
 
     def get(self, path: str, **options: Any) -> httpx.Response:

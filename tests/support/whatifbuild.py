@@ -58,7 +58,9 @@ def clusters(draw: st.DrawFn) -> list[Json]:
     """Two to four nodes, up to five pods on them, and at the end the pod that is asked about."""
     names = [f"n{number}" for number in range(draw(st.integers(2, 4)))]
     items = [_node(draw, name) for name in names]
-    items += [_bound(draw, f"p{number}", draw(st.sampled_from(names))) for number in range(draw(st.integers(0, 5)))]
+    hosts = [draw(st.sampled_from(names)) for _ in range(draw(st.integers(0, 5)))]
+    # A kubelet turns down a second pod with a host port that is taken.
+    items += [_bound(draw, f"p{number}", host, is_first=host not in hosts[:number]) for number, host in enumerate(hosts)]
     cpu, memory = draw(_amounts)
     spec: Json = {}
     if draw(st.integers(0, 3)) == 0:
@@ -79,12 +81,13 @@ def _node(draw: st.DrawFn, name: str) -> Json:
     return node(name, draw(st.integers(2, 14)) * 100, draw(st.integers(1, 5)), labels, **spec)
 
 
-def _bound(draw: st.DrawFn, name: str, host: str) -> Json:
+def _bound(draw: st.DrawFn, name: str, host: str, *, is_first: bool) -> Json:
     cpu, memory = draw(_amounts)
     more = {"affinity": apart(draw(_apps))} if draw(st.integers(0, 3)) == 0 else {}
     priority = draw(st.sampled_from([0, 3, 8]))
     labels = {"app": draw(_apps)}
-    return pod(name, cpu // 2, memory // 2, labels, draw(st.sampled_from([0, 80])), nodeName=host, priority=priority, **more)
+    port = draw(st.sampled_from([0, 80])) if is_first else 0
+    return pod(name, cpu // 2, memory // 2, labels, port, nodeName=host, priority=priority, **more)
 
 
 # --- plain trials ---------------------------------------------------------------------------------------------------

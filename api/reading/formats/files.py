@@ -64,6 +64,8 @@ def read_file(path: str) -> bytes:
             return stream.readall() if check_size(stream, path) else b"".join(_pieces(stream, path))
     except OSError as error:
         raise _unreadable(path, error) from None
+    except UnicodeEncodeError:
+        raise ManifestError(f"{path}: got a path with a character that no name of a file has, wanted a file") from None
     except ValueError:
         raise ManifestError(f"{path}: got a path with a NUL character, wanted a file") from None
 

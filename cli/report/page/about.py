@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 import attrs
 
+from ....api.words import listed
+from ....framework.releases import ALL_RELEASES, patch_level_in_words
 from .markup import Markup, Text, code, element, joined, named
 from .parts import bullets, folded
 
@@ -59,7 +61,7 @@ class About:
 
     def _short(self) -> Markup:
         inputs = " ".join(one.name for one in self.inputs)
-        releases = ("release " if len(self.releases) == 1 else "releases ") + " and ".join(self.releases) if self.releases else ""
+        releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases) if self.releases else ""
         day = f"{self.date:%Y-%m-%d}" if self.date else ""
         parts: list[Text] = [named(inputs) if inputs else "", self.counts, named(releases) if releases else "", named(day) if day else ""]
         parts.append(f"{len(self.warnings)} {'warning' if len(self.warnings) == 1 else 'warnings'}" if self.warnings else "")
@@ -69,7 +71,8 @@ class About:
         if self.inputs:
             yield "Read", bullets(element("span", code(one.name), " ", one.text) for one in self.inputs)
         if self.releases:
-            yield "Release", named(", ".join(self.releases))
+            known = (f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name for name in self.releases)
+            yield "Release", bullets(map(named, known))
         if self.rules:
             yield "Rules", bullets(self.rules)
         yield "Warnings", bullets(map(named, self.warnings)) if self.warnings else "none"

@@ -16,6 +16,8 @@ from ..page.markup import Markup, Text, code, element, joined, named, number, se
 from ..page.parts import BAD, GOOD, NEAR, SAME, bullets, fact, facts, folded, plain_table, section, soft, tag
 from .comparisonpage import comparison_sections
 
+_DEPARTS = "Where this departs from upstream's translation"
+
 
 def migration_html(found: MigrateResult, about: About | None = None) -> str:
     """The report of a migration that was checked: the comparison, with what was translated."""
@@ -24,8 +26,8 @@ def migration_html(found: MigrateResult, about: About | None = None) -> str:
         section("What to do next", bullets(_next(found)), name="next"),
         *([] if found.comparison is None else comparison_sections(found.comparison)),
         section("Notes on the translation", *_notes(found), name="notes"),
-        section("Where this departs from upstream's translation", *_trials(found), name="deviations"),
-        section("The Policy", *_policy(found), name="policy"),
+        *([] if found.report.source == "profile" else [section(_DEPARTS, *_trials(found), name="deviations")]),
+        section("The Policy" if found.report.source == "Policy" else "The older profile", *_before(found), name="policy"),
         section("The profile", *_profile(found), name="profile"),
     ]
     return page_html(Page(title, spoken(found.view().verdict), about or About(), sections, _lead(found)))
@@ -43,8 +45,9 @@ def _lead(found: MigrateResult) -> Markup:
     counts = [fact(told(f"{AGREEMENT}.{key}", number(count)), f"decisions: {text}", colour) for (key, count), (text, colour) in shown]
     notes = fact(told("migration.notes.length", number(len(migration.notes))), "notes on what has no exact equivalent")
     trials = fact(told("migration.trials.length", number(len(migration.trials))), "points in which this is not upstream's translation")
-    how = soft("Both decide on the same state each time; only the Policy's decisions take effect.")
-    return sentence(facts(*counts, notes, trials), how)
+    how = soft(f"Both decide on the same state each time; only the decisions of {migration.release} take effect.")
+    shown_trials = [] if migration.source == "profile" else [trials]
+    return sentence(facts(*counts, notes, *shown_trials), how)
 
 
 # --- what to do next ------------------------------------------------------------------------------------------------
@@ -79,10 +82,11 @@ def _next(found: MigrateResult) -> Iterator[Text]:
 def _notes(found: MigrateResult) -> Iterator[Text]:
     notes = found.report.notes
     if not notes:
-        yield soft("Each part of the Policy has an exact equivalent.")
+        yield soft(f"Each part of the {found.report.source} has an exact equivalent.")
         return
     rows = [[named(note.subject), named(note.text), tag(note.deviation) if note.deviation else Markup("-")] for note in notes]
-    yield plain_table(["part of the Policy", "what becomes of it", "deviation"], rows, caption="Parts without an exact equivalent")
+    heads = [f"part of the {found.report.source}", "what becomes of it", "deviation"]
+    yield plain_table(heads, rows, caption="Parts without an exact equivalent")
 
 
 def _trials(found: MigrateResult) -> Iterator[Text]:
@@ -117,12 +121,12 @@ def _counts(agreement: AgreementCounts) -> dict[str, int]:
     return {"same": agreement.same, "amongBest": agreement.among_best, "different": agreement.different}
 
 
-def _policy(found: MigrateResult) -> Iterator[Text]:
+def _before(found: MigrateResult) -> Iterator[Text]:
     migration = found.report
     if migration.policy is None:
         yield soft("There is none: a provider's rules run.")
         return
-    yield from _text("Policy", indented(migration.policy))
+    yield from _text(migration.source.capitalize(), indented(migration.policy))
 
 
 def _profile(found: MigrateResult) -> Iterator[Text]:

@@ -127,6 +127,8 @@ class ShadowAgreement:
 
     def line(self) -> str:
         """In one line."""
+        if not self.pods:
+            return "0 decisions compared: the cluster's own scheduler decided on no pod meanwhile"
         told = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         causes = "; ".join(f"{rule or kind}: {count}" for (kind, rule), count in self.causes.most_common())
         return f"{self.pods} decisions compared: {told}" + (f" ({causes})" if causes else "")

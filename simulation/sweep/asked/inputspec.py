@@ -165,7 +165,7 @@ def _placed(given: Any, where: str, folder: Path) -> GivenCluster:
 
 def _there(part: str | os.PathLike[str], where: str, folder: Path) -> str:
     place = folder / part
-    if not place.exists():
+    if not os.path.exists(place):
         refuse(where, os.fspath(part), f"a file or a folder: there is none at {place}")
     return str(place)
 

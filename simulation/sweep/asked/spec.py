@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ....api.reading.documents import only_document
-from ....exceptions import ManifestError, did_you_mean
+from ....exceptions import ManifestError, check_type, did_you_mean
 from ..objectives import BY_DEFAULT, OF_WAITING, WANTED, is_objective, known_names
 from .axes import FILES, KEYS, MOST_WEIGHT, WEIGHT, axis_of
 from .faults import check_keys, refuse
@@ -61,6 +61,7 @@ def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
     """
     if isinstance(given, Mapping):
         return _Reader(given, "sweep", Path()).spec()
+    check_type("spec", given, (str, os.PathLike), "a path or a dict")
     document = only_document(given, f"with {', '.join(SECTIONS)}")
     if document.repeated:
         raise ManifestError(f"{given}: {document.repeated[0]}: got it twice, wanted it once")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.wire.godecode import GoNames, decode
-from kubeclassic.api.wire.gosyntax import GoJsonError, first_value, quoted
+from kubeclassic.api.wire.gosyntax import MOST_SCANNED, GoJsonError, first_value, quoted
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8
@@ -147,3 +147,11 @@ class TestDecoding:
     def test_halves_of_pairs_are_replaced(self) -> None:
         """Half a surrogate pair becomes U+FFFD, a whole pair its letter."""
         assert decode("ExtenderFilterResult", b'{"Error": "\\ud800 \\ud83d\\ude00"}', NAMES, "1.16") == {"Error": "\ufffd \U0001f600"}
+
+
+def test_long_texts_that_are_no_json() -> None:
+    """Blanks before a value, however many, are passed over at once; for a long text that is no JSON it is not looked for Go's words."""
+    with pytest.raises(GoJsonError, match=r"^EOF$"):
+        first_value(b" " * (MOST_SCANNED - 1))
+    with pytest.raises(GoJsonError, match=r"^got \d+ bytes that are no JSON$"):
+        first_value(b'{"a": ' + b" " * MOST_SCANNED)

@@ -13,7 +13,7 @@ from kubeclassic.cli import cli, run
 from kubeclassic.cli.declaring.commands import Command
 from kubeclassic.exceptions import RuleError
 
-NOT_IN_LOCALE = "a name that the locale's encoding, ascii, does not have"
+NOT_IN_LOCALE = "a character of a name that the locale's encoding, ascii, does not have"
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_rule_that_fails(ending: str, monkeypatch: pytest.MonkeyPatch, capsys:
     [
         (MemoryError(), 2, "kubeclassic: not enough memory for this input\n"),
         (PermissionError(13, "Permission denied", "some.yaml"), 2, "kubeclassic: some.yaml: permission denied\n"),
-        (UnicodeEncodeError("ascii", "p\xe9", 1, 2, "no"), 2, f"kubeclassic: 'p\\xe9': {NOT_IN_LOCALE}\n"),
+        (UnicodeEncodeError("ascii", "p\xe9", 1, 2, "no"), 2, f"kubeclassic: '\\xe9': {NOT_IN_LOCALE}\n"),
         (SystemExit("a text"), 1, "kubeclassic: a text\n"),
         (SystemExit(0), 0, ""),
         (KeyboardInterrupt(), 130, "\n"),

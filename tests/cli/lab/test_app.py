@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from kubeclassic.live.server.labapp import RefusedRequest, check
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -97,6 +98,18 @@ class TestWhoMayAsk:
         """A request that another page makes is refused, though it knows the token."""
         assert page.post("do", {"do": "reset"}, **headers).status_code == 403
 
+    @pytest.mark.parametrize("path", ["*", "evil.example:443", ""])
+    def test_no_path(self, page: Page, path: str) -> None:
+        """OPTIONS and CONNECT may have no path; they are refused as other paths are."""
+        scope = {"scheme": "http", "path": path, "server": ("127.0.0.1", PORT), "headers": [(b"host", f"127.0.0.1:{PORT}".encode())]}
+        with pytest.raises(RefusedRequest) as raised:
+            check(scope, TOKEN)
+        assert raised.value.status == 404
+
+    def test_a_long_name(self, page: Page) -> None:
+        """A name that no file can have is not looked for."""
+        assert page.get(f"/{TOKEN}/assets/{'x' * 5000}.js").status_code == 404
+
     def test_its_own_page(self, page: Page) -> None:
         """The lab's own page is answered, by both names of the address."""
         assert page.post("session", {}, origin=BASE, sec_fetch_site="same-origin").status_code == 200
@@ -109,6 +122,7 @@ class TestBodies:
         [
             (b"", 400, "body: got no JSON"), (b"{", 400, "body: got no JSON"), (b"[]", 400, "wanted a JSON object"),
             (b"[" * 100_000, 400, "body: got no JSON"), (b'{"do": NaN}', 400, "body: got no JSON"), (b"\xff", 400, "body: got no JSON"),
+            (b'{"do": "\xff"}', 400, "body: got no JSON"),
             (b" " * (3 << 20), 413, "body: got more than"),
         ],
     )  # fmt: skip

@@ -10,7 +10,8 @@ from kubeclassic.framework.releases import ALL_RELEASES as RELEASES
 from tests.support.build import pod
 
 BY_STATUS, BY_UID = list(RELEASES)[:1], list(RELEASES)[1:]
-FRAMEWORK = list(RELEASES)[5:]
+ASKING, STRICT = ["1.20", *list(RELEASES)[list(RELEASES).index("1.22") :]], list(RELEASES)[list(RELEASES).index("1.24") :]
+"""The releases that ask which pods there are, and those that leave out pods with a node, too."""
 
 
 def nominations(release: str) -> Nominations:
@@ -62,24 +63,24 @@ class TestAdd:
         found.add(wanting("n"), "m")
         assert named(found) == {node: ["a"]}
 
-    @pytest.mark.parametrize(("release", "node"), [(name, "" if name in FRAMEWORK else "n") for name in RELEASES])
+    @pytest.mark.parametrize(("release", "node"), [(name, "" if name in STRICT else "n") for name in RELEASES])
     def test_the_empty_name(self, release: str, node: str) -> None:
-        """The framework keeps a list under the empty name; the others take it as none, and go by the status."""
+        """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the status."""
         found = nominations(release)
         found.add(wanting("n"), "")
         assert (named(found), found.node_of(wanting("n"))) == ({node: ["a"]}, node)
 
     @pytest.mark.parametrize("release", RELEASES)
-    @pytest.mark.parametrize("lister", [{}, {"default/a": pod("a", on="m")}], ids=["gone", "placed"])
-    def test_a_pod_that_is_gone_or_has_a_node(self, release: str, lister: dict[str, Pod]) -> None:
-        """The framework asks which pods there are: such a pod is nominated no longer; other releases do not ask."""
+    @pytest.mark.parametrize(("lister", "strict"), [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)], ids=["gone", "placed"])
+    def test_a_pod_that_is_gone_or_has_a_node(self, release: str, lister: dict[str, Pod], strict: list[str]) -> None:
+        """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24 on; the others do not ask."""
         found = nominations(release)
         found.add(wanting("n"))
         found.lister = lister
         found.add(wanting("n"))
-        assert named(found) == ({} if release in FRAMEWORK else {"n": ["a"]})
+        assert named(found) == ({} if release in strict else {"n": ["a"]})
 
-    @pytest.mark.parametrize("release", FRAMEWORK)
+    @pytest.mark.parametrize("release", STRICT)
     def test_a_pod_with_a_node_where_nobody_knows_all_pods(self, release: str) -> None:
         """Without a list of all pods the pod itself says whether it has a node."""
         found = nominations(release)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.pods import podsums
-from kubeclassic.framework.releases import V1_28, V1_31, V1_32, V1_33, V1_34
+from kubeclassic.framework.tables.newer import V1_28, V1_31, V1_32, V1_33, V1_34
 from tests.reference import podsums as naive
 from tests.support.build import pod
 from tests.support.examples import examples

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.pods import resized
 from kubeclassic.core.pods.template import Templates
-from kubeclassic.framework.releases import V1_33
+from kubeclassic.framework.tables.newer import V1_33
 from tests.reference import podsums as naive
 from tests.support.build import pod
 from tests.support.examples import examples

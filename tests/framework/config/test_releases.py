@@ -15,7 +15,9 @@ from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 GROUP = "kubescheduler.config.k8s.io"
-VERSIONS = tuple(FRAMEWORK_RELEASES)
+ALL = tuple(FRAMEWORK_RELEASES)
+VERSIONS = tuple(version for version, release in FRAMEWORK_RELEASES.items() if "v1" in release.configuration.api_versions)
+"""The releases that read version v1 of the configuration."""
 LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
 
 
@@ -23,7 +25,8 @@ def read(
     version: str, profile: dict[str, Any] | None = None, *, api: str = "v1", gates: str = "", **fields: Any
 ) -> KubeSchedulerConfiguration:
     """A configuration with one profile, as release *version* reads it."""
-    document = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", "profiles": [profile or {}], **fields}
+    given = dict(profile or {}) if api == "v1alpha1" else {"profiles": [profile or {}]}
+    document = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **given, **fields}
     return read_configuration(document, gates, FRAMEWORK_RELEASES[version])
 
 
@@ -42,8 +45,9 @@ def build(version: str, profile: dict[str, Any] | None = None, **given: Any) -> 
 
 
 def defaults(version: str, gates: str = "") -> list[str]:
-    """The plugins of a profile that says nothing."""
-    return [plugin.name for plugin in read(version, gates=gates).profiles[0].plugins["multiPoint"].enabled]
+    """The plugins of a profile that says nothing, in the newest version of the configuration."""
+    points = read(version, api=FRAMEWORK_RELEASES[version].configuration.api_versions[-1], gates=gates).profiles[0].plugins
+    return list(dict.fromkeys(plugin.name for found in points.values() for plugin in found.enabled))
 
 
 def enabled(point: str, *names: str) -> dict[str, Any]:
@@ -67,9 +71,10 @@ class TestEachRelease:
     def test_its_cells_name_plugins(self, release: Release) -> None:
         """What the cells say is gone or refused is no default plugin."""
         cells = release.configuration
-        assert not set(cells.default_plugins) & (cells.gone_plugins | cells.refused_plugins)
-        assert cells.api_versions[-1] == "v1"
-        assert cells.capacity_gate in release.gates
+        assert not set(defaults(release.version)) & cells.gone_plugins
+        assert release.version not in VERSIONS or not set(defaults(release.version)) & cells.refused_plugins
+        assert cells.default_version == cells.api_versions[-1]
+        assert cells.capacity_gate in release.gates or ("VolumeBinding", "score") in release.framework.points_lacked
 
     def test_settled_gates_are_gone(self, release: Release) -> None:
         """No gate is settled that the release still has."""
@@ -78,12 +83,16 @@ class TestEachRelease:
 
 class TestVersions:
     @pytest.mark.parametrize(
-        ("api", "last"), [("v1beta2", "1.27"), ("v1beta3", "1.28"), ("v1", "1.34")]
+        ("api", "first", "last"),
+        [
+            ("v1alpha1", "1.17", "1.18"), ("v1alpha2", "1.18", "1.18"), ("v1beta1", "1.19", "1.22"), ("v1beta2", "1.22", "1.27"),
+            ("v1beta3", "1.23", "1.28"), ("v1", "1.25", "1.34"),
+        ],
     )  # fmt: skip
-    def test_api_versions(self, api: str, last: str) -> None:
-        """v1beta2 is read up to 1.27 and v1beta3 up to 1.28; later a configuration of theirs is refused as unknown."""
-        for version in VERSIONS:
-            if version <= last:
+    def test_api_versions(self, api: str, first: str, last: str) -> None:
+        """Each version is read by some releases; earlier and later a configuration of theirs is refused as unknown."""
+        for version in ALL:
+            if ALL.index(first) <= ALL.index(version) <= ALL.index(last):
                 assert read(version, api=api).api_version == f"{GROUP}/{api}"
             else:
                 assert refusal(version, api=api).startswith(
@@ -102,13 +111,16 @@ class TestVersions:
 
 class TestPlugins:
     def test_scheduling_gates(self) -> None:
-        """SchedulingGates is last while it has a gate, and first since 1.30."""
-        assert [defaults(version).index("SchedulingGates") for version in VERSIONS] == [20, 20, 20, 0, 0, 0, 0, 0]
+        """SchedulingGates came with 1.26 and a gate, is last while it has that, and first since 1.30."""
+        first = ALL.index("1.27")
+        assert [defaults(version).index("SchedulingGates") for version in ALL[first:]] == [20, 20, 20, 0, 0, 0, 0, 0]
         assert "SchedulingGates" not in defaults("1.29", "PodSchedulingReadiness=false")
+        assert defaults("1.26", "PodSchedulingReadiness=true").index("SchedulingGates") == 20
+        assert not any("SchedulingGates" in defaults(version) for version in ALL[:first])
 
     def test_limits_of_disks(self) -> None:
         """The limits of built-in disks are no defaults since 1.31, where multiPoint alone can name them, and gone since 1.32."""
-        assert [set(LIMITS) <= set(defaults(version)) for version in VERSIONS] == [True] * 4 + [False] * 4
+        assert [set(LIMITS) <= set(defaults(version)) for version in ALL] == [True] * 14 + [False] * 4
         assert "EBSLimits" in build("1.31", enabled("multiPoint", "EBSLimits")).plugins()
         assert refusal("1.31", enabled("filter", "EBSLimits")) == (
             'profiles[0].plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1"'

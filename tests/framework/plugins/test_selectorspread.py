@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.plugins.selectorspread import SelectorSpread
+from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import Simulation
 from tests.support.asking import handle, scores
 from tests.support.build import node, obj, pod
 
@@ -40,3 +45,24 @@ class TestSelectorSpread:
         """A pod with topology spread constraints scores 0 on every node."""
         wanted = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]
         assert set(scores(PLUGIN, peer("new", topologySpreadConstraints=wanted), *NODES, SERVICE, peer("a", "x")).values()) == {0}
+
+
+class TestBoards:
+    """What is kept of peers from cycle to cycle."""
+
+    @pytest.mark.parametrize("release", ["1.17", "1.18", "1.19", "1.20", "1.21"])
+    def test_hosts_are_read_off(self, release: str) -> None:
+        """Hosts are read off boards, and are those of whole cycles, while peers come and constraints leave some pods out."""
+        own = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]
+        waiting = tuple(
+            pod(f"p{number}", labels={"app": "b"}) if number % 5 == 3
+            else peer(f"p{number}", topologySpreadConstraints=own) if number % 7 == 5 else peer(f"p{number}")
+            for number in range(40)
+        )  # fmt: skip
+        scenario = Scenario((*NODES, SERVICE, peer("there", "x")), waiting)
+        quick, whole = (Simulation(scenario, engine_for(release, {}), details=details) for details in (False, True))
+        assert [one.host for one in quick.decisions()] == [one.host for one in whole.decisions()]
+        taken, detours = quick.engine.detours()
+        constrained = sum(bool(one.spec.topology_spread_constraints) for one in waiting)
+        assert taken >= len(waiting) - constrained
+        assert sum(detours.values()) <= constrained

@@ -16,6 +16,7 @@ import pytest
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client.credentials import Access, TokenFile, password, token
+from kubeclassic.live.client.execplugin import ExecPlugin
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError
@@ -148,10 +149,10 @@ class TestPlugins:
         assert [headers["authorization"] for headers in seen] == ["Bearer t-1"] * 3
 
     def test_it_runs_again_when_it_has_expired(self, tmp_path: Path) -> None:
-        """A credential that has expired is fetched anew for the next request."""
+        """A credential that has expired is fetched anew for the next request; the first one was fetched before any."""
         entry = plugin(tmp_path, "2020-01-01T00:00:00Z")
         seen = seen_by(lambda address: send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": entry})), times=2))
-        assert [headers["authorization"] for headers in seen] == ["Bearer t-1", "Bearer t-2"]
+        assert [headers["authorization"] for headers in seen] == ["Bearer t-2", "Bearer t-3"]
 
     def test_it_runs_again_after_a_refusal(self, tmp_path: Path) -> None:
         """After a 401 the plugin runs once more, and the request is sent with what it gives."""
@@ -176,6 +177,64 @@ class TestPlugins:
         with pytest.raises(KubeclassicError, match=words) as raised:
             send(access)
         assert "kubeconfig.yaml: user u: plugin" in str(raised.value)
+
+    def test_a_failure_is_shared(self, tmp_path: Path) -> None:
+        """Many requests at once have one run of a plugin that fails, and one error; it ends at once."""
+        entry = {**plugin(tmp_path), "command": "sh", "args": ["-c", f"echo x >> {tmp_path}/runs; exit 1"]}
+        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+
+        async def work() -> list[object]:
+            transport = HttpTransport(access)
+            return list(await asyncio.gather(*(transport.send(NODES) for _ in range(17)), return_exceptions=True))
+
+        assert {str(error).rpartition(": ")[2] for error in asyncio.run(work())} == {"ended with status 1"}
+        assert (tmp_path / "runs").read_text() == "x\n"
+
+    def test_many_refusals_at_once(self, tmp_path: Path) -> None:
+        """Requests that are refused together have one more run of the plugin together."""
+        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": plugin(tmp_path)}))
+
+        async def work() -> list[str]:
+            shown = []
+            for refusals in (0, 5):
+                assert all(access.credentials.refused() for _ in range(refusals))
+                shown += [(await access.credentials.grant(0.0)).headers["Authorization"] for _ in range(3)]
+                access.credentials.refused()
+            return shown
+
+        assert asyncio.run(work()) == ["Bearer t-1"] * 3 + ["Bearer t-2"] * 3
+
+    @pytest.mark.parametrize(
+        ("code", "words"),
+        [
+            ("while True: print('x' * 1000)", "printed more than 1 MiB"),
+            ("import time; time.sleep(60)", "did not end within 0.3 seconds"),
+            ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
+            ("print('[' * 50000)", "got no JSON"),
+            ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
+        ],
+    )
+    def test_a_plugin_without_bounds(self, tmp_path: Path, code: str, words: str) -> None:
+        """A plugin that prints for ever, or nothing for ever, is ended; what it prints is read within bounds."""
+        entry = {**plugin(tmp_path), "command": sys.executable, "args": ["-c", code]}
+        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+        assert isinstance(access.credentials, ExecPlugin)
+        if "0.3" in words:
+            access.credentials.seconds = 0.3
+        with pytest.raises(KubeclassicError, match=words):
+            send(access)
+
+    def test_it_ends_with_us(self, tmp_path: Path) -> None:
+        """Where it is not needed any more the program is ended, and so does what waits for it."""
+        entry = {**plugin(tmp_path), "command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]}
+        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+
+        async def work() -> None:
+            async with asyncio.timeout(0.5):
+                await access.credentials.grant(0.0)
+
+        with pytest.raises(TimeoutError):
+            asyncio.run(work())
 
     def test_a_plugin_that_is_not_there(self, tmp_path: Path) -> None:
         """A missing program is an error with the hint of the kubeconfig."""
@@ -329,3 +388,40 @@ def outcome(access: Access) -> object:
         return send(access)[0]
     except TransportError as error:
         return error.cause
+
+
+class TestProxies:
+    """A proxy of the kubeconfig or of the environment."""
+
+    @pytest.mark.parametrize(
+        ("environment", "named", "is_used"),
+        [
+            ({"HTTP_PROXY": "{}"}, "", True), ({"http_proxy": "{}", "NO_PROXY": "example.org"}, "", True),
+            ({"HTTP_PROXY": "{}", "NO_PROXY": "api.invalid"}, "", False), ({"HTTPS_PROXY": "{}"}, "", False), ({}, "{}", True),
+        ],
+    )  # fmt: skip
+    def test_who_is_asked(self, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str], named: str, is_used: bool) -> None:
+        """The kubeconfig's proxy is asked, else that of the environment for the server's scheme, unless NO_PROXY has the server."""
+        lines: list[bytes] = []
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            lines.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            await writer.drain()
+            writer.close()
+
+        async def work() -> object:
+            server = await asyncio.start_server(answer, "127.0.0.1", 0)
+            place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
+                monkeypatch.delenv(name, raising=False)
+            for name, value in environment.items():
+                monkeypatch.setenv(name, value.format(place))
+            async with server, HttpTransport(Access(server="http://api.invalid", proxy=named.format(place))) as transport:
+                try:
+                    return (await transport.send(NODES)).status
+                except TransportError:
+                    return None
+
+        assert asyncio.run(work()) == (200 if is_used else None)
+        assert lines == ([b"GET http://api.invalid/api/v1/nodes HTTP/1.1"] if is_used else [])

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.client.credentials import KubeconfigError
+from kubeclassic.live.client.credentials import CredentialsError, KubeconfigError
+from kubeclassic.live.client.execplugin import ExecPlugin
 from kubeclassic.live.client.kubeconfig import in_cluster, read_kubeconfig
+from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 
+CORPUS = ROOT / "tests/fuzz/corpus"
 SERVER = {"server": "https://10.0.0.1:6443"}
 
 
@@ -69,6 +72,17 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "user u: exec: apiVersion: got v9, wanted client.authentication.k8s.io/v1 or"),
     (SERVER, {"exec": {"apiVersion": EXEC["apiVersion"]}}, {}, "user u: exec: command: got none"),
     (SERVER, {"as": "a", "as-groups": ["g"]}, {}, "user u: as-groups: is not supported"),
+    (SERVER, {"as": "a\nb"}, {}, "user u: as: got a character that no header can have"),
+    (SERVER, {"token": "x\n"}, {}, "user u: token: got a character that no header can have"),
+    (SERVER, {"token": {"x": 1}}, {}, "user u: token: wanted a text"),
+    (SERVER, {"exec": {**EXEC, "args": 5}}, {}, "user u: exec: args: wanted a list"),
+    (SERVER, {"exec": {**EXEC, "env": [{"value": "x"}]}}, {}, "user u: exec: env: wanted a list of entries with name and value"),
+    ({"server": "https://[::1"}, {}, {}, "cluster: server: got https://[::1, wanted https://HOST:PORT"),
+    ({"server": "https://u:SECRET@a:99999"}, {}, {}, "cluster: server: got (hidden)@a:99999, wanted"),
+    ({"server": "https%//u:SECRET@a"}, {}, {}, "cluster: server: got (hidden)@a, wanted https://HOST:PORT"),
+    ({**SERVER, "proxy-url": "ftp://u:SECRET@x"}, {}, {}, "cluster: proxy-url: got (hidden)@x, wanted http://HOST:PORT or"),
+    ({**SERVER, "proxy-url": 5}, {}, {}, "cluster: proxy-url: got 5, wanted"),
+    ({**SERVER, "extensions": 5}, {"exec": {**EXEC, "provideClusterInfo": True}}, {}, "cluster: extensions: wanted a list"),
 ]
 
 
@@ -85,6 +99,18 @@ class TestWrong:
         assert str(path) in str(raised.value)
         assert "\n" not in str(raised.value)
 
+    @pytest.mark.parametrize("file", sorted(CORPUS.glob("kubeconfig-*")), ids=lambda file: file.stem)
+    def test_found_by_fuzzing(self, file: Path, tmp_path: Path) -> None:
+        """What once ended in a traceback or hung is an access, or one line without a secret."""
+        try:
+            access = read_kubeconfig(file)
+            asyncio.run(access.credentials.grant(0.0))
+            told = repr(access)
+        except (KubeconfigError, CredentialsError) as error:
+            told = str(error)
+        assert "SECRET" not in told
+        assert told.isprintable()
+
     @pytest.mark.parametrize(
         ("content", "text"),
         [
@@ -99,6 +125,36 @@ class TestWrong:
             path.write_bytes(content)
         with pytest.raises(KubeconfigError, match=text):
             read_kubeconfig(path)
+
+
+class TestSafety:
+    """Who gets credentials."""
+
+    @pytest.mark.parametrize(
+        ("server", "wanted"),
+        [
+            ("https://10.0.0.1", "Bearer t"), ("http://10.0.0.1", None), ("http://127.0.0.1:8080", "Bearer t"),
+            ("http://[::1]", "Bearer t"),
+            ("http://localhost", "Bearer t"), ("http://localhost.example", None),
+        ],
+    )  # fmt: skip
+    def test_no_credentials_in_the_clear(self, server: str, wanted: str | None, tmp_path: Path) -> None:
+        """A server without TLS gets none, as with clientcmd, unless it is on this machine."""
+        assert header(read_kubeconfig(kubeconfig(tmp_path, {"server": server}, {"token": "t"})).credentials) == wanted
+
+    @pytest.mark.parametrize(("user", "wanted"), [({}, "Basic dTpw"), ({"token": "t"}, "Bearer t")])
+    def test_a_user_in_the_address(self, user: dict[str, str], wanted: str, tmp_path: Path) -> None:
+        """User and password of the address are shown where there is nothing else, and are not a part of the address."""
+        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "https://u:p@10.0.0.1:6443/x/"}, user))
+        assert (access.server, header(access.credentials)) == ("https://10.0.0.1:6443/x", wanted)
+
+    def test_a_plugin_beside_a_relative_kubeconfig(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """``./plugin`` is the one beside the file, also where the file is named without a folder."""
+        path = kubeconfig(tmp_path, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
+        monkeypatch.chdir(tmp_path)
+        credentials = read_kubeconfig(path.name).credentials
+        assert isinstance(credentials, ExecPlugin)
+        assert credentials.command == str(tmp_path / "plugin")
 
 
 class TestPods:

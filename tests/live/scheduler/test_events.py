@@ -34,6 +34,7 @@ class World:
     link: StoreTransport
     events: Events
     said: list[str]
+    dropped: list[None]
 
     @property
     def recorder(self) -> Recorder:
@@ -57,9 +58,11 @@ def play(release: str, story: Callable[[World], Any], faults: Faults = lambda re
 
     async def run() -> World:
         link = StoreTransport(store or Store(NEW_SERVER if release == NEW else OLD_SERVER), faults, records=True)
-        said: list[str] = []
-        events = await connect_events(link, LIVE_RELEASES[release], say=said.append, wall=wall_ns, host="h", dice=random.Random(1))
-        world = World(link, events, said)
+        said, dropped, dice = list[str](), list[None](), random.Random(1)
+        events = await connect_events(
+            link, LIVE_RELEASES[release], say=said.append, on_drop=lambda: dropped.append(None), wall=wall_ns, host="h", dice=dice
+        )  # fmt: skip
+        world = World(link, events, said, dropped)
         task = asyncio.create_task(events.run())
         await story(world)
         await events.drain(3000)
@@ -180,13 +183,35 @@ class TestManyEvents:
         assert len(set(seen[NEW])) == 1
 
     def test_the_queue_has_an_end(self) -> None:
-        """More than a thousand waiting events are lost rather than kept."""
+        """More than a thousand waiting events are lost rather than kept; each is counted, and one line says so for all of a burst."""
 
         async def story(world: World) -> None:
             for i in range(1200):
                 world.recorder.event(attrs.evolve(POD, name=f"p{i}"), "Normal", "Scheduled", "", "done")
 
-        assert len(play(OLD, story).sent) == 1000
+        async def twice(world: World) -> None:
+            await story(world)
+            await world.events.drain(3000)
+            await story(world)
+
+        for play_of, count in ((story, 1), (twice, 2)):
+            world = play(OLD, play_of)
+            assert len(world.sent) == 1000 * count
+            assert len(world.dropped) == 200 * count
+            assert world.said == ["Events are dropped: 1,000 wait to be sent; kubeclassic_events_dropped_total counts them"] * count
+
+    def test_what_is_left_at_the_end(self) -> None:
+        """The end says how many events are not sent."""
+        left = list[int]()
+
+        async def story(world: World) -> None:
+            for i in range(5):
+                world.recorder.event(attrs.evolve(POD, name=f"p{i}"), "Normal", "Scheduled", "", "done")
+            left.append(await world.events.drain(2.5))
+            left.append(await world.events.drain(10.0))
+
+        play(OLD, story, lambda request: Fault(slow=1.0) if request.method == "POST" else NO_FAULT)
+        assert left == [3, 0]
 
 
 class TestGroups:

@@ -26,6 +26,10 @@ def settings(release: str, *arguments: str) -> RunSettings:
     return read_settings(split_flags(arguments), release)
 
 
+RELEASES = tuple(LIVE_RELEASES)
+"""Oldest first: the first 11 read a Policy, the first 10 have providers."""
+
+
 class TestTheTable:
     def test_every_release_is_there(self) -> None:
         """Each release that schedules has its flags."""
@@ -114,9 +118,9 @@ class TestFlags:
     @pytest.mark.parametrize(
         ("release", "argument", "text"),
         [
-            (NEW, "--policy-config-file=x", "--policy-config-file: release 1.27 does not have it, 1.12, 1.13, 1.14, 1.15, 1.16 do"),
-            (NEW, "--scheduler-name=x", "--scheduler-name: release 1.27 does not have it, 1.12, 1.13, 1.14, 1.15, 1.16 do"),
-            (OLD, "--pod-max-in-unschedulable-pods-duration=9s", "release 1.15 does not have it, 1.27, 1.28"),
+            (NEW, "--policy-config-file=x", f"--policy-config-file: release 1.27 does not have it, {', '.join(RELEASES[:11])} do"),
+            (NEW, "--scheduler-name=x", f"--scheduler-name: release 1.27 does not have it, {', '.join(RELEASES[:10])} do"),
+            (OLD, "--pod-max-in-unschedulable-pods-duration=9s", "release 1.15 does not have it, 1.24, 1.25"),
             (NEW, "--pod-max-in-unschedulable-pods-duration=9", 'got "9", wanted a duration such as 15s'),
             (NEW, "--leader-elekt=x", 'unknown flag: --leader-elekt: release 1.27 has no flag of that name; did you mean "'),
             ("1.12", "--secure-port=1", "release 1.12 does not have it"),

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 import attrs
 import pytest
 
-from kubeclassic.live.process.metrictables import GROUPS, HISTOGRAM
+from kubeclassic.live.process.metrictables import HISTOGRAM
+from kubeclassic.live.process.middlemetrics import ALL_GROUPS
 from kubeclassic.live.process.writing import go_number
-from kubeclassic.live.scheduler.metrics import SchedulerMetrics
+from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import recorded
 
@@ -86,6 +87,7 @@ def filled(release: str) -> SchedulerMetrics:
     metrics.equivalence(hits=2, misses=1, writes=1)
     metrics.leader("kube-scheduler", True)
     metrics.request("GET", 200, "host:6443")
+    metrics.event_dropped()
     return metrics
 
 
@@ -110,6 +112,7 @@ class TestRecorded:
         """The metrics that are shown before anything happens are shown by the original too, with the same labels."""
         started = families(SchedulerMetrics(LIVE_RELEASES[release], with_process=False).text())
         wanted = shown(release)
+        assert started.pop("kubeclassic_events_dropped_total").values == {("", ""): "0"}  # the original does not count them
         for name, family in started.items():
             assert set(family.values) <= set(wanted[name].values), name
 
@@ -119,12 +122,12 @@ class TestReleases:
     def test_each_release_takes_everything(self, release: str) -> None:
         """What a release does not show is taken all the same, and each of its metrics can be fed."""
         ours = families(filled(release).text())
-        wanted = {metric.name for group in LIVE_RELEASES[release].metrics for metric in GROUPS[group]}
-        assert set(ours) == wanted | {"rest_client_requests_total"}
+        wanted = {metric.name for group in LIVE_RELEASES[release].metrics for metric in ALL_GROUPS[group]}
+        assert set(ours) == wanted | {metric.name for group in ALWAYS for metric in ALL_GROUPS[group]}
 
     def test_every_group_is_of_a_release(self) -> None:
-        """No group of metrics is left over, but for requests, which every release counts."""
-        assert {name for release in LIVE_RELEASES.values() for name in release.metrics} | {"requests"} == set(GROUPS)
+        """No group of metrics is left over, but for those that every release counts."""
+        assert {name for release in LIVE_RELEASES.values() for name in release.metrics} | set(ALWAYS) == set(ALL_GROUPS)
 
     @pytest.mark.parametrize(
         ("release", "name", "help"),
@@ -134,6 +137,7 @@ class TestReleases:
             ("1.14", "scheduler_binding_latency_microseconds", "(Deprecated) Binding latency in microseconds"),
             ("1.14", "scheduler_e2e_scheduling_duration_seconds", "E2e scheduling latency in seconds (scheduling algorithm + binding)"),
             ("1.16", "scheduler_binding_duration_seconds", "[ALPHA] Binding latency in seconds"),
+            ("1.20", "scheduler_binding_duration_seconds", "[ALPHA] (Deprecated since 1.20.0) Binding latency in seconds"),
         ],
     )
     def test_names_of_the_releases(self, release: str, name: str, help: str) -> None:
@@ -148,9 +152,14 @@ class TestReleases:
             ("scheduler_equiv_cache_lookups_total", "1.12", "1.13"),
             ("leader_election_master_status", "1.14", "1.34"),
             ("scheduler_pod_scheduling_sli_duration_seconds", "1.29", "1.34"),
-            ("scheduler_pod_scheduling_duration_seconds", "1.27", "1.32"),
-            ("scheduler_scheduler_cache_size", "1.27", "1.33"),
-            ("scheduler_e2e_scheduling_duration_seconds", "1.14", "1.16"),
+            ("scheduler_pod_scheduling_duration_seconds", "1.17", "1.32"),
+            ("scheduler_scheduler_cache_size", "1.17", "1.33"),
+            ("scheduler_e2e_scheduling_duration_seconds", "1.14", "1.23"),
+            ("scheduler_binding_duration_seconds", "1.14", "1.20"),
+            ("scheduler_binding_latency_microseconds", "1.12", "1.16"),
+            ("scheduler_scheduler_goroutines", "1.17", "1.26"),
+            ("scheduler_goroutines", "1.26", "1.34"),
+            ("scheduler_unschedulable_pods", "1.24", "1.34"),
         ],
     )
     def test_who_has_it(self, name: str, first: str, last: str) -> None:
@@ -229,5 +238,5 @@ class TestNumbers:
 
     def test_every_histogram_has_bounds(self) -> None:
         """Histograms have buckets, nothing else does."""
-        for group in GROUPS.values():
+        for group in ALL_GROUPS.values():
             assert all(bool(metric.buckets) == (metric.kind == HISTOGRAM) for metric in group)

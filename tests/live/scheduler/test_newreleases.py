@@ -38,7 +38,10 @@ def reasons(site: Site) -> set[str]:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_node_comes_and_room_is_made(release: str) -> None:
-    """A pod that fits nowhere gets the node that comes later, and an urgent one the place of two others, which it was nominated to."""
+    """A pod that fits nowhere gets the node that comes later, and an urgent one the place of two others, which it was nominated to.
+
+    The node comes with a taint. In 1.22 and 1.23 NodeAffinity does not wait for that to go, so there the pod is tried a minute later.
+    """
 
     async def play(site: Site) -> None:
         site.add_node("node-0", cpu="2")
@@ -57,7 +60,7 @@ def test_a_node_comes_and_room_is_made(release: str) -> None:
         for name in ("low-a", "low-b"):
             assert "deletionTimestamp" in site.store.storage.of("pods")["default", name]["metadata"]
             site.drop_pod(name)
-        await asyncio.sleep(30.0)
+        await asyncio.sleep(90.0)
 
     site = at(release, play, NEWEST_SERVER)
     assert site.hosts == {"special": "node-1", "urgent": "node-0"}
@@ -88,7 +91,7 @@ def test_hints_are_on_by_default(release: str) -> None:
     found = engine_for(release, {})
     queue = found.flow.queue(Clock())
     assert isinstance(queue, FrameworkQueue)
-    assert (queue.gives_hints, queue.pops_early) == (RELEASES.index(release) >= 5, RELEASES.index(release) >= 6)
+    assert (queue.gives_hints, queue.pops_early) == (release in RELEASES[-3:], release in RELEASES[-2:])
 
 
 def test_a_claim_gets_a_device() -> None:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
+from pathlib import Path
 
 import attrs
 import pytest
 
+from kubeclassic.cli import run
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.dryrun import DryRun
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.shadow.judging import PodJudgement
+from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
+from tests.apiserver.app import make_app, serving
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.live.scheduler.worlds import World, live
+from tests.support.kubeconfigs import kubeconfig
 
 MOST_ALLOCATED = {"policy": {"kind": "Policy", "predicates": [], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}}
 NO_PREDICATES = {"policy": {"kind": "Policy", "predicates": [], "priorities": []}}
@@ -162,3 +169,19 @@ def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
     assert [(one.pod, one.verdict, one.cluster) for one in told] == [
         ("default/first", "same", "node-0"), ("default/second", "same", None), ("default/second", "same", "node-0"),
     ]  # fmt: skip
+
+
+class TestCommand:
+    """``kubeclassic shadow``."""
+
+    def test_a_cluster_that_is_never_seen(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A shadow that got no list is bad input, not a scheduler that decides alike; the kinds are named."""
+        with serving(make_app(StoreTransport(Store(NEW_SERVER)), lambda request: refused(403, "Forbidden", "no"))) as address:
+            status = run(["shadow", "--for", "0.3", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))])
+        captured = capsys.readouterr()
+        assert (status, captured.out) == (2, "")
+        assert re.search(r"^kubeclassic: cluster: got no whole list of .*\bPod\b.*, wanted one of each before the end$", captured.err, re.M)
+
+    def test_no_decision(self) -> None:
+        """The summary says so where no decision was compared."""
+        assert ShadowAgreement().line() == "0 decisions compared: the cluster's own scheduler decided on no pod meanwhile"

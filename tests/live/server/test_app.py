@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from kubeclassic.live.server.limits import ServerLimits
+from kubeclassic.live.server.reading import MOST_VALUES
 from tests.support.serverbuild import JSON, Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
 
 ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
@@ -143,7 +144,7 @@ class TestLimits:
 
         async def many() -> list[int]:
             transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 calls = [asyncio.create_task(client.post("/filter", json=ASK)) for _ in range(5)]
                 await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
                 gate.set()
@@ -167,7 +168,7 @@ class TestLimits:
 
         async def many() -> list[int]:
             transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
-            async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=JSON) as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=JSON) as client:
                 calls = [asyncio.create_task(client.post("/filter", content=body)) for _ in range(6)]
                 await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
                 gate.set()
@@ -288,3 +289,54 @@ class TestExplain:
     def test_the_cluster_stays(self, caller: Caller) -> None:
         """An explanation moves nothing: the next one is the same."""
         assert caller.get("/explain?pod=w").json() == caller.get("/explain?pod=w").json()
+
+
+class TestCallers:
+    """Pages in a browser, which may have made their own name point to this machine."""
+
+    @pytest.mark.parametrize(
+        ("host", "status"),
+        [
+            ("evil.example", 421), ("evil.example:8888", 421), ("127.0.0.1.evil.example", 421), ("localhost.evil.example:80", 421),
+            ("[::1", 421), ("127.0.0.1", 200), ("127.0.0.1:8888", 200), ("10.2.3.4:80", 200), ("[::1]:8888", 200), ("LOCALHOST:1", 200),
+            ("scheduler.example", 200),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("path", ["/healthz", "/configz", "/metrics"])
+    def test_other_hosts(self, path: str, host: str, status: int) -> None:
+        """A request that calls the server by a name that is not its own is not answered, not even a probe."""
+        caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=frozenset({"scheduler.example"})))
+        assert caller.get(path, headers={"host": host}).status_code == status
+
+    @pytest.mark.parametrize("path", VERBS)
+    def test_nothing_is_decided_for_them(self, path: str) -> None:
+        """No verb is answered, and the body is not read."""
+        headers = {"host": "evil.example", "content-type": "application/json"}
+        found = Caller.of(three_nodes()).call("POST", path, content=b"{", headers=headers)
+        assert (found.status_code, found.json()["where"]) == (421, "header Host")
+
+    @pytest.mark.parametrize(
+        ("headers", "status"),
+        [
+            ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403), ({"origin": "https://localhost"}, 403),
+            ({"origin": "http://localhost:1"}, 403), ({"sec-fetch-site": "cross-site"}, 403), ({"sec-fetch-site": "same-site"}, 403),
+            ({"origin": "http://localhost", "sec-fetch-site": "same-origin"}, 200), ({"sec-fetch-site": "none"}, 200),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("hosts", [frozenset(), None], ids=["unknown callers", "known callers"])
+    def test_other_pages(self, hosts: frozenset[str] | None, headers: dict[str, str], status: int) -> None:
+        """A request that another page makes is refused, also where callers show who they are: browsers show certificates unasked."""
+        caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=hosts))
+        assert caller.get("/configz", headers=headers).status_code == status
+
+    def test_callers_that_show_who_they_are(self) -> None:
+        """Where a token or a certificate is asked for, the name does not matter."""
+        caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=None))
+        assert caller.get("/configz", headers={"host": "any.example"}).status_code == 200
+
+
+def test_many_small_values() -> None:
+    """A body of few bytes for each value, which would take many times its size in memory, is refused before it is read."""
+    body = b'{"Pod": {}, "NodeNames": [' + b"[]," * (MOST_VALUES // 2 + 1) + b"[]]}"
+    found = Caller.of(three_nodes()).post("/filter", body)
+    assert (found.status_code, found.json()["where"]) == (413, "body")

@@ -82,7 +82,7 @@ async def following(flavour: Flavour, release: str, faults: Decide = lambda requ
     app.write_binding, app.is_ready = followed.write_binding, lambda: followed.is_complete
     task = asyncio.create_task(followed.run())
     asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
-    async with httpx.AsyncClient(transport=asgi, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=asgi, base_url="http://localhost") as client:
         try:
             yield There(transport, app, client, said)
         finally:

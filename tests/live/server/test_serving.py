@@ -123,7 +123,7 @@ class TestAsAProgram:
         """A request whose body is on its way when SIGTERM comes is answered."""
         body = json.dumps(ASK).encode()
         with serving(tmp_path) as server, server.connect() as connection:
-            head = f"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = f"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
             connection.sendall(head.encode() + body[:10])
             with httpx.Client(base_url=server.url, timeout=60) as client:
                 while "requests_in_flight 1.0" not in client.get("/metrics").text:
@@ -138,14 +138,14 @@ class TestAsAProgram:
         """A body of a gigabyte, streamed, is refused after its first megabyte, and the connection ends; others are answered."""
         part = b"10000\r\n" + b" " * 65536 + b"\r\n"
         with serving(tmp_path, "--max-body-mb", "1") as server, server.connect() as connection:
-            connection.sendall(b"POST /filter HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.sendall(b"POST /filter HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
             assert sent_until_cut_off(connection, part, 1 << 14) < 1 << 10
             assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200
 
     def test_the_refusal_of_a_huge_body_can_be_read(self, tmp_path: Path) -> None:
         """Who announces too large a body reads 413, before sending any of it."""
         with serving(tmp_path, "--max-body-mb", "1") as server, server.connect() as connection:
-            connection.sendall(b"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 1073741824\r\n\r\n")
+            connection.sendall(b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
             found = read_all(connection)
             assert found.startswith(b"HTTP/1.1 413 ")
             assert b"got more than 1048576 bytes" in found
@@ -158,7 +158,7 @@ class TestAsAProgram:
             server.connect() as slower,
             server.connect() as silent,
         ):
-            slow.sendall(b"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+            slow.sendall(b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
             slower.sendall(b"POST /filter HT")
             assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200
             assert read_all(slow).startswith(b"HTTP/1.1 408 ")
@@ -212,7 +212,11 @@ class TestOptions:
             (["examples/cluster", "--context", "x"], "--context needs --kubeconfig"),
             (
                 ["examples/cluster", "--bind-address", "0.0.0.0"],
-                "--bind-address: got 0.0.0.0, which others can reach, wanted --tls-cert-file, --token-file, or --insecure if everybody",
+                "--bind-address: got 0.0.0.0, which others can reach, wanted --client-ca-file, --token-file, or --insecure if everybody",
+            ),
+            (
+                ["examples/cluster", "--bind-address", "::", "--tls-cert-file", "x", "--tls-private-key-file", "x"],
+                "--bind-address: got ::, which others can reach, wanted --client-ca-file, --token-file, or --insecure if everybody",
             ),
             (["examples/cluster", "--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file: got one, wanted both or none"),
             (["examples/cluster", "--client-ca-file", "x"], "--client-ca-file needs --tls-cert-file"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,10 +14,11 @@ import pytest
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
+from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import Status, unschedulable, wait
 from kubeclassic.simulation.engines import ALL_RELEASES
-from kubeclassic.simulation.replay.checkpoint import CheckpointError, Header, load, save
+from kubeclassic.simulation.replay.checkpoint import CHECKSUM, CheckpointError, Header, _checksum, load, save
 from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.outputs import ResultFileError
 from kubeclassic.simulation.replay.recording import Recording
@@ -223,13 +226,14 @@ def half_way(tmp_path: Path) -> tuple[Inputs, Places]:
     return inputs, where
 
 
-def resumed(half_way: tuple[Inputs, Places], header: Header = HEADER) -> None:
-    """Begin again from the checkpoint."""
+def resumed(half_way: tuple[Inputs, Places], header: Header = HEADER, steps: int = 0) -> None:
+    """Begin again from the checkpoint, and go on for some steps."""
     inputs, where = half_way
     assert where.checkpoint is not None
     made = Recording(Replay(inputs, scheduler("1.15"), seed=1), where, header)
     try:
         made.begin(load(where.checkpoint))
+        assert len(list(islice(made.run(), steps))) <= steps
     finally:
         made.close()
 
@@ -279,6 +283,25 @@ class TestRefusals:
             path.write_bytes(damaged)
             with pytest.raises(CheckpointError, match="damaged: its bytes are not those that were written"):
                 resumed(half_way)
+
+    def test_other_types(self, half_way: tuple[Inputs, Places]) -> None:
+        """Data of other types under a right checksum, which anybody can make, are damage, wherever the replay stumbles over them."""
+        path = half_way[1].checkpoint
+        assert path is not None
+        header, body = path.read_bytes().split(b"\n", 1)
+        found, told, random = json.loads(header), 0, Random(7)
+        found.pop(CHECKSUM)
+        for _ in range(40):
+            data = json.loads(body)
+            node = random.choice([node for node in data["nodes"] if len(node) > 1])
+            node[random.randrange(1, len(node))] = random.choice([None, "x", 5, -1, 1.5, True])
+            changed = json.dumps(data).encode()
+            path.write_bytes(json.dumps({**found, CHECKSUM: _checksum(found, changed)}).encode() + b"\n" + changed)
+            try:
+                resumed(half_way, steps=40)
+            except KubeclassicError as error:
+                told += isinstance(error, CheckpointError)
+        assert told > 5
 
     def test_other_results(self, half_way: tuple[Inputs, Places]) -> None:
         """Results that are shorter than they were, differ, or are gone are refused."""

@@ -87,6 +87,14 @@ class TestRows:
         used = kubeclassic.simulate(CLUSTER, scheduler=Framework(release="1.27", profile=profile)).summary.resources
         assert row["cpu imbalance"] == round(used[0].imbalance.standard_deviation, 6)
 
+    def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused(self) -> None:
+        """A plugin that is gone in the release is no rule that scores there, and the one that took its place is named."""
+        grid = {"release": ["1.21", "1.27"], "weights.NodeResourcesLeastAllocated": 3}
+        old, new = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
+        assert old["error"] is None
+        assert "release 1.27 has no rule by that name" in new["error"]
+        assert new["error"].endswith("NodeResourcesFit took its place")
+
     def test_edits_and_scales_count(self) -> None:
         """Edits change objects before a run, and scaled clusters have so many times as many nodes and pods."""
         grid = {"set": [None, "pod * requests.cpu=64"], "scale.pods": [1, 2]}

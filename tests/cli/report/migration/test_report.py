@@ -96,7 +96,7 @@ class TestPage:
         """Inputs, warnings, releases and the command stand in it."""
         _, html, _ = packing
         about = html[html.index('class="about"') : html.index('class="contents"')]
-        for text in ("bin-packing.yaml", "11 nodes", "1.16, 1.27", "warnings", "Repeat it with"):
+        for text in ("bin-packing.yaml", "11 nodes", "1.16 (as 1.16.14)", "1.27 (as 1.27.14)", "warnings", "Repeat it with"):
             assert text in about
 
 

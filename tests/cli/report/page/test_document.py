@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -34,6 +36,14 @@ class TestPage:
         html = made(list_html(TABLE))
         assert not re.search(r"https?:(?!//www\.w3\.org/2000/svg)|src=|href=\"[^#]|@import|url\((?!#)|fetch\(|XMLHttp|<link", html)
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
+
+    def test_it_runs_its_own_script_alone(self) -> None:
+        """The browser is told the hash of the only script that may run; what stands in a name could not run even if it were one."""
+        html = made(list_html(TABLE))
+        (script,) = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"script-src 'sha256-{digest}';" in html
+        assert "script-src 'unsafe-inline'" not in html
 
     def test_text_is_escaped(self) -> None:
         """What is no markup is escaped: in the title, the verdict, sections and warnings."""

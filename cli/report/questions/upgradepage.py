@@ -1,0 +1,66 @@
+"""An upgrade as one page: the verdict, the way as a picture, each step, the causes, and each decision that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....questions.upgrade import UpgradeResult, other_patches
+from ....simulation.upgrade.upgradedocument import UpgradeDocument
+from ..page.about import About
+from ..page.document import Page, page_html
+from ..page.markup import Text, code, named, number, sentence, spoken, told
+from ..page.parts import section, soft
+from ..page.tables import list_html, short_table
+from ..page.wayspicture import WaysPicture
+
+MODES = {
+    "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
+    "locked": "All releases decide on the same states, which the decisions of the first one make: no difference results from another.",
+}
+
+
+def upgrade_html(found: UpgradeResult, about: About | None = None) -> str:
+    """*found* as a page."""
+    document, view = found.document, found.view()
+    sections = [
+        section("The way", *_way(document), name="way"),
+        section("Step by step", short_table(view.table("steps")), *map(soft, _patches(document)), name="steps"),
+        section("What the releases do otherwise", *_causes(found), name="causes"),
+        section("Which pods, and why", *_list(found), name="list"),
+    ]
+    title = f"kubeclassic upgrade: {document.stages[0].release} to {document.stages[-1].release}"
+    lead = sentence(soft(told("pods", number(document.pods)), f" pods, mode {document.mode}. ", MODES[document.mode]))
+    return page_html(Page(title, spoken(view.verdict), about or About(), sections, lead))
+
+
+def _patches(document: UpgradeDocument) -> Iterator[Text]:
+    """The patch level of the first release, which has no step, and what other patch levels decide otherwise."""
+    first = document.stages[0]
+    yield named(f"{first.release} is as {first.like}.")
+    yield from (named(f"{text}.") for text in other_patches(document))
+
+
+def _way(document: UpgradeDocument) -> Iterator[Text]:
+    yield soft(
+        "Each column is a release, each band a group of pods. A pod is on its first node, elsewhere, or without one; bands that cross move."
+    )
+    yield WaysPicture.of(document).html()
+
+
+def _causes(found: UpgradeResult) -> Iterator[Text]:
+    if not found.document.moved:
+        yield soft("No release on the way decides otherwise.")
+        return
+    yield short_table(found.view().table("causes"))
+    if any(fact.fixed for fact in found.document.facts):
+        yield soft("Some of these were bugs, which a later release took back.")
+
+
+def _list(found: UpgradeResult) -> Iterator[Text]:
+    table = found.view().table("moved")
+    if not table.rows:
+        yield soft("Every decision is the same in every release.")
+        return
+    first = named(found.document.moved[0].pod)
+    yield soft("The way of one pod: ", code("kubeclassic upgrade ... --pod "), first, ".")
+    yield list_html(table)

@@ -1,0 +1,95 @@
+"""The versions of the component configuration: which fields each has, and the first ones as later ones have them.
+
+Upstream: the types of each version in k8s.io/kube-scheduler/config, and pkg/scheduler/apis/config/v1alpha1/conversion.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.reading.fields import Mismatch, flag
+from ...api.reading.shapes import Shape, named
+from ...core.release import ConfigurationCells
+from ...exceptions import PolicyError
+
+Json = Mapping[str, Any]
+ONE_PROFILE = ("schedulerName", "plugins", "pluginConfig")
+"""The fields of a profile that v1alpha1 has in the configuration itself."""
+RENAMED = {"postFilter": "preScore"}
+"""Extension point of v1alpha1 -> its later name."""
+WEIGHT = "hardPodAffinitySymmetricWeight"
+NEW_HTTPS = "extenders.enableHTTPS"
+_SOURCE = named("provider", policy=Shape(named("", file=Shape(named("path")), configMap=Shape(named("namespace name")))))
+_LOCKS = named("lockObjectName lockObjectNamespace")
+
+
+def is_flat(cells: ConfigurationCells) -> bool:
+    """Whether a configuration has the fields of its one profile itself: v1alpha1."""
+    return "profiles" in cells.fields_lacked
+
+
+def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
+    """*document* with a list of profiles, also where its version has none. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+    if not is_flat(cells):
+        return _with_extenders(document) if NEW_HTTPS in cells.fields_lacked else document
+    source = document.get("algorithmSource")
+    for name, given in source.items() if isinstance(source, Mapping) else ():
+        if given not in (None, "DefaultProvider"):
+            raise PolicyError(f"algorithmSource.{name}: got one, wanted it as option --{name}")
+    profile = {"schedulerName": DEFAULT_SCHEDULER, **{name: document[name] for name in ONE_PROFILE if document.get(name) is not None}}
+    if isinstance(plugins := profile.get("plugins"), Mapping):
+        profile["plugins"] = {RENAMED.get(point, point): found for point, found in plugins.items()}
+    return {**{name: value for name, value in document.items() if name not in cells.fields_lacked}, "profiles": [profile]}
+
+
+def _with_extenders(document: Json) -> Json:
+    """*document*, of which extenders are written as in a Policy, with extenders as later versions write them."""
+    given = document.get("extenders")
+    if not isinstance(given, list):
+        return document
+    return {**document, "extenders": [_extender(one) if isinstance(one, Mapping) else one for one in given]}
+
+
+def _extender(written: Json) -> dict[str, Any]:
+    found = {"enableHTTPS" if name == "enableHttps" else name: value for name, value in written.items()}
+    timeout = found.get("httpTimeout")
+    return {**found, "httpTimeout": f"{timeout}ns"} if type(timeout) is int else found
+
+
+def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:
+    """Whether *document* says so where its version can."""
+    given = document.get("disablePreemption")
+    if given is None or "disablePreemption" in cells.fields_lacked:
+        return False
+    try:
+        return flag(given)
+    except Mismatch as mismatch:
+        raise PolicyError(f"disablePreemption: {mismatch}") from None
+
+
+def with_plugins(plugins: Json, cells: ConfigurationCells) -> dict[str, Any]:
+    """The fields of a configuration whose one profile has *plugins*, by extension point."""
+    if not is_flat(cells):
+        return {"profiles": [{"plugins": dict(plugins)}]}
+    names = {later: name for name, later in RENAMED.items()}
+    return {"plugins": {names.get(point, point): found for point, found in plugins.items()}}
+
+
+def of_all_versions(newest: Mapping[str, Shape]) -> Shape:
+    """The fields that a configuration has in any version, from those of the *newest* one."""
+    profile, election = newest["profiles"].fields or {}, newest["leaderElection"].fields or {}
+    flat = {name: profile[name] for name in ONE_PROFILE}
+    extenders = Shape({**(newest["extenders"].fields or {}), **named("enableHttps")})
+    older = named(f"disablePreemption bindTimeoutSeconds {WEIGHT}", algorithmSource=Shape(_SOURCE))
+    return Shape({**newest, **older, **flat, "leaderElection": Shape({**election, **_LOCKS}), "extenders": extenders})
+
+
+def without(shape: Shape, lacked: frozenset[str], path: str = "") -> Shape:
+    """*shape* without the fields *lacked*, which are paths."""
+    if shape.fields is None:
+        return shape
+    paths = {name: f"{path}{name}" for name in shape.fields}
+    kept = {name: without(part, lacked, f"{paths[name]}.") for name, part in shape.fields.items() if paths[name] not in lacked}
+    return Shape(kept, shape.limits)

@@ -1,0 +1,49 @@
+"""Every fact, and a release without some of its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from ...core.release import Release
+from ..releases import ALL_RELEASES
+from .classic import CLASSIC_FACTS
+from .fact import Fact, by_release, with_values_of
+from .middle import MIDDLE_FACTS
+from .newer import NEWER_FACTS
+from .older import OLDER_FACTS
+
+FACTS: tuple[Fact, ...] = (*CLASSIC_FACTS, *OLDER_FACTS, *MIDDLE_FACTS, *NEWER_FACTS)
+"""In the order of releases."""
+BY_ID: Mapping[str, Fact] = MappingProxyType({fact.id: fact for fact in FACTS})
+"""Id -> fact."""
+_BY_RELEASE = by_release(FACTS)
+_ORDER = list(ALL_RELEASES)
+
+
+def facts_of(release: str) -> tuple[Fact, ...]:
+    """The facts of one release: what it does otherwise than the one before it."""
+    return _BY_RELEASE.get(release, ())
+
+
+def facts_between(before: str, after: str) -> tuple[Fact, ...]:
+    """The facts of the releases after *before*, up to *after*."""
+    way = _ORDER[_ORDER.index(before) + 1 : _ORDER.index(after) + 1]
+    return tuple(fact for release in way for fact in facts_of(release))
+
+
+def release_before(release: str) -> Release:
+    """The release before *release*."""
+    return ALL_RELEASES[_ORDER[_ORDER.index(release) - 1]]
+
+
+def undone(release: Release, facts: Iterable[Fact]) -> Release:
+    """*release* as it would be without *facts*: with the cells that the release before each of them has."""
+    for fact in reversed(list(facts)):
+        release = with_values_of(release, release_before(fact.release), fact.cells)
+    return release
+
+
+def life_of(rule: str) -> Sequence[Fact]:
+    """The facts about *rule*, oldest first."""
+    return [fact for fact in FACTS if fact.is_about(rule)]

@@ -1,0 +1,78 @@
+"""What a release with Policies makes of one, as a profile of a version that lists plugins for each extension point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.config import AlgorithmConfiguration
+from ...algorithmprovider.policy import Policy
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.reading.derive import json_name
+from ...api.record import plain
+from ...core.release import ConfigurationCells, Release
+from ..config.args import RequestedToCapacityRatioArgs
+from ..config.configuration import KIND, KubeSchedulerConfiguration
+from ..config.defaults import GROUP, PluginSet
+from ..config.versioncells import cells_in
+from .deviations import Note
+from .extenderargs import written_extenders
+from .fromplugins import running
+from .translation import Migration
+
+
+def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
+    """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
+    made = running(policy, target, config, config.percentage)
+    version, cells = _version(made, target)
+    notes: list[Note] = []
+    if made.checks_all:
+        notes.append(Note("alwaysCheckAllPredicates", "left out: a profile cannot say it; the same nodes fit, with fewer reasons"))
+    if "VolumeBinding" in _names(made) and config.bind_timeout not in (0, 600):
+        notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
+    ratios = (entry for entry in made.profiles[0].plugin_config if isinstance(entry.args, RequestedToCapacityRatioArgs))
+    notes += (
+        Note(entry.name, "cpu and memory count, as a profile cannot be without resources") for entry in ratios if not entry.args.resources
+    )
+    extenders, faults = written_extenders(made.extenders, [extender.weight for extender in made.extenders])
+    (profile,) = made.profiles
+    document: dict[str, Any] = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
+    if made.percentage:
+        document["percentageOfNodesToScore"] = made.percentage
+    points = [point for point in {**cells.point_plugins, **profile.plugins} if f"profiles.plugins.{point}" not in cells.fields_lacked]
+    plugins = {point: _written(profile.plugins.get(point, PluginSet())) for point in points}
+    arguments = [{"name": entry.name, "args": as_json(entry.args)} for entry in profile.plugin_config if entry.args is not None]
+    name = profile.scheduler_name or DEFAULT_SCHEDULER
+    document["profiles"] = [{"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}]
+    if extenders:
+        document["extenders"] = [plain(extender) for extender in extenders]
+    return Migration(document, (*notes, *faults))
+
+
+def _names(config: KubeSchedulerConfiguration) -> set[str]:
+    return {plugin.name for found in config.profiles[0].plugins.values() for plugin in found.enabled}
+
+
+def _version(config: KubeSchedulerConfiguration, target: Release) -> tuple[str, ConfigurationCells]:
+    """The newest version of *target* that takes all plugins of *config*."""
+    known = target.configuration
+    for version in reversed(known.api_versions):
+        cells = cells_in(known, version)
+        if not _names(config) & cells.refused_plugins:
+            return version, cells
+    return known.default_version, known
+
+
+def _written(found: PluginSet) -> dict[str, Any]:
+    """A point with these plugins alone."""
+    named = [{"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})} for plugin in found.enabled]
+    return {"disabled": [{"name": "*"}], "enabled": named}
+
+
+def as_json(value: Any) -> Any:
+    """Arguments of a plugin in their JSON form, without what is not set."""
+    if attrs.has(type(value)):
+        fields = {json_name(field.name): getattr(value, field.name) for field in attrs.fields(type(value))}
+        return {name: as_json(part) for name, part in fields.items() if part not in (None, (), "") and part is not False}
+    return [as_json(part) for part in value] if isinstance(value, tuple) else value

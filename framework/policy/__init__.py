@@ -1,0 +1,1 @@
+"""Policies in the releases that make a profile of plugins of them."""

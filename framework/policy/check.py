@@ -1,0 +1,129 @@
+"""What a Policy means on a release that makes plugins of it: which run, in which order, with which weights, and what has no effect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...algorithmprovider.check import PolicyCheck, RunningPredicate, WeightedPriority, hint_of_rules
+from ...algorithmprovider.extenders import in_calling_order
+from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.policy import Policy, read_policy, unknown_keys
+from ...algorithmprovider.releases import find_release
+from ...core.release import PolicyCells, Release
+from ...exceptions import PolicyError, UnknownNameError
+from ..config.configuration import KubeSchedulerConfiguration
+from ..config.profiles import ProfileConfig
+from ..profile import build_profiles
+from ..registry import registry_of
+from ..releases import ALL_RELEASES, framework_release
+from .policyrules import BY_ARGUMENT
+from .profile import AFFINITY, DEFAULT_PROVIDER, SPREAD, configuration_of_policy, configuration_of_provider
+
+REQUESTS = "NodeResourcesFit"
+PORTS = "PodFitsPorts"
+
+
+def release_with_policies(name: str, instead: str = "") -> Release:
+    """The release called *name*; *instead* says what else is wanted where it has no Policies.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    found = framework_release(name)
+    if found is None:
+        return find_release(name)
+    if found.policies is None:
+        known = [release.version for release in ALL_RELEASES.values() if release.policies is not None or release.predicates]
+        raise UnknownNameError(f"--release: got {name}, but Policies ended with {known[-1]}; wanted {', '.join(known)}{instead}")
+    return found
+
+
+def check_translated(
+    policy: Mapping[str, Any] | None,
+    release: Release,
+    gates: Mapping[str, bool] | str | None = None,
+    *,
+    provider: str | None = None,
+    hard_pod_affinity_weight: int = 1,
+) -> PolicyCheck:
+    """As :func:`~kubeclassic.algorithmprovider.check.check`, for a release that makes plugins of *policy*.
+
+    Its Filter and Score plugins are in place of predicates and priorities.
+    """
+    resolved_gates(release, gates)
+    try:
+        given = None if policy is None else read_policy(policy)
+        if given is None:
+            config = configuration_of_provider(
+                provider or DEFAULT_PROVIDER, release, gates=gates, hard_pod_affinity_weight=hard_pod_affinity_weight
+            )
+        else:
+            config = configuration_of_policy(given, release, gates=gates, hard_pod_affinity_weight=hard_pod_affinity_weight)
+        built = build_profiles(config, registry_of(release))
+    except PolicyError as error:
+        hint = hint_of_rules(str(error))
+        return PolicyCheck(release=release.version, refused=str(error), warnings=() if hint is None else (hint,))
+    algorithm, profile = next(iter(built.values())).algorithm, config.profiles[0]
+    cells, written = release.policies or PolicyCells(), given or Policy(kind="Policy", api_version="v1")
+    args = profile.args_of(AFFINITY, config.context)
+    return PolicyCheck(
+        release=release.version,
+        predicates=tuple(RunningPredicate(rule.name, _origin(rule.name, written, cells)) for rule in algorithm.predicates),
+        priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
+        extenders=tuple(one.url_prefix for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
+        check_all=config.checks_all,
+        hard_pod_affinity_weight=args.hard_pod_affinity_weight,
+        warnings=tuple(_warnings(policy or {}, written, config, profile, cells)),
+    )
+
+
+def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
+    """Why *plugin* runs: the first predicate that brings it, or what brings that."""
+    if policy.predicates is None:
+        return DEFAULT_PROVIDER
+    named = {cells.aliases.get(entry.name, entry.name) for entry in policy.predicates}
+    bringing = [name for name, plugins in cells.predicates.items() if plugin in plugins.split()]
+    found = next((name for name in bringing if name in named), None)
+    if found is not None:
+        return f"Policy: {found}"
+    return "mandatory" if any(name in cells.mandatory_predicates for name in bringing) else "Policy, with an argument"
+
+
+# --- warnings -------------------------------------------------------------------------------------------------------
+
+
+def _warnings(
+    document: Mapping[str, Any], policy: Policy, config: KubeSchedulerConfiguration, profile: ProfileConfig, cells: PolicyCells
+) -> Iterator[str]:
+    yield from (f"{path}: unknown key, passed over" for path in unknown_keys(document))
+    yield from _about_names(policy, cells)
+    filters = [plugin.name for plugin in profile.plugins["filter"].enabled]
+    if REQUESTS not in filters:
+        yield f"plugin {REQUESTS} does not run: nothing looks at what pods request"
+    if policy.always_check_all and not config.checks_all:
+        yield "alwaysCheckAllPredicates: no effect on this release: plugins stop at the first that rejects a node"
+    if not cells.preempts and document:
+        yield "no pod preempts others: this release adds no plugin for it to a Policy's"
+    named = {cells.aliases.get(entry.name, entry.name) for entry in policy.priorities or ()}
+    if {"SelectorSpreadPriority", "EvenPodsSpreadPriority"} <= named and cells.spread_gate and config.gates[cells.spread_gate]:
+        yield f"priorities SelectorSpreadPriority and EvenPodsSpreadPriority are one plugin, {SPREAD}: the weight of the latter counts"
+    if not profile.plugins["score"].enabled and not policy.extenders:
+        yield "no priorities and no extenders: every node scores 1"
+
+
+def _about_names(policy: Policy, cells: PolicyCells) -> Iterator[str]:
+    for kind, entries, rules in (
+        ("predicate", policy.predicates or (), cells.predicates),
+        ("priority", policy.priorities or (), cells.priorities),
+    ):
+        for name, times in Counter(entry.name for entry in entries).items():
+            if times > 1:
+                yield f"{kind} {name}: named {times} times; it runs once"
+        for entry in entries:
+            name = cells.aliases.get(entry.name, entry.name)
+            if entry.argument is not None and name in rules and not cells.arguments_first:
+                why = "give it another name" if name in BY_ARGUMENT else "the rule of that name runs"
+                yield f"{kind} {entry.name}: its argument is not read, as this release has a rule of that name: {why}"
+            if name == PORTS and name in rules:
+                yield f"{kind} {name}: accepted, but never runs: it is an old name; use PodFitsHostPorts"

@@ -1,0 +1,196 @@
+"""The profile that a release makes of a Policy, or of a provider's name.
+
+Upstream: createFromConfig and createFromProvider in pkg/scheduler/factory.go, pkg/scheduler/framework/plugins/legacy_registry.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.policy import Policy
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...core.release import Gates, PolicyCells, Release
+from ...exceptions import PolicyError
+from ..config.args import InterPodAffinityArgs, PodTopologySpreadArgs
+from ..config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
+from ..config.defaults import GROUP, PluginEntry, PluginSet
+from ..config.profiles import PluginArgs, ProfileConfig
+from .policyrules import PolicyRules
+from .validation import HIGHEST_AFFINITY_WEIGHT, validate
+
+SPREAD = "PodTopologySpread"
+VOLUMES = "VolumeBinding"
+AFFINITY = "InterPodAffinity"
+DEFAULT_PROVIDER = "DefaultProvider"
+DEFAULT_AFFINITY_WEIGHT = 1
+
+
+def configuration_of_policy(
+    policy: Policy,
+    release: Release,
+    *,
+    gates: Mapping[str, bool] | str | None = None,
+    percentage: int = 0,
+    hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
+    scheduler_name: str = DEFAULT_SCHEDULER,
+) -> KubeSchedulerConfiguration:
+    """What *release* runs when it is started with *policy*.
+
+    *gates* are the changes to the default gates. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
+    """
+    cells, known = _cells(release), resolved_gates(release, gates)
+    validate(policy, cells)
+    rules = PolicyRules.of(policy, cells, known)
+    weight = policy.hard_pod_affinity_weight or (
+        hard_pod_affinity_weight if cells.weight_of_configuration_counts else DEFAULT_AFFINITY_WEIGHT
+    )
+    if cells.weight_of_configuration_counts:
+        _check_affinity_weight(weight, cells)
+        # Upstream: the Policy's own weight is checked, but the priority's metadata are made with that of the configuration.
+        weight = hard_pod_affinity_weight
+    if cells.sums_weights_first:
+        rules.check_total()
+    made = _Translation(rules, weight)
+    profile = ProfileConfig(scheduler_name=scheduler_name, plugins=made.plugins(), plugin_config=tuple(made.plugin_config()))
+    return KubeSchedulerConfiguration(
+        release=release,
+        api_version=f"{GROUP}/{release.configuration.default_version}",
+        gates=known,
+        percentage=percentage,
+        profiles=(profile,),
+        extenders=policy.extenders,
+        checks_all=policy.always_check_all and cells.checks_all,
+    )
+
+
+def _cells(release: Release) -> PolicyCells:
+    if release.policies is None:
+        raise PolicyError(f"policy: got one, but release {release.version} has no Policies")
+    return release.policies
+
+
+def _check_affinity_weight(weight: int, cells: PolicyCells) -> None:
+    if not cells.least_affinity_weight <= weight <= HIGHEST_AFFINITY_WEIGHT:
+        raise PolicyError(cells.bad_affinity_weight.format(weight=weight))
+
+
+@attrs.frozen
+class _Translation:
+    rules: PolicyRules
+    hard_pod_affinity_weight: int
+
+    @property
+    def cells(self) -> PolicyCells:
+        return self.rules.cells
+
+    @property
+    def gates(self) -> Gates:
+        return self.rules.gates
+
+    def plugins(self) -> dict[str, PluginSet]:
+        """The plugins at each extension point."""
+        filters, scores = list(self._filters()), list(self._scores())
+        pre_filters = [name for name in filters if name in self.cells.pre_filters]
+        pre_scores = [entry.name for entry in scores if entry.name in self.cells.pre_scores]
+        found = {
+            "queueSort": ["PrioritySort"],
+            "preFilter": pre_filters,
+            "filter": filters,
+            "postFilter": ["DefaultPreemption"] if self.cells.preempts else [],
+            "preScore": pre_scores,
+            "bind": ["DefaultBinder"],
+        }
+        if VOLUMES in filters and self.cells.plugin_reserves:
+            found |= {"reserve": [VOLUMES], "preBind": [VOLUMES]}
+        sets = {point: PluginSet(tuple(map(PluginEntry, names))) for point, names in found.items()}
+        return sets | {"score": PluginSet(tuple(scores))}
+
+    def _filters(self) -> Iterator[str]:
+        seen: set[str] = set()
+        for predicate, plugins in self.cells.predicates.items():
+            for plugin in plugins.split() if predicate in self.rules.predicates else ():
+                if plugin not in seen or not self.cells.merges_plugins:
+                    yield plugin
+                seen.add(plugin)
+
+    def _scores(self) -> Iterator[PluginEntry]:
+        seen: set[str] = set()
+        for priority in sorted(self.rules.priorities):
+            plugin = self._plugin_of(priority)
+            # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
+            if plugin not in seen or not self.cells.merges_plugins:
+                yield PluginEntry(plugin, self.rules.weight(priority))
+            seen.add(plugin)
+
+    def _plugin_of(self, priority: str) -> str:
+        return SPREAD if self._spreads_services(priority) else self.cells.priorities[priority]
+
+    def _spreads_services(self, priority: str) -> bool:
+        """Whether *priority* is SelectorSpreadPriority and the system's constraints of PodTopologySpread do its work."""
+        return priority == "SelectorSpreadPriority" and self._merges_spreads
+
+    @property
+    def _merges_spreads(self) -> bool:
+        """Whether PodTopologySpread does the work of both priorities that spread pods."""
+        return bool(self.cells.spread_gate) and self.gates.get(self.cells.spread_gate, False)
+
+    def plugin_config(self) -> Iterator[PluginArgs]:
+        """The arguments of the plugins that the Policy says something about."""
+        rules, cells = self.rules, self.cells
+        own: dict[str, Any] = {
+            "NodeLabel": rules.node_label,
+            "ServiceAffinity": rules.service_affinity,
+            "RequestedToCapacityRatio": rules.ratio,
+        }
+        for name, args in own.items():
+            if args is not None or not cells.fills_arguments:
+                yield PluginArgs(name, args)
+        if "InterPodAffinityPriority" in rules.priorities:
+            yield PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight=self.hard_pod_affinity_weight))
+        if any(map(self._spreads_services, rules.priorities)):
+            yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="System"))
+        elif "EvenPodsSpreadPriority" in rules.priorities and self._merges_spreads:
+            yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="List"))
+
+
+# --- providers ------------------------------------------------------------------------------------------------------
+
+
+def configuration_of_provider(
+    provider: str,
+    release: Release,
+    *,
+    gates: Mapping[str, bool] | str | None = None,
+    percentage: int = 0,
+    hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
+) -> KubeSchedulerConfiguration:
+    """What *release* runs when it is started with the name of a provider.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for one that does not exist.
+    """
+    document = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND, "percentageOfNodesToScore": percentage}
+    found = read_configuration(document, gates, release)
+    cells = release.policies
+    if cells is None or not cells.providers:
+        return found
+    if provider not in cells.providers:
+        raise PolicyError(f'algorithm provider "{provider}" is not registered')
+    if cells.weight_is_argument:
+        _check_affinity_weight(hard_pod_affinity_weight, cells)
+    profiles = tuple(_of_provider(profile, cells, cells.providers[provider], hard_pod_affinity_weight) for profile in found.profiles)
+    return attrs.evolve(found, profiles=profiles)
+
+
+def _of_provider(profile: ProfileConfig, cells: PolicyCells, replaced: Mapping[str, str], weight: int) -> ProfileConfig:
+    sets = {
+        point: attrs.evolve(plugins, enabled=tuple(attrs.evolve(p, name=replaced.get(p.name, p.name)) for p in plugins.enabled))
+        for point, plugins in profile.plugins.items()
+    }
+    if not cells.weight_is_argument or weight == DEFAULT_AFFINITY_WEIGHT:
+        return attrs.evolve(profile, plugins=sets)
+    args = PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight=weight))
+    return attrs.evolve(profile, plugins=sets, plugin_config=(*profile.plugin_config, args))

@@ -1,0 +1,233 @@
+"""What a KubeSchedulerConfiguration means on a release: which plugins run, with which weights, and every fault, not the first alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from ..algorithmprovider.check import RunningPredicate, WeightedPriority
+from ..algorithmprovider.extenders import in_calling_order
+from ..algorithmprovider.gates import resolved_gates
+from ..api.reading.documents import Document
+from ..api.record import DocumentRecord, Record, replace, says
+from ..choices import DEFAULT_FRAMEWORK
+from ..core.release import Release
+from ..exceptions import PolicyError, UnknownNameError
+from .config.apiversions import with_profiles
+from .config.args import reads_args, takes_args, unknown_args
+from .config.configuration import KubeSchedulerConfiguration, decoded_configuration
+from .config.defaults import GROUP, default_plugins
+from .config.fielderrors import ConfigurationError, FieldFault, fault_of
+from .config.profiles import ProfileConfig
+from .plugin import Plugin
+from .profile import Profile, build_profiles, faults_of
+from .registry import registry_of, with_plugins
+from .releases import FRAMEWORK_RELEASES, framework_release
+from .userrules import hint_of_plugins
+
+FIT = "NodeResourcesFit"
+MOST_FAULTS = 1000
+_STEP = re.compile(r"[^.\[\]]+")
+_ONE_PROFILE = "profiles[0]."
+
+
+class ProfileFault(Record):
+    """One fault of a configuration."""
+
+    where: Annotated[str, says("The path of the field; empty: the whole.")]
+    what: Annotated[str, says("What is wrong, in the original's words where it has some.")]
+    got: str | None = None
+    wanted: str | None = None
+
+
+class CheckedProfile(Record):
+    """What runs for the pods of one schedulerName."""
+
+    scheduler_name: str
+    filters: Annotated[tuple[RunningPredicate, ...], says("The Filter plugins, in running order.")]
+    scores: Annotated[tuple[WeightedPriority, ...], says("The Score plugins, in running order.")]
+    post_filters: Annotated[tuple[str, ...], says("The plugins that look after pods that fit nowhere.")]
+    percentage: Annotated[int, says("percentageOfNodesToScore; 0: by the size of the cluster.")]
+
+
+class ProfileCheck(DocumentRecord, kw_only=True):
+    """What runs under a KubeSchedulerConfiguration."""
+
+    KIND = "ProfileCheck"
+    release: str
+    version: Annotated[str, says("Its apiVersion.")]
+    faults: Annotated[tuple[ProfileFault, ...], says("Why the release does not start with it: every fault; none if it does.")] = ()
+    profiles: tuple[CheckedProfile, ...] = ()
+    extenders: Annotated[tuple[str, ...], says("Their URLs, in calling order.")] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Release:
+    """The release called *name*; None: the usual one if it reads the version of *document*, else the last that does.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    if name is not None:
+        found = framework_release(name)
+        if found is None:
+            raise UnknownNameError(f"--release: got {name}, which reads no profiles; wanted {', '.join(FRAMEWORK_RELEASES)}")
+        return found
+    version = str(document.get("apiVersion", "")).removeprefix(f"{GROUP}/")
+    reading = [found for found in FRAMEWORK_RELEASES.values() if version in found.configuration.api_versions]
+    usual = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    return usual if usual in reading or not reading else reading[-1]
+
+
+def check_profile(
+    document: Document, release: Release, gates: Mapping[str, bool] | str | None = None, plugins: Sequence[type[Plugin]] = ()
+) -> ProfileCheck:
+    """What *document*, a KubeSchedulerConfiguration, means on *release*, which also has *plugins*; faults are part of the report.
+
+    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the document.
+    """
+    resolved_gates(release, gates)
+    report = ProfileCheck(release=release.version, version=str(document.data.get("apiVersion", "")))
+    faults = [FieldFault(path, "duplicate field") for path in document.repeated]
+    config = _decoded(document.data, release, gates, faults)
+    registry = with_plugins(registry_of(release), plugins)
+    if config is not None:
+        texts = dict.fromkeys(config.faults())
+        known = [fault_of(text) for text in texts]
+        faults += known
+        for i, profile in enumerate(config.profiles):
+            faults += (fault for fault in _built(profile, f"profiles[{i}]", config, registry) if not _is_told(fault, known))
+    if faults or config is None:
+        found = tuple(ProfileFault(_own_path(one.where, document.data), one.what, one.got, one.wanted) for one in faults)
+        hints = dict.fromkeys(hint for one in found if (hint := _hint(one, release)) is not None)
+        return replace(report, faults=found, warnings=tuple(hints))
+    built = build_profiles(config, registry)
+    return replace(
+        report,
+        profiles=tuple(_checked(found, config) for found in built.values()),
+        extenders=tuple(one.url_prefix for one in in_calling_order(config.extenders, release.ignorable_extenders_last)),
+        warnings=tuple(_warnings(document.data, config, built)),
+    )
+
+
+def _hint(fault: ProfileFault, release: Release) -> str | None:
+    """Where a plugin can come from that does not exist, or what takes its place."""
+    name = (fault.got or "").strip('"')
+    if name in release.configuration.gone_plugins:
+        return f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
+    return hint_of_plugins(fault.what)
+
+
+def _decoded(
+    data: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | str | None, faults: list[FieldFault]
+) -> KubeSchedulerConfiguration | None:
+    """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if that leaves none."""
+    rest = _copied(data)
+    for _ in range(MOST_FAULTS):
+        try:
+            return decoded_configuration(rest, gates, release)
+        except ConfigurationError as error:
+            faults += error.faults
+            left = [fault for fault in error.faults if not _removed(rest, _own_path(fault.where, data))]
+            if left:
+                return None
+        except PolicyError as error:
+            faults.append(fault_of(str(error)))
+            return None
+    return None
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _copied(item) for name, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _removed(data: dict[str, Any], path: str) -> bool:
+    """Whether the field at *path* was there and could be taken out."""
+    *way, last = _STEP.findall(path) or [""]
+    whole: Any = data
+    for step in way:
+        whole = whole.get(step) if isinstance(whole, dict) else _item(whole, step)
+    if not isinstance(whole, dict) or last not in whole or (not way and last in ("kind", "apiVersion")):
+        return False
+    del whole[last]
+    return True
+
+
+def _item(items: Any, index: str) -> Any:
+    return items[int(index)] if isinstance(items, list) and index.isdecimal() and int(index) < len(items) else None
+
+
+def _own_path(path: str, data: Mapping[str, Any]) -> str:
+    """*path* as *data* has it, of which v1alpha1 is one profile."""
+    is_flat = str(data.get("apiVersion", "")).endswith("/v1alpha1")
+    if not (is_flat and path.startswith(_ONE_PROFILE)):
+        return path
+    return path.removeprefix(_ONE_PROFILE).replace("plugins.preScore", "plugins.postFilter")
+
+
+def _built(
+    profile: ProfileConfig, path: str, config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]]
+) -> Iterator[FieldFault]:
+    for fault in faults_of(profile, config, registry):
+        where = fault.where if fault.where.startswith("arguments of") else f"{path}.{fault.where}".rstrip(".")
+        yield FieldFault(where, fault.what, fault.got, fault.wanted)
+
+
+def _is_told(fault: FieldFault, known: Sequence[FieldFault]) -> bool:
+    return any(fault.where == other.where and fault.got == other.got for other in known)
+
+
+# --- what runs ------------------------------------------------------------------------------------------------------
+
+
+def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedProfile:
+    defaults = {plugin.name for found in default_plugins(config.context).values() for plugin in found.enabled}
+    algorithm = profile.algorithm
+    return CheckedProfile(
+        scheduler_name=profile.scheduler_name,
+        filters=tuple(RunningPredicate(rule.name, "default" if rule.name in defaults else "profile") for rule in algorithm.predicates),
+        scores=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
+        post_filters=tuple(plugin.name for plugin in profile.points.post_filter),
+        percentage=profile.percentage,
+    )
+
+
+def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]) -> Iterator[str]:
+    yield from _about_points(data, config)
+    yield from _about_lenience(data, config)
+    for i, (profile, given) in enumerate(zip(built.values(), config.profiles, strict=True)):
+        path = _own_path(f"{_ONE_PROFILE}", data) if len(built) == 1 else f"profiles[{i}]."
+        yield from (f"{path}pluginConfig: {text}" for text in _about_arguments(given, profile, config))
+        rules = {rule.name for rule in profile.algorithm.predicates}
+        if FIT not in rules:
+            yield f"{path}plugins: plugin {FIT} does not run: nothing looks at what pods request"
+        if not profile.points.post_filter:
+            yield f"{path}plugins: no pod preempts others: no plugin runs at postFilter"
+        if not profile.algorithm.priorities and not config.extenders:
+            yield f"{path}plugins: no Score plugins and no extenders: all nodes are as good"
+
+
+def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
+    for i, profile in enumerate(data.get("profiles") or ()):
+        for point in sorted(config.context.cells.unread_points & set(profile.get("plugins") or ())):
+            yield f"profiles[{i}].plugins.{point}: passed over by {config.release.version}, as this apiVersion has it by mistake"
+
+
+def _about_lenience(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
+    """The fields of arguments that are unknown and no fault."""
+    context = config.context
+    for i, profile in enumerate(with_profiles(data, context.cells).get("profiles") or () if context.cells.lenient_args else ()):
+        for j, entry in enumerate(profile.get("pluginConfig") or ()):
+            for path in unknown_args(entry["name"], entry.get("args") or {}, context):
+                yield f"{_own_path(f'profiles[{i}].pluginConfig[{j}].args.{path}', data)}: unknown field, passed over"
+
+
+def _about_arguments(given: ProfileConfig, profile: Profile, config: KubeSchedulerConfiguration) -> Iterator[str]:
+    context, version = config.context, config.release.version
+    for entry in given.plugin_config:
+        if takes_args(entry.name, context) and not reads_args(entry.name, context) and isinstance(entry.args, Mapping):
+            yield f"arguments of {entry.name} are passed over: it has none in {version}"
+        elif entry.name not in profile.plugins():
+            yield f"arguments of {entry.name} have no effect: it runs at no point"

@@ -1,0 +1,300 @@
+"""Which upgrade moves which pod, and by which fact of the release?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ..algorithmprovider.config import read_policy_file
+from ..algorithmprovider.policy import Policy, read_policy
+from ..api.objects.pods import DEFAULT_SCHEDULER
+from ..api.reading.documents import only_document
+from ..api.reading.notices import NoticeGroup, grouped
+from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
+from ..api.words import count_of
+from ..exceptions import PolicyError, UnknownNameError, did_you_mean
+from ..framework.facts.records import ReleaseFact
+from ..simulation.compare.agreement import LOCKED, MODES
+from ..simulation.compare.causes import KINDS
+from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of
+from ..simulation.releasenotes import with_release_notices
+from ..simulation.scenario import Scenario
+from ..simulation.upgrade.causes import BY_FACT, EARLIER
+from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
+from ..simulation.upgrade.upgrade import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Way
+from ..simulation.upgrade.upgrade import upgrade as through_all
+from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
+from .result import Result
+
+COLOURS = {
+    GAINED: MEANINGS["good"], LOST: MEANINGS["bad"], ELSEWHERE: MEANINGS["near"], OTHER_ROOM: MEANINGS["held"],
+}  # fmt: skip
+NO_NODE = "<none>"
+"""In place of a node where the pod has none."""
+CONFIGURATION_KIND = "KubeSchedulerConfiguration"
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class UpgradeOptions:
+    """The way, and what the first release runs."""
+
+    start: str
+    end: str
+    steps: tuple[str, ...] = ()
+    """These releases alone; empty: all."""
+    given: StartedWith = attrs.field(factory=StartedWith)
+    mode: str = LOCKED
+    pod: str = ""
+    """Text has the way of this pod alone; empty: all."""
+    show: int | None = None
+    """How many decisions text lists; None: all."""
+
+    @property
+    def versions(self) -> list[str]:
+        """The releases of the way. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
+        return way_of(self.start, self.end, self.steps)
+
+
+@attrs.frozen(eq=False, repr=False)
+class UpgradeResult(Result):
+    """Which step of an upgrade moves which pod, and why."""
+
+    document: UpgradeDocument
+    """Everything."""
+    warnings: tuple[NoticeGroup, ...] = ()
+    pod: str = ""
+    show: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether no step changes a decision."""
+        return self.document.same
+
+    def why(self, found: MovedPod) -> str:
+        """Why a decision became another one, in a sentence."""
+        return why(found, {fact.id: fact for fact in self.document.facts})
+
+    def first_step(self, pod: str) -> MovedPod | None:
+        """The first step that changes a decision on *pod*; None if none does."""
+        return next((found for found in self.document.moved if found.pod == pod), None)
+
+    def view(self) -> View:
+        document = self.document
+        shown = [found for found in document.moved if self.pod in ("", found.pod)]
+        steps, causes, moved = _steps(document), _causes(document), _moved(self, shown)
+        listed = attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ())
+        head = [Paragraph(str(_verdict(document)))]
+        other = [Paragraph(f"{text}.") for text in other_patches(document, under_policy=True)]
+        text: list[Sequence[Paragraph | Table]] = [head, [steps], other, [causes], [listed], _left_out(self, shown)]
+        if self.pod:
+            text = [[Paragraph(line) for line in _of_pod(self, shown)]]
+        counts = {"decisions that differ": len(document.moved), "pods that move": len(document.ways)}
+        facts = {"mode": document.mode, "pods": document.pods, **counts}
+        return View(
+            title=type(self).__name__, verdict=_verdict(document), facts=facts, shares=_shares(document), text=text,
+            tables=[steps, causes, moved, _ways(document)], main="moved",
+        )  # fmt: skip
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def why(found: MovedPod, facts: Mapping[str, ReleaseFact]) -> str:
+    """Why a decision became another one: the fact of the release, and how many points its node gains by it."""
+    if found.effect == EARLIER:
+        return "an earlier decision differs, so that the nodes are filled otherwise"
+    if found.effect != BY_FACT or found.fact is None:
+        return f"not known: {found.rule or KINDS[found.kind]}"
+    fact = facts[found.fact]
+    told = f"{fact.release}: {fact.sentence}"
+    if not found.points or found.node is None or found.old is None:
+        return told
+    return f"{told}: {found.node} gains {found.points} point{'' if found.points == 1 else 's'} on {found.old}"
+
+
+def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
+    """What other patch levels of the releases on the way decide otherwise; *under_policy*: of those that run a Policy alone."""
+    return [stage.other_patches for stage in found.stages if stage.other_patches and (stage.runs == POLICY or not under_policy)]
+
+
+def _verdict(found: UpgradeDocument) -> Words:
+    first, last = Name(found.stages[0].release), Name(found.stages[-1].release)
+    if found.same:
+        return Words("From ", first, " to ", last, " no release decides otherwise")
+    count = len(found.moved)
+    noun = "decision differs" if count == 1 else "decisions differ"
+    head = Words("From ", first, " to ", last, " ", Number(count, "moved.length"), f" {noun}")
+    steps = [Name(f"{step.after}") for step in found.steps if step.differ]
+    return Words(head, ", by ", *(piece for at, name in enumerate(steps) for piece in ((", ", name) if at else (name,))))
+
+
+def _shares(found: UpgradeDocument) -> list[Share]:
+    moved = len(found.ways)
+    return [Share("stay", found.pods - moved, "same"), Share("move", moved, "near")] if moved else []
+
+
+def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
+    """The way of one pod, release by release."""
+    document = result.document
+    if not moved:
+        yield f"{result.pod}: no release on the way from {document.stages[0].release} to {document.stages[-1].release} decides otherwise."
+        return
+    first = moved[0]
+    yield f"{result.pod}: {first.after} is the first release that decides otherwise."
+    yield ""
+    before, by_release = None, {found.after: found for found in reversed(moved)}
+    for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
+        its = by_release.get(stage.release)
+        told = f": {result.why(its)}" if its else ""
+        if before is None or its or host != before:
+            yield f"{stage.release}  {host or NO_NODE}{told}"
+        before = host
+
+
+def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[Paragraph]:
+    if result.show is None or len(moved) <= result.show:
+        return []
+    return [Paragraph(f"{count_of(len(moved) - result.show, 'more decision')}: --show, -o csv or -o json has them.")]
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _steps(found: UpgradeDocument) -> Table:
+    """A row for each step."""
+    columns = [
+        Column("step", "name"), Column("differ", "count", at="differ"), Column("gain a node", "count", at="gained", field="gained"),
+        Column("lose theirs", "count", at="lost", field="lost"), Column("elsewhere", "count", at="elsewhere"),
+        Column("placed", "name"), Column("decides as", "name"), Column("patch level", "name", forms=("wide", "page", "data")),
+    ]  # fmt: skip
+    rows: list[list[Any]] = []
+    for step, stage in zip(found.steps, found.stages[1:], strict=True):
+        counts = [step.differ, step.gained, step.lost, step.elsewhere]
+        rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
+    places = [f"steps.{at}" for at in range(len(rows))]
+    return Table("steps", columns, rows, noun="step", places=places, forms=("table", "wide", "page", "data"))
+
+
+def _causes(found: UpgradeDocument) -> Table:
+    """A row for each fact that changes decisions, and each step of which the cause is another."""
+    facts = {fact.id: fact for fact in found.facts}
+    columns = [
+        Column("decisions", "count", at="decisions"), Column("release", "name", filter=True), Column("rule", "name", filter=True),
+        Column("because", "name"), Column("fixed in", "name", forms=("wide", "page", "data")),
+    ]  # fmt: skip
+    rows, places = list[list[Any]](), list[str]()
+    for at, step in enumerate(found.steps):
+        for place, cause in enumerate(step.causes):
+            fact = facts.get(cause.fact or "")
+            told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
+            rule, fixed = (cause.rule or fact.rule, fact.fixed or None) if fact else (cause.rule, None)
+            rows.append([cause.decisions, step.after, rule, told, fixed])
+            places.append(f"steps.{at}.causes.{place}")
+    return Table("causes", columns, rows, noun="cause", places=places, forms=("table", "wide", "page", "data") if rows else ())
+
+
+def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
+    """A row for each decision that differs."""
+    columns = [
+        Column("release", "name", filter=True), Column("pod", "name"), Column("change", "tag", filter=True, colours=COLOURS),
+        Column("from", "host"), Column("to", "host"), Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
+        Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
+    ]  # fmt: skip
+    rows = [[one.after, one.pod, one.change, one.old, one.new, one.rule, one.fact, result.why(one)] for one in moved]
+    return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
+
+
+def _ways(found: UpgradeDocument) -> Table:
+    """Where each pod that moves is in each release."""
+    columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
+    return Table("ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=("data",))
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def ask(scenario: Scenario, options: UpgradeOptions, order: str = "input", observer: Observer = SILENT) -> UpgradeResult:
+    """Decide on every pod that waits in each release of the way.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    """
+    stages = stages_of(options.versions, options.given)
+    ends = [stages[at].engine(scenario.config_maps).algorithm for at in (0, -1)]
+    noted = with_release_notices(scenario, ends)
+    warnings = grouped(noted.warnings)
+    way = Way.of(noted, stages, options.given.traits, mode=options.mode, order=check_order(order))
+    document = through_all(way, observer.following, tuple(group.record() for group in warnings))
+    return UpgradeResult(document, warnings, _checked_pod(options.pod, scenario), options.show)
+
+
+def _checked_pod(pod: str, scenario: Scenario) -> str:
+    if not pod:
+        return ""
+    known = [found.key for found in scenario.pending]
+    name = pod if "/" in pod else f"default/{pod}"
+    if name not in known:
+        raise UnknownNameError(f"pod: got {pod}, wanted one that waits{did_you_mean(name, known)}")
+    return name
+
+
+def policy_given(policy: Any) -> Policy | None:
+    """A Policy, its JSON form or its file as a Policy. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+    if policy is None or isinstance(policy, Policy):
+        return policy
+    if not isinstance(policy, str | os.PathLike):
+        return read_policy(policy)
+    found = read_policy_file(Path(policy)).policy
+    if found is None:
+        raise PolicyError(f"{os.fspath(policy)}: got a configuration without a Policy, wanted a Policy")
+    return found
+
+
+def profile_given(profile: Any) -> Mapping[str, Any] | None:
+    """A component configuration or its file in its JSON form. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+    if profile is None or isinstance(profile, Mapping):
+        return profile
+    return only_document(profile, CONFIGURATION_KIND).data
+
+
+def started_with(policy: Any, profile: Any, percentage: int | None) -> StartedWith:
+    """What the first release runs, read. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+    if policy is not None and profile is not None:
+        raise PolicyError("policy: got one beside a profile, wanted one of them")
+    return StartedWith(policy=policy_given(policy), profile=profile_given(profile), percentage=percentage)
+
+
+def upgrade(
+    cluster: GivenCluster, start: str, end: str, *, steps: Sequence[str] = (), policy: Any = None, profile: Any = None,
+    mode: str = LOCKED, pods: GivenCluster = (), order: str = "input", percentage: int | None = None, defaults: bool = True,
+) -> UpgradeResult:  # fmt: skip
+    """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why.
+
+    :param cluster: a Cluster; a path or several; objects and manifests.
+    :param start: the release from which the upgrade begins.
+    :param end: the one to which it goes.
+    :param steps: these releases alone, oldest first.
+    :param policy: the Policy that the first release runs: a file, its JSON form, or a Policy.
+    :param profile: its KubeSchedulerConfiguration: a file, or its JSON form.
+    :param mode: ``locked``: all decide on the same state each time, which the decisions of the first release make; ``free``: each places
+        the pods in its own copy of the cluster.
+    :param pods: more pods (or workloads) that wait, given like the cluster.
+    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
+    :param percentage: percentageOfNodesToScore in all releases; None: what each takes by itself.
+    :param defaults: False: take objects as they are, without the API server's defaults.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    given = started_with(policy, profile, percentage)
+    check_mode(mode)
+    scenario = scenario_of(cluster, pods, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
+    return ask(scenario, UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode), order)
+
+
+def check_mode(mode: str) -> None:
+    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for a mode that is none."""
+    if mode not in MODES:
+        raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')

@@ -1,0 +1,256 @@
+"""By which fact of a release a decision became another one.
+
+The first rule that differs says which facts may be the reason. A fact that cells of the table say is tried: the newer release without it
+decides as the older one did, or sees the node as the older one saw it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+import attrs
+
+from ...core.decision.decision import Decision
+from ...core.release import Release
+from ...exceptions import KubeclassicError
+from ...framework.correspondences import PREDICATES
+from ...framework.facts.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
+from ...framework.releases import ALL_RELEASES
+from ..compare.agreement import Decided, decided
+from ..compare.causes import PREEMPTION as MADE_ROOM
+from ..compare.causes import SAMPLING as NOT_LOOKED_AT
+from ..compare.causes import TIE as TIED
+from ..compare.causes import Cause, CauseKind, Judged, find_cause
+from ..compare.contestants import JudgedNode, WeighedScore
+from ..compare.ruleequivalents import SUCCESSORS
+from .course import Course, StageJudge
+
+Effect = Literal["fact", "earlier decision", "unknown"]
+BY_FACT: Final = "fact"
+EARLIER: Final = "earlier decision"
+UNKNOWN: Final = "unknown"
+FEW = 40
+"""Up to that many decisions are looked at one by one. A course without one fact costs as much as some hundred of them."""
+_ORDER = list(ALL_RELEASES)
+DETAILED = 200
+"""For this many decisions of a step the views of both releases are compared, which say the rule and its points."""
+ABOUT: Mapping[CauseKind, str] = {TIED: TIES, NOT_LOOKED_AT: SEARCH, MADE_ROOM: PREEMPTION}
+"""Kind of a cause without a rule -> what facts say that they are about."""
+
+
+@attrs.frozen(repr=False)
+class Attributed:
+    """Why a decision became another one."""
+
+    effect: Effect
+    fact: Fact | None
+    cause: Cause
+    points: int | None = None
+    """How many points of 100 the newer release's node gains by the rule on the older one's; None: no score."""
+
+
+@attrs.define(eq=False, repr=False)
+class UpgradeTrial:
+    """From one release to the next of the way, on the states of a course."""
+
+    before: Release
+    after: Release
+    facts: Sequence[Fact]
+    """Of all releases after *before*, up to *after*, that may change a decision here."""
+    older: StageJudge
+    newer: StageJudge
+    without: Callable[[Sequence[Fact]], StageJudge]
+    """Makes the newer release without some facts."""
+    course_without: Callable[[Fact, int | None], Course]
+    """The course of the newer release without one fact, on the same states; up to a cycle, or to the end."""
+    _tries: dict[tuple[str, ...], StageJudge] = attrs.field(factory=dict)
+    _told: int = 0
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether causes are found by looking at each decision alone: several facts are possible, and none of them can be tried."""
+        return len(self.facts) > 1 and not any(fact.cells for fact in self.facts)
+
+    def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[Attributed]:
+        """Why the newer release decides otherwise in each of the cycles *numbers*, which rise; what both decide is with them."""
+        known = self._at_once(numbers) if len(numbers) > FEW else {}
+        for number, outcomes in numbers.items():
+            fact = known.get(number)
+            if fact is None or self._told < DETAILED:
+                self._told += 1
+                yield self._looked_at(number, fact)
+            else:
+                yield Attributed(BY_FACT, fact, _assumed(fact, *outcomes))
+
+    def _at_once(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[int, Fact]:
+        """The cycles that one fact explains: without it all of them are decided as before."""
+        if len(self.facts) == 1:
+            return dict.fromkeys(numbers, self.facts[0])
+        found: dict[int, Fact] = {}
+        for fact in self._likely(numbers):
+            left = [number for number in numbers if number not in found]
+            if len(left) > FEW:
+                found.update(dict.fromkeys(self._explained(fact, numbers, left), fact))
+        return found
+
+    def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Sequence[Fact]:
+        """The facts that can be tried, those that explain most of the first few cycles first."""
+        facts, first = [fact for fact in self.facts if fact.cells], list(numbers)[:FEW]
+        if len(facts) < 2:
+            return facts
+        explained = {fact.id: len(self._explained(fact, numbers, first, first[-1] + 1)) for fact in facts}
+        return sorted(facts, key=lambda fact: -explained[fact.id])
+
+    def _explained(
+        self, fact: Fact, numbers: Mapping[int, tuple[Decided, Decided]], among: Sequence[int], end: int | None = None
+    ) -> Sequence[int]:
+        """The cycles *among* those before *end* that are decided as before without *fact*; none if the release cannot run without it."""
+        try:
+            cycles = self.course_without(fact, end).cycles
+        except KubeclassicError:
+            return ()
+        return [number for number in among if cycles[number].outcome == numbers[number][0]]
+
+    def _looked_at(self, number: int, known: Fact | None) -> Attributed:
+        """Why the cycle *number* is decided otherwise, by the views of both; *known*: the fact, if it is."""
+        return self.compared(number, self.older.ask(number), self.newer.ask(number), known)
+
+    def compared(self, number: int, one: Decision, other: Decision, known: Fact | None = None) -> Attributed:
+        """Why the newer release's decision in the cycle *number*, the *other*, differs; both are its latest, with details."""
+        wanted, found = decided(one), decided(other)
+        if wanted == found:
+            return Attributed(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
+        nodes = _nodes(wanted, found)
+        first, second = self.older.judged(one, nodes), self.newer.judged(other, nodes)
+        cause = find_cause(first, second)
+        fact = known or self._fact(cause, first, second, nodes, number)
+        return Attributed(UNKNOWN if fact is None else BY_FACT, fact, cause, _points(cause, first, second))
+
+    # --- which fact -------------------------------------------------------------------------------------------------
+
+    def _fact(self, cause: Cause, first: Judged, second: Judged, nodes: list[str], number: int) -> Fact | None:
+        ranked = self.ranked(cause)
+        sure = [fact for fact in ranked if fact.cells]
+        if len(ranked) == 1 and self.is_about(ranked[0], cause):
+            return ranked[0]
+        for restores in (self._decides_as(first), self._sees_as(first, cause, nodes)):
+            for fact in sure:
+                if self._tried(restores, (fact,), number):
+                    return fact
+        return self.untried(cause, first, second) or self._of_several(sure, first, number)
+
+    def untried(self, cause: Cause, first: Judged, second: Judged) -> Fact | None:
+        """The fact of those that no cells say, between releases of different kinds: about the rule, or about all scores."""
+        about = [fact for fact in self.facts if self.is_about(fact, cause) and not fact.cells]
+        general = [fact for fact in self.facts if fact.is_about(EVERYTHING) and not fact.cells]
+        if cause.kind not in ("score", "tie"):
+            return about[0] if about else None
+        told = [*general, *about] if _is_finer_alone(cause, first, second) else [*about, *general]
+        return told[0] if told else None
+
+    def ranked(self, cause: Cause) -> list[Fact]:
+        """Facts about the rule come first, then those about everything; of each kind those of the newest release."""
+
+        def rank(fact: Fact) -> tuple[int, int]:
+            kind = 0 if self.is_about(fact, cause) else 1 if fact.is_about(EVERYTHING) else 2
+            return kind, -_ORDER.index(fact.release)
+
+        return sorted(self.facts, key=rank)
+
+    def is_about(self, fact: Fact, cause: Cause) -> bool:
+        """Whether the rule of *cause*, or what it is where no rule decided, may differ by *fact*."""
+        return any(fact.is_about(name) for name in _names(cause))
+
+    def _of_several(self, facts: Sequence[Fact], first: Judged, number: int) -> Fact | None:
+        """The last of the facts that must all be undone together; None if even without all of them the older decision is not restored."""
+        for count in range(2, len(facts) + 1):
+            if self._tried(self._decides_as(first), tuple(facts[:count]), number):
+                return facts[count - 1]
+        return None
+
+    def _tried(self, restores: Callable[[StageJudge, int], bool], facts: tuple[Fact, ...], number: int) -> bool:
+        """Whether the newer release without *facts* restores the older decision; one that cannot run without them does not."""
+        try:
+            return restores(self._without(facts), number)
+        except KubeclassicError:  # such as a default plugin of the older release that is gone since, in a step over several releases
+            return False
+
+    def _without(self, facts: tuple[Fact, ...]) -> StageJudge:
+        names = tuple(fact.id for fact in facts)
+        if names not in self._tries:
+            self._tries[names] = self.without(facts)
+        return self._tries[names]
+
+    def _decides_as(self, first: Judged) -> Callable[[StageJudge, int], bool]:
+        wanted = decided(first.decision)
+        return lambda judge, number: decided(judge.ask(number)) == wanted
+
+    def _sees_as(self, first: Judged, cause: Cause, nodes: list[str]) -> Callable[[StageJudge, int], bool]:
+        """Whether a try sees the node in question as the older release does, by the rule in question."""
+
+        def sees(judge: StageJudge, number: int) -> bool:
+            node = cause.node
+            if node is None or node not in nodes:
+                return False
+            view, wanted = judge.judged(judge.ask(number), nodes).views[node], first.views[node]
+            if cause.kind == "score" and cause.rule is not None:
+                ours = total_of_rule(cause.rule, view)
+                return ours is not None and ours == total_of_rule(cause.rule, wanted)
+            return view.state == wanted.state
+
+        return sees
+
+
+def _names(cause: Cause) -> Iterator[str]:
+    if cause.rule is not None:
+        yield cause.rule
+        yield from PREDICATES.get(cause.rule, ())
+        yield from SUCCESSORS.get(cause.rule, ())
+    if cause.kind in ABOUT:
+        yield ABOUT[cause.kind]
+    if cause.kind in ("error", "gated"):
+        yield cause.kind
+
+
+def _assumed(fact: Fact, old: Decided, new: Decided) -> Cause:
+    """The cause that *fact* makes likely, where the views of both were not compared."""
+    kind = next((kind for kind, about in ABOUT.items() if about == fact.plugin), None)
+    if kind is not None:
+        return Cause(kind)
+    return Cause("score" if old[0] is not None and new[0] is not None else "predicate", None if fact.is_about(EVERYTHING) else fact.plugin)
+
+
+def _is_finer_alone(cause: Cause, first: Judged, second: Judged) -> bool:
+    """Whether the rule scores each node in question as before, but on a finer scale."""
+    ratio = second.contestant.scale // first.contestant.scale
+    if cause.kind != "score" or ratio <= 1:
+        return False
+    older, newer = ({node: _scores(cause.rule, view) for node, view in judged.views.items()} for judged in (first, second))
+    return all(scores and [one.score for one in scores] == [one.score // ratio for one in newer[node]] for node, scores in older.items())
+
+
+def _scores(rule: str | None, view: JudgedNode) -> list[WeighedScore]:
+    """The scores by *rule*, whatever the release calls it."""
+    return [found for name, found in view.scores.items() if name == rule or rule in SUCCESSORS.get(name, ())]
+
+
+def total_of_rule(rule: str | None, view: JudgedNode) -> int | None:
+    """The points that *rule* gives; None where it does not score."""
+    scores = _scores(rule, view)
+    return sum(score.total for score in scores) if scores else None
+
+
+def _nodes(*outcomes: Decided) -> list[str]:
+    return list(dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None))
+
+
+def _points(cause: Cause, first: Judged, second: Judged) -> int | None:
+    """How many points of 100 more the rule gives the second's node beside the first's node, by weight; None if it is not about scores."""
+    if cause.kind != "score" or cause.rule is None or first.host is None or second.host is None:
+        return None
+    before, after = (
+        one.leanings(first.host, second.host, other).get(cause.rule, 0) * 100 // one.contestant.scale
+        for one, other in ((first, second), (second, first))
+    )
+    return after - before

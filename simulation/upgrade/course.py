@@ -1,0 +1,180 @@
+"""How a scheduler went through the pods: each decision, and where its search began, so that any moment can be looked at again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from ...api.objects import Pod
+from ...core.decision.decision import NO_DETAILS, Decision
+from ...core.engine import Engine
+from ..compare.agreement import Decided, decided
+from ..compare.causes import Judged
+from ..compare.compare import Following
+from ..compare.contestants import Contestant
+from ..gcpause import settled
+from ..scenario import Scenario
+from ..simulate import Simulation
+
+MakeEngine = Callable[[], Engine]
+
+
+@attrs.frozen(repr=False)
+class CourseCycle:
+    """One cycle of a course."""
+
+    pod: Pod
+    retry: bool
+    decision: Decision
+    position: tuple[Any, int]
+    """How far the visiting order and the tie-break had moved before it."""
+    outcome: Decided
+
+    @property
+    def at(self) -> tuple[str, bool]:
+        """Which cycle it is, in any course of the same pods."""
+        return self.pod.key, self.retry
+
+
+@attrs.define(repr=False)
+class Course:
+    """The cycles of one scheduler, in order."""
+
+    release: str
+    cycles: list[CourseCycle] = attrs.field(factory=list)
+    hosts: dict[str, str | None] = attrs.field(factory=dict)
+    """Pod -> the node that it found at last; None if it found none."""
+
+
+def lead(release: str, make: MakeEngine, scenario: Scenario, order: str, following: Following, until: str | None = None) -> Course:
+    """The course of a scheduler that goes its own way; *until*: the pod with which it ends."""
+    simulation = Simulation(scenario, make(), order)
+    course, run = Course(release), simulation.begin()
+
+    def cycle(pod: Pod, retry: bool) -> None:
+        position = simulation.engine.position
+        decision = simulation.note(run.cycle(pod, retry=retry))
+        course.cycles.append(CourseCycle(pod, retry, decision, position, decided(decision)))
+
+    def tried(pods: Sequence[Pod]) -> Iterator[None]:
+        for pod in pods:
+            cycle(pod, False)
+            yield
+
+    with settled():
+        pods = simulation.pods()
+        if until is not None:
+            pods = pods[: 1 + next(at for at, pod in enumerate(pods) if pod.key == until)]
+        for _ in following(tried(pods), len(pods)):
+            pass
+        for pod in run.take_retries() if until is None else ():
+            cycle(pod, True)
+    course.hosts = {key: outcome.host for key, outcome in simulation.outcomes.items()}
+    return course
+
+
+def follow(release: str, make: MakeEngine, scenario: Scenario, led: Course, end: int | None = None) -> Course:
+    """The course of a scheduler that decides on the states of another one, whose decisions are carried out; up to the cycle *end*."""
+    simulation = Simulation(scenario, make())
+    course, run = Course(release), simulation.begin()
+    with settled():
+        for cycle in led.cycles[:end]:
+            position = simulation.engine.position
+            decision = run.follow(cycle.pod, cycle.decision)
+            course.cycles.append(CourseCycle(cycle.pod, cycle.retry, decision, position, decided(decision)))
+            course.hosts[cycle.pod.key] = decision.host
+    return course
+
+
+@attrs.define(eq=False, repr=False)
+class StageJudge:
+    """A scheduler that is asked about single cycles of a course, in their order, on the state of that moment."""
+
+    name: str
+    make: MakeEngine
+    scenario: Scenario
+    led: Course
+    """Whose decisions are carried out."""
+    own: MutableMapping[tuple[str, bool], CourseCycle]
+    """Its own cycles, which say where its searches began; those of another one if it has none."""
+    _contestant: Contestant | None = None
+    _done: int = 0
+
+    @property
+    def contestant(self) -> Contestant:
+        """The scheduler; made when it is asked first."""
+        if self._contestant is None:
+            self._contestant = Contestant(self.name, Simulation(self.scenario, self.make(), details=True))
+        return self._contestant
+
+    def ask(self, number: int) -> Decision:
+        """Its decision in the cycle *number*, with details; numbers must not fall."""
+        run, engine = self.contestant.run, self.contestant.engine
+        for cycle in self.led.cycles[self._done : number]:
+            if cycle.pod.spec.volumes or cycle.pod.spec.resource_claims:
+                run.follow(cycle.pod, cycle.decision)  # what its claims get is decided in the cycle itself
+            else:
+                run.carry_out(cycle.pod, cycle.decision)
+        self._done = number
+        cycle = self.led.cycles[number]
+        if (known := self.own.get(cycle.at)) is not None:
+            _move(engine, *known.position)
+        return run.ask(cycle.pod)
+
+    @contextmanager
+    def following(self, number: int, *, details: bool) -> Iterator[Decision]:
+        """A context with its decision in the cycle *number*, the next of its own course; the led one is carried out at its end."""
+        cycle, run, position = self.led.cycles[number], self.contestant.run, self.contestant.engine.position
+        run.details, self._done = details, number
+        with run.following(cycle.pod, cycle.decision) as decision:
+            self.own[cycle.at] = CourseCycle(cycle.pod, cycle.retry, decision, position, decided(decision))
+            yield decision
+        decision.details, self._done = NO_DETAILS, number + 1
+
+    def in_detail(self, number: int, decision: Decision) -> Decision:
+        """*decision* in the cycle *number*, in which it is now, with details."""
+        if decision.has_details:
+            return decision
+        engine = self.contestant.engine
+        position, found = engine.position, self.ask(number)
+        engine.move(*position)
+        return found
+
+    def course(self) -> Course:
+        """Its own course, as far as it has followed."""
+        cycles = list(self.own.values())
+        return Course(self.name, cycles, {cycle.pod.key: cycle.decision.host for cycle in cycles})
+
+    def judged(self, decision: Decision, nodes: list[str]) -> Judged:
+        """*decision*, its latest, with its view of *nodes*."""
+        return Judged(self.contestant, decision, {node: self.contestant.view(decision, node) for node in nodes})
+
+
+def follow_together(older: StageJudge, newer: StageJudge, look: Callable[[int, Decision, Decision], object]) -> tuple[Course, Course]:
+    """The courses of two schedulers on the states of a third one; *look* sees both decisions, with details, in each cycle that differs."""
+    differing = 0
+    with settled():
+        for number, cycle in enumerate(older.led.cycles):
+            # Details cost as much as the decision: they are asked for at once where they are likely to be wanted.
+            details = 2 * differing > number and cycle.decision.host is not None
+            with older.following(number, details=details) as one, newer.following(number, details=details) as other:
+                if decided(one) != decided(other):
+                    differing += 1
+                    look(number, older.in_detail(number, one), newer.in_detail(number, other))
+    return older.course(), newer.course()
+
+
+def _move(engine: Engine, order: Any, ties: int) -> None:
+    """Let the next search begin where one of a course began, perhaps that of a release with another list of nodes.
+
+    Where lists are read on by a cursor, a position has that of the node tree, besides the place in the list.
+    """
+    own = engine.position[0]
+    if isinstance(order, tuple) and not isinstance(own, tuple):
+        order = order[0]
+    elif isinstance(own, tuple) and not isinstance(order, tuple):
+        order = order, own[1]
+    engine.move(order, ties)

@@ -1,0 +1,154 @@
+"""What a cluster has for which releases differ: a fact that needs something else changes none of its decisions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ...api.meaning.podtotals import requests_of, total_of
+from ...api.objects import KubeObject, Node, Pod
+from ...api.objects.pods import ContainerStatus
+from ...api.objects.quantity import ZERO, Quantity
+from ...core.arrays.table import AVOID
+from ...core.pods.requests import CPU, NATIVE
+from ...framework.facts.fact import REASONS, Fact
+from ..scenario import Scenario
+
+OnPod = Callable[[Pod], object]
+
+
+def _affinity_to_pods(pod: Pod) -> object:
+    affinity = pod.spec.affinity
+    return affinity and (affinity.pod_affinity or affinity.pod_anti_affinity)
+
+
+def _named_nodes(pod: Pod) -> object:
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    required = affinity and affinity.required
+    return required and any(term.match_fields for term in required.node_selector_terms)
+
+
+def _preferences(pod: Pod) -> object:
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    return affinity and (affinity.preferred or affinity.has_empty_list)
+
+
+def _statuses(pod: Pod) -> object:
+    return any(one.requests is not None or one.allocated_resources for one in _status(pod))
+
+
+def _status(pod: Pod) -> Iterable[ContainerStatus]:
+    return (*pod.status.container_statuses, *pod.status.init_container_statuses)
+
+
+def _amounts(pod: Pod) -> Iterable[tuple[str, Quantity]]:
+    return (item for one in (*pod.spec.containers, *pod.spec.init_containers) for item in one.requests.items())
+
+
+def _fine(pod: Pod) -> object:
+    """Whether some amount is no whole number of millicores or bytes."""
+    return any(quantity.nanos % (10**6 if name == CPU else 10**9) for name, quantity in _amounts(pod))
+
+
+def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
+    """Whether the pods on *node* request more of something than it has."""
+    asked = Counter[str]()
+    for pod in pods:
+        asked.update({name: quantity.nanos for name, quantity in total_of(pod, requests_of).items()})
+    return any(amount > (node.status.allocatable.get(name) or ZERO).nanos for name, amount in asked.items())
+
+
+OF_PODS: Mapping[str, OnPod] = {
+    "constraints": lambda pod: pod.spec.topology_spread_constraints,
+    "devices": lambda pod: pod.spec.resource_claims,
+    "fine amounts": _fine,
+    "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),
+    "images": lambda pod: any(one.image for one in (*pod.spec.containers, *pod.spec.init_containers)),
+    "init containers": lambda pod: pod.spec.init_containers,
+    "named nodes": _named_nodes,
+    "node preferences": _preferences,
+    "nominations": lambda pod: pod.status.nominated_node_name,
+    "overhead": lambda pod: pod.spec.overhead,
+    "pod affinity": _affinity_to_pods,
+    "pod resources": lambda pod: pod.spec.requests,
+    "pods without requests": lambda pod: not any(one.requests for one in pod.spec.containers),
+    "ports": lambda pod: any(port.host_port for one in (*pod.spec.containers, *pod.spec.init_containers) for port in one.ports),
+    "requests": lambda pod: any(one.requests for one in (*pod.spec.containers, *pod.spec.init_containers)),
+    "resized pods": _statuses,
+    "scheduling gates": lambda pod: pod.spec.scheduling_gates,
+    "sidecars": lambda pod: any(one.is_sidecar for one in pod.spec.init_containers),
+    "terminating": lambda pod: pod.is_terminating,
+    "node selectors": lambda pod: pod.spec.node_selector,
+    "volumes": lambda pod: pod.spec.volumes,
+    "zero scalars": lambda pod: any(not quantity.nanos and name not in NATIVE for name, quantity in _amounts(pod)),
+}
+"""Trait -> whether a pod gives it to its cluster."""
+OF_KINDS: Mapping[str, tuple[str, ...]] = {
+    "attachments": ("VolumeAttachment",),
+    "budgets": ("PodDisruptionBudget",),
+    "owners": ("Service", "ReplicationController", "ReplicaSet", "StatefulSet"),
+}
+"""Trait -> the kinds of which an object gives it."""
+HUGE = 10**9 << 50
+"""Amounts beyond a pebibyte, in billionths: sums and scores of them may wrap around."""
+MANY = 100
+"""Up to that many nodes every search looks at all of them."""
+OF_NODES: Mapping[str, Callable[[Node], object]] = {
+    "avoiding nodes": lambda node: AVOID in node.annotations,
+    "image lists": lambda node: node.status.images,
+    "taints": lambda node: node.spec.taints or node.spec.unschedulable,
+    "unschedulable": lambda node: node.spec.unschedulable,
+    "huge nodes": lambda node: any(quantity.nanos > HUGE for quantity in node.status.allocatable.values()),
+    "lacking nodes": lambda node: not {CPU, "memory"} <= {name for name, found in node.status.allocatable.items() if found.nanos},
+    "preferring taints": lambda node: any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints),
+    "zones": lambda node: any("zone" in label or "region" in label for label in node.labels),
+}
+"""Trait -> whether a node gives it."""
+OF_CONFIGURATIONS = ("policy", "profile", "events", "gates set", "equivalence cache", "no scores", "extenders")
+"""Traits of what is asked for, not of the cluster."""
+OF_ALL = ("priorities", "orphans", "100 nodes", "two nodes", "overcommitted nodes")
+TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
+"""Every trait that a fact may need."""
+
+
+def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozenset[str]:
+    """The traits of *scenario*, with those of the *configuration*."""
+    pods = [*scenario.pending, *(item for item in scenario.objects if isinstance(item, Pod))]
+    nodes = scenario.nodes
+    found = {name for name, holds in OF_PODS.items() if any(holds(pod) for pod in pods)}
+    found |= {name for name, holds in OF_NODES.items() if any(holds(node) for node in nodes)}
+    found |= _of_kinds(scenario.objects)
+    names = {node.name for node in nodes}
+    if len({pod.priority for pod in pods}) > 1 or any(pod.is_terminating for pod in pods):
+        found.add("priorities")
+    if any(pod.spec.node_name and pod.spec.node_name not in names for pod in pods):
+        found.add("orphans")
+    if len(nodes) > MANY:
+        found.add("100 nodes")
+    if len(nodes) > 1:
+        found.add("two nodes")
+    on = dict[str, list[Pod]]()
+    for pod in pods:
+        on.setdefault(pod.spec.node_name, []).append(pod)
+    if any(_exceeds(node, on[node.name]) for node in nodes if node.name in on):
+        found.add("overcommitted nodes")
+    return frozenset({*found, *configuration})
+
+
+def _of_kinds(objects: Iterable[KubeObject]) -> set[str]:
+    there = {item.kind for item in objects}
+    return {name for name, kinds in OF_KINDS.items() if not there.isdisjoint(kinds)}
+
+
+def concerns(fact: Fact, traits: frozenset[str]) -> bool:
+    """Whether *fact* may change a decision on a cluster with *traits*."""
+    return fact.decides and _has_needs(fact, traits)
+
+
+def shows(fact: Fact, traits: frozenset[str]) -> bool:
+    """Whether *fact* may change a decision on a cluster with *traits*, or what is said of it; words need none."""
+    return fact.is_about(REASONS) or _has_needs(fact, traits)
+
+
+def _has_needs(fact: Fact, traits: frozenset[str]) -> bool:
+    return all(not traits.isdisjoint(need.split("|")) for need in fact.needs)

@@ -1,0 +1,119 @@
+"""Names and messages of others on a terminal: nothing in them is obeyed, and no name makes a line of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.console.output import note
+from kubeclassic.exceptions import KubeclassicError
+from tests.apiserver.app import make_app, serving
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import Fault, StoreTransport, refused
+from tests.conftest import ROOT
+from tests.support.kubeconfigs import kubeconfig
+
+CORPUS = ROOT / "tests/fuzz/corpus"
+ESCAPES, EXAMPLE = str(CORPUS / "terminal-escapes.json"), str(ROOT / "examples/cluster")
+NODE = "n\x1b[31m\u202eX"
+COMMANDS: dict[str, list[str]] = {
+    "simulate": ["simulate", ESCAPES],
+    "simulate wide": ["simulate", ESCAPES, "-o", "wide"],
+    "simulate name": ["simulate", ESCAPES, "-o", "name"],
+    "simulate columns": ["simulate", ESCAPES, "-o", "custom-columns=POD:.pod,HOST:.host"],
+    "simulate nodes": ["simulate", ESCAPES, "--nodes"],
+    "simulate verbose": ["simulate", ESCAPES, "--verbose"],
+    "simulate json": ["simulate", ESCAPES, "-o", "json"],
+    "simulate yaml": ["simulate", ESCAPES, "-o", "yaml"],
+    "explain": ["explain", ESCAPES, "default/p\x1b]0;pwned\x07"],
+    "explain what": ["explain", ESCAPES, "default/p\x1b]0;pwned\x07", "--node", NODE],
+    "explain wrong": ["explain", ESCAPES, "default/\x1b[31m"],
+    "compare": ["compare", ESCAPES, "--a", "1.15", "--b", "1.16", "-o", "wide"],
+    "capacity": ["capacity", ESCAPES, "--pod", str(ROOT / "examples/capacity/small-pod.yaml")],
+    "drain": ["drain", ESCAPES, "--node", NODE],
+    "drain auto": ["drain", ESCAPES, "--auto", "-o", "wide"],
+    "upgrade": ["upgrade", ESCAPES, "--from", "1.27", "--to", "1.28"],
+    "policy": ["simulate", EXAMPLE, "--policy", str(CORPUS / "policy-escape.json")],
+    "profile": ["simulate", EXAMPLE, "--release", "1.27", "--profile", str(CORPUS / "profile-escape.json")],
+    "policy check": ["policy", "check", str(CORPUS / "policy-escape.json")],
+    "policy migrate": ["policy", "migrate", str(CORPUS / "policy-escape.json")],
+    "selector": ["simulate", EXAMPLE, "-l", "\x1b[31m=="],
+    "release": ["simulate", EXAMPLE, "--release", "\x1b[31m"],
+    "gates": ["simulate", EXAMPLE, "--feature-gates", "\x1b[31m=true"],
+    "a file": ["simulate", "\x1b[31m\u202e"],
+}
+
+
+def commanding(text: str) -> list[str]:
+    """The characters of *text* that a terminal would obey, and what could be a forged row."""
+    forged = [line for line in text.splitlines() if line.startswith("default/forged")]
+    return [char for char in text if not char.isprintable() and char != "\n"] + forged
+
+
+class TestCommands:
+    """All output of commands about a cluster with such names."""
+
+    @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
+    def test_nothing_is_obeyed(self, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """Output and messages have escapes in place of control characters, of marks of direction, and of line breaks in names."""
+        assert run(words) in (0, 1, 2)
+        captured = capsys.readouterr()
+        assert commanding(captured.out) + commanding(captured.err) == []
+
+    def test_the_names_can_be_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The escapes say what the name is."""
+        run(["simulate", ESCAPES])
+        out = capsys.readouterr().out
+        assert r"default/p\x1b]0;pwned\x07" in out
+        assert r"n\x1b[31m\u202eX" in out
+        assert r"default/q\ndefault/forged" in out
+
+
+class TestMessages:
+    """Lines on standard error."""
+
+    def test_a_note(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """One line, whatever the text has; blanks at its beginning stay."""
+        note("  a\x1b[1m\nb")
+        note("  a  b")
+        assert capsys.readouterr().err == "a\\x1b[1m b\n  a  b\n"
+
+    @pytest.fixture
+    def hostile(self, tmp_path: Path) -> Iterator[Path]:
+        """A kubeconfig of a server that refuses with an escape in its message."""
+
+        def refuse(request: object) -> Fault:
+            return refused(403, "Forbidden", "no \x1b]0;pwned\x07\nforged")
+
+        with serving(make_app(StoreTransport(Store(NEW_SERVER), refuse))) as address:
+            yield kubeconfig(tmp_path, {"server": address})
+
+    @pytest.mark.parametrize("words", [["snapshot"], ["shadow", "--for", "0.5"]], ids=["snapshot", "shadow"])
+    def test_what_a_server_says(self, hostile: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """The text of an API server is escaped too."""
+        run([*words, "--kubeconfig", str(hostile)])
+        captured = capsys.readouterr()
+        assert r"\x1b]0;pwned\x07" in captured.err
+        assert commanding(captured.err) == []
+
+    def test_a_group_of_errors(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Of errors that ended several tasks at once the first is told, and one that is a defect before the others."""
+        from kubeclassic.cli.console.exitstatus import status_of
+
+        bad = KubeclassicError("bad input")
+        assert status_of(ExceptionGroup("x", [ExceptionGroup("y", [bad])]), ()) == 2
+        assert capsys.readouterr().err == "kubeclassic: bad input\n"
+        assert status_of(ExceptionGroup("x", [bad, KeyError("z")]), ()) == 3
+
+
+def test_no_formula_in_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    """A text that a spreadsheet would take for a formula has an apostrophe before it; numbers do not."""
+    assert run(["simulate", str(CORPUS / "csv-formula.json"), "-o", "csv"]) == 0
+    cells = [cell for row in csv.reader(io.StringIO(capsys.readouterr().out)) for cell in row]
+    assert [cell for cell in cells if cell[:1] in ("=", "+", "@")] == []

@@ -1,0 +1,58 @@
+"""The page of ``upgrade``: each of its numbers is in ``-o json``, and its picture is one that browsers draw whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kubeclassic.cli import run
+from tests.conftest import ROOT
+from tests.support.pages import assert_told
+from tests.support.schemas import faults
+
+CLUSTER = str(ROOT / "examples" / "cluster")
+
+
+@pytest.fixture(scope="module", params=["1.16,1.19,1.22,1.29", "1.30,1.34"])
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, object]]:
+    """A page, and what ``-o json`` says."""
+    folder = tmp_path_factory.mktemp("upgrade")
+    report, record = folder / "page.html", folder / "record.json"
+    run(["upgrade", CLUSTER, "--steps", request.param, "-o", "json", "--output", str(record), "--report", str(report)])
+    return report.read_text(encoding="utf-8"), json.loads(Path(record).read_text(encoding="utf-8"))
+
+
+def test_every_number_is_in_the_record(pair: tuple[str, dict[str, object]]) -> None:
+    """Verdict, steps and causes say what the record says, which its schema describes."""
+    html, record = pair
+    assert faults("upgrade", record) == []
+    assert_told(html, record)
+
+
+def test_the_picture(pair: tuple[str, dict[str, object]]) -> None:
+    """The picture has elements of SVG alone, a name for each release, and the pods of each in columns of one height."""
+    html, record = pair
+    found = re.search(r"<svg[^>]*releases in three states.*?</svg>", html, re.DOTALL)
+    assert found is not None
+    svg = ET.fromstring(found[0])
+    assert {element.tag for element in svg.iter()} <= {"svg", "text", "rect", "path", "title"}
+    stages = record["stages"]
+    assert isinstance(stages, list)
+    assert [element.text for element in svg.iter("text")] == [stage["release"] for stage in stages]
+    heights: dict[str, float] = {}
+    for bar in svg.iter("rect"):
+        heights[bar.attrib["x"]] = heights.get(bar.attrib["x"], 0) + float(bar.attrib["height"])
+    assert len(heights) == len(stages)
+    assert max(heights.values()) - min(heights.values()) < 1
+
+
+def test_patch_levels(pair: tuple[str, dict[str, object]]) -> None:
+    """Each release has its patch level, and what other ones are known to decide otherwise."""
+    html, record = pair
+    stages = record["stages"]
+    assert isinstance(stages, list)
+    assert all(stage["like"] in html and stage["otherPatches"] in html for stage in stages)

@@ -1,0 +1,339 @@
+"""Tests of the versions of the component configuration: what each means in each release that reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.args import InterPodAffinityArgs
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.profile import Profile, build_profiles
+from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+
+GROUP = "kubescheduler.config.k8s.io"
+USAGE = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
+READ = [(release, api) for release, found in FRAMEWORK_RELEASES.items() for api in found.configuration.api_versions]
+ORDER = ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3", "v1")
+SHARED = {"NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "InterPodAffinity": 1, "NodeAffinity": 1, "TaintToleration": 1}
+
+
+def configuration(release: str, api: str, profile: dict[str, Any] | None = None, **fields: Any) -> KubeSchedulerConfiguration:
+    """A configuration of one profile in version *api*, as *release* reads it."""
+    given = dict(profile or {}) if api == "v1alpha1" else {"profiles": [profile or {}]}
+    document = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **given, **fields}
+    return read_configuration(document, None, FRAMEWORK_RELEASES[release])
+
+
+def built(*given: Any, **fields: Any) -> Profile:
+    """That profile, built."""
+    config = configuration(*given, **fields)
+    (found,) = build_profiles(config, registry_of(config.release)).values()
+    return found
+
+
+def refusal(*given: Any, **fields: Any) -> str:
+    """Why it is refused."""
+    with pytest.raises(PolicyError) as caught:
+        built(*given, **fields)
+    return str(caught.value)
+
+
+def enabled(point: str, **weights: int) -> dict[str, Any]:
+    """A profile with plugins at a point."""
+    return {"plugins": {point: {"enabled": [{"name": name, "weight": weight} for name, weight in weights.items()]}}}
+
+
+def arguments(plugin: str, **args: Any) -> dict[str, Any]:
+    """A profile with arguments of a plugin."""
+    return {"pluginConfig": [{"name": plugin, "args": args}]}
+
+
+class TestDefaults:
+    """The Score plugins of a profile that says nothing, with their weights, as apis/config/VERSION/default_plugins.go has them."""
+
+    @pytest.mark.parametrize(("release", "api"), READ)
+    def test_scores(self, release: str, api: str) -> None:
+        """Each version has its own plugins and weights, in whichever release reads it."""
+        wanted = dict(SHARED)
+        if ORDER.index(api) >= ORDER.index("v1beta3"):
+            wanted |= {"TaintToleration": 3, "NodeAffinity": 2, "InterPodAffinity": 2}
+        if ORDER.index(api) >= ORDER.index("v1beta2"):
+            wanted |= {"NodeResourcesFit": 1, "PodTopologySpread": 2}
+        else:
+            wanted |= {"NodeResourcesLeastAllocated": 1, "NodePreferAvoidPods": 10000}
+            wanted |= {
+                "1.17": {"DefaultPodTopologySpread": 1}, "1.18": {"DefaultPodTopologySpread": 1, "PodTopologySpread": 1},
+                "1.19": {"SelectorSpread": 1, "PodTopologySpread": 2},
+            }.get(release, {"PodTopologySpread": 2})  # fmt: skip
+        found = built(release, api)
+        weights = {rule.name: weight for rule, weight in found.algorithm.priorities if rule.name != "VolumeBinding"}
+        assert weights == wanted
+
+    @pytest.mark.parametrize(
+        ("api", "release", "kind"), [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")]
+    )
+    def test_constraints_are_the_list(self, api: str, release: str, kind: str) -> None:
+        """In v1beta1 default constraints alone mean List; from v1beta2 on the type is System, which refuses them."""
+        constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+        profile = arguments("PodTopologySpread", defaultConstraints=[constraint])
+        if kind:
+            assert configuration(release, api, profile).profiles[0].plugin_config[0].args.defaulting_type == kind
+        else:
+            assert refusal(release, api, profile).endswith('Invalid value: "System": when .defaultConstraints are not empty')
+
+
+class TestMerging:
+    @pytest.mark.parametrize(("release", "api"), READ)
+    def test_a_default_plugin_that_is_named(self, release: str, api: str) -> None:
+        """From v1beta2 on the entry of a profile takes the default's place; before, the plugin is there twice, which is refused."""
+        profile = enabled("score", ImageLocality=7)
+        if ORDER.index(api) >= ORDER.index("v1beta2"):
+            assert {rule.name: weight for rule, weight in built(release, api, profile).algorithm.priorities}["ImageLocality"] == 7
+        else:
+            assert refusal(release, api, profile).endswith('plugin "ImageLocality" already registered as "ScorePlugin"')
+
+    @pytest.mark.parametrize("release", ["1.23", "1.24", "1.25", "1.26", "1.27"])
+    def test_multi_point_of_v1beta2(self, release: str) -> None:
+        """From 1.23 on v1beta2 has the field multiPoint, and passes over what is there."""
+        assert "SelectorSpread" not in built(release, "v1beta2", enabled("multiPoint", SelectorSpread=1)).plugins()
+        assert "SelectorSpread" in built(release, "v1beta3", enabled("multiPoint", SelectorSpread=1)).plugins()
+
+    def test_multi_point_is_new(self) -> None:
+        """In 1.22 no version has it."""
+        for api in ("v1beta1", "v1beta2"):
+            assert refusal("1.22", api, enabled("multiPoint", SelectorSpread=1)) == (
+                'strict decoding error: unknown field "profiles[0].plugins.multiPoint"'
+            )
+
+
+class TestFields:
+    @pytest.mark.parametrize(
+        ("field", "value", "apis", "since"),
+        [
+            ("parallelism", 8, ORDER, "1.20"),
+            ("healthzBindAddress", "", ORDER[:4], "1.17"),
+            ("disablePreemption", False, ORDER[:2], "1.17"),
+            ("bindTimeoutSeconds", 60, ORDER[:2], "1.17"),
+            ("schedulerName", "mine", ORDER[:1], "1.17"),
+            ("hardPodAffinitySymmetricWeight", 5, ORDER[:1], "1.17"),
+            ("extenders", [], ORDER[1:], "1.17"),
+            ("delayCacheUntilActive", True, ORDER, "1.28"),
+        ],
+    )
+    def test_fields(self, field: str, value: Any, apis: tuple[str, ...], since: str) -> None:
+        """A field is known in the versions that have it from a release on, and refused elsewhere."""
+        versions = list(FRAMEWORK_RELEASES)
+        for release, api in READ:
+            if api in apis and versions.index(release) >= versions.index(since):
+                assert configuration(release, api, None, **{field: value})
+            else:
+                assert refusal(release, api, None, **{field: value}) == f'strict decoding error: unknown field "{field}"'
+
+    def test_post_filter(self) -> None:
+        """v1alpha1 calls preScore postFilter; v1alpha2 has no postFilter, and the versions after it a new one."""
+        none = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}}}
+        flat = configuration("1.18", "v1alpha1", none).profiles[0].plugins
+        assert not flat["preScore"].enabled
+        assert [plugin.name for plugin in flat["postFilter"].enabled] == ["DefaultPreemption"]
+        assert refusal("1.18", "v1alpha2", none) == 'strict decoding error: unknown field "profiles[0].plugins.postFilter"'
+        assert not configuration("1.19", "v1beta1", none).profiles[0].plugins["postFilter"].enabled
+        assert refusal("1.17", "v1alpha1", {"plugins": {"preScore": {}}}) == 'strict decoding error: unknown field "plugins.preScore"'
+
+    @pytest.mark.parametrize(("release", "api"), [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")])
+    def test_preemption_off(self, release: str, api: str) -> None:
+        """The first versions switch preemption off by a field."""
+        assert not built(release, api, None, disablePreemption=True).points.post_filter
+        assert built(release, api, None, disablePreemption=False).points.post_filter
+
+    def test_v1alpha1_is_one_profile(self) -> None:
+        """Its fields are those of a profile; the weight of required affinity is an argument later."""
+        config = configuration("1.18", "v1alpha1", enabled("filter", Mine=0), schedulerName="mine", hardPodAffinitySymmetricWeight=9)
+        (profile,) = config.profiles
+        assert (profile.scheduler_name, profile.plugins["filter"].enabled[-1].name) == ("mine", "Mine")
+        assert profile.args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(9)
+        assert configuration("1.17", "v1alpha1").profiles[0].scheduler_name == "default-scheduler"
+
+    def test_extenders_of_v1alpha2(self) -> None:
+        """They are written as in a Policy: enableHttps, and a time in nanoseconds."""
+        (found,) = configuration(
+            "1.18", "v1alpha2", None, extenders=[{"urlPrefix": "u", "enableHttps": True, "httpTimeout": 2 * 10**9}]
+        ).extenders
+        assert (found.enable_https, found.timeout) == (True, 2)
+        for release, api, name in (("1.18", "v1alpha2", "enableHTTPS"), ("1.19", "v1beta1", "enableHttps")):
+            assert f'unknown field "extenders[0].{name}"' in refusal(release, api, None, extenders=[{"urlPrefix": "u", name: True}])
+
+    def test_the_source_of_the_algorithm(self) -> None:
+        """A Policy in v1alpha1 is not passed over: it has an option."""
+        source = {"policy": {"file": {"path": "policy.json"}}}
+        assert refusal("1.17", "v1alpha1", None, algorithmSource=source) == "algorithmSource.policy: got one, wanted it as option --policy"
+        assert configuration("1.17", "v1alpha1", None, algorithmSource={"provider": "DefaultProvider"})
+
+
+class TestServing:
+    """What a configuration says besides scheduling may still be why a release does not start."""
+
+    @pytest.mark.parametrize(
+        ("written", "text"),
+        [
+            ("0.0.0.0:10251", "must be empty or with an explicit 0 port"),
+            ("0.0.0.0", "address 0.0.0.0: missing port in address"),
+            ("here:0", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+            ("1.2.3.4:x", 'strconv.Atoi: parsing "x": invalid syntax'),
+        ],
+    )
+    def test_addresses(self, written: str, text: str) -> None:
+        """From 1.23 on v1beta2 has addresses that must not be used."""
+        assert refusal("1.23", "v1beta2", None, healthzBindAddress=written) == f'healthzBindAddress: Invalid value: "{written}": {text}'
+        assert configuration("1.22", "v1beta2", None, healthzBindAddress="0.0.0.0:10251")
+        assert configuration("1.27", "v1beta2", None, healthzBindAddress="[::]:0", metricsBindAddress="")
+
+    def test_locks(self) -> None:
+        """From 1.27 on leader election locks a Lease alone, unless it is off."""
+        election = {"resourceLock": "endpointsleases"}
+        assert configuration("1.26", "v1", None, leaderElection=election)
+        assert refusal("1.27", "v1", None, leaderElection=election) == (
+            'leaderElection.resourceLock: Invalid value: "endpointsleases": resourceLock value must be "leases"'
+        )
+        assert configuration("1.27", "v1", None, leaderElection={**election, "leaderElect": False})
+        assert configuration("1.34", "v1", None, leaderElection={"leaderElect": True})
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("plugin", "args", "first"),
+        [
+            ("DefaultPreemption", {"minCandidateNodesPercentage": 5}, "1.20"),
+            ("NodeAffinity", {"addedAffinity": {}}, "1.20"),
+            ("NodeResourcesLeastAllocated", {"resources": []}, "1.19"),
+            ("NodeResourcesBalancedAllocation", {"resources": []}, "1.22"),
+            ("VolumeBinding", {"bindTimeoutSeconds": 5}, "1.19"),
+            ("DynamicResources", {"filterTimeout": "1s"}, "1.34"),
+        ],
+    )
+    def test_plugins_with_arguments(self, plugin: str, args: dict[str, Any], first: str) -> None:
+        """Arguments that came later are plain data before, which nothing reads."""
+        versions = list(FRAMEWORK_RELEASES)
+        for release in ("1.18", "1.19", "1.20", "1.21", "1.22", "1.33", "1.34"):
+            api = FRAMEWORK_RELEASES[release].configuration.api_versions[0]
+            if plugin in FRAMEWORK_RELEASES[release].configuration.gone_plugins:
+                continue
+            found = configuration(release, api, arguments(plugin, **args)).profiles[0].plugin_config[0].args
+            is_read = not isinstance(found, type(configuration("1.34", "v1", arguments("Mine")).profiles[0].plugin_config[0].args))
+            assert is_read == (versions.index(release) >= versions.index(first))
+
+    @pytest.mark.parametrize(
+        ("plugin", "field", "value", "last"),
+        [
+            ("PodTopologySpread", "defaultingType", "List", "1.19"),
+            ("NodeResourcesFit", "scoringStrategy", {"type": "MostAllocated"}, "1.21"),
+            ("InterPodAffinity", "ignorePreferredTermsOfExistingPods", True, "1.26"),
+        ],
+    )
+    def test_fields_of_arguments(self, plugin: str, field: str, value: Any, last: str) -> None:
+        """A field of arguments is unknown before the release that brought it."""
+        api = FRAMEWORK_RELEASES[last].configuration.api_versions[-1]
+        assert refusal(last, api, arguments(plugin, **{field: value})).endswith(f'strict decoding error: unknown field "{field}"')
+        after = list(FRAMEWORK_RELEASES)[list(FRAMEWORK_RELEASES).index(last) + 1]
+        api = FRAMEWORK_RELEASES[after].configuration.api_versions[-1]
+        assert configuration(after, api, arguments(plugin, **{field: value}))
+
+    def test_lenient_arguments(self) -> None:
+        """Up to 1.18 plugins decode their own arguments, and pass over what they do not know."""
+        given = arguments("InterPodAffinity", hardPodAffinityWeight=5, other=1)
+        assert configuration("1.18", "v1alpha2", given).profiles[0].plugin_config[0].args == InterPodAffinityArgs(5)
+        assert 'unknown field "other"' in refusal("1.19", "v1beta1", given)
+
+    def test_arguments_in_1_17(self) -> None:
+        """In 1.17 InterPodAffinity has no arguments: the weight is a field of the configuration."""
+        config = configuration("1.17", "v1alpha1", arguments("InterPodAffinity", hardPodAffinityWeight=5))
+        assert config.profiles[0].args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(1)
+
+
+class TestValidation:
+    @pytest.mark.parametrize("plugin", USAGE)
+    def test_conflicting_scores(self, plugin: str) -> None:
+        """In v1beta1 of 1.22 NodeResourcesFit may not score beside the plugins whose work it took over."""
+        profile = enabled("score", NodeResourcesFit=1, **{plugin: 1})
+        profile["plugins"]["score"]["disabled"] = [{"name": "*"}]
+        version = f'"{GROUP}/v1beta1"'
+        assert refusal("1.22", "v1beta1", profile).split(", profiles")[0].lstrip("[") == (
+            f'profiles[0].plugins.score.enabled[0]: Invalid value: "NodeResourcesFit": was conflict with ["{plugin}"] in version {version}'
+            f" (KubeSchedulerConfiguration is version {version})"
+        )
+        assert "was removed in version" in refusal("1.22", "v1beta2", profile)
+
+    @pytest.mark.parametrize(
+        ("release", "text"),
+        [
+            ("1.18", "hardPodAffinityWeight: Invalid value: 101: not in valid range [0-100]"),
+            ("1.20", "hardPodAffinityWeight: Invalid value: 101: not in valid range [0-100]"),
+            ("1.21", "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"),
+            ("1.22", "profiles[0].pluginConfig[0].args.hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"),
+        ],
+    )
+    def test_who_checks_arguments(self, release: str, text: str) -> None:
+        """Up to 1.21 a plugin checks its own arguments, and only if it is enabled; from 1.22 on they are checked with the configuration."""
+        api = FRAMEWORK_RELEASES[release].configuration.default_version
+        given = arguments("InterPodAffinity", hardPodAffinityWeight=101)
+        found = refusal(release, api, given)
+        assert found.endswith(text)
+        assert ('initializing plugin "InterPodAffinity": ' in found) == (release != "1.22")
+        points = ("preFilter", "filter", "preScore", "score")
+        off = {point: {"disabled": [{"name": "InterPodAffinity"}]} for point in points}
+        if release == "1.22":
+            assert refusal(release, api, {**given, "plugins": off}) == text
+        else:
+            assert "InterPodAffinity" not in built(release, api, {**given, "plugins": off}).plugins()
+
+    def test_arguments_given_twice(self) -> None:
+        """They are refused when the profile is made, later with the configuration."""
+        twice = {"pluginConfig": [{"name": "InterPodAffinity", "args": {}}] * 2}
+        assert refusal("1.21", "v1beta1", twice).endswith("repeated config for plugin InterPodAffinity")
+        assert refusal("1.22", "v1beta1", twice) == 'profiles[0].pluginConfig[1]: Duplicate value: "InterPodAffinity"'
+
+    @pytest.mark.parametrize(
+        ("plugin", "args", "texts"),
+        [
+            (
+                "DefaultPreemption", {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 0},
+                (
+                    "both minCandidateNodesPercentage and minCandidateNodesAbsolute cannot be zero",
+                    "[minCandidateNodesPercentage: Invalid value: 0: cannot be zero at the same time as minCandidateNodesAbsolute,"
+                    " minCandidateNodesAbsolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage]",
+                ),
+            ),
+            (
+                "PodTopologySpread", {"defaultingType": "Mine"},
+                (
+                    'defaultingType: Invalid value: "Mine": must be one of {"System", "List"}',
+                    'defaultingType: Unsupported value: "Mine": supported values: "System", "List"',
+                ),
+            ),
+            (
+                "VolumeBinding", {"bindTimeoutSeconds": -1},
+                (
+                    "invalid BindTimeoutSeconds: -1, must be positive integer",
+                    "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value",
+                ),
+            ),
+        ],
+    )  # fmt: skip
+    def test_words(self, plugin: str, args: dict[str, Any], texts: tuple[str, str]) -> None:
+        """Up to 1.20 the first fault is told in plain words, from 1.21 on all of them with their fields."""
+        for release, text in zip(("1.20", "1.21"), texts, strict=True):
+            assert refusal(release, "v1beta1", arguments(plugin, **args)).endswith(f'initializing plugin "{plugin}": {text}')
+
+    def test_resources_without_a_weight(self) -> None:
+        """RequestedToCapacityRatio takes weight 1 for none, but for 1.19 to 1.21, which refuse it."""
+        shape = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
+        given = arguments("RequestedToCapacityRatio", shape=shape, resources=[{"name": "cpu"}])
+        profile = {**given, **enabled("score", RequestedToCapacityRatio=1)}
+        assert refusal("1.20", "v1beta1", profile).endswith("resource cpu weight 0 must not be less than 1")
+        assert refusal("1.21", "v1beta1", profile).endswith(
+            "resources[0].weight: Invalid value: 0: resource weight of cpu not in valid range [1, inf)"
+        )
+        for release, api in (("1.18", "v1alpha2"), ("1.22", "v1beta1")):
+            assert configuration(release, api, profile).profiles[0].plugin_config[0].args.resources[0].weight == 1

@@ -1,0 +1,158 @@
+"""Small clusters in few words: the parts of a conformance case, in the API's JSON form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Json = dict[str, Any]
+HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+CONFIGURATION = "kubescheduler.config.k8s.io"
+REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+# --- cases ----------------------------------------------------------------------------------------------------------
+
+
+def case(objects: Sequence[Json], *pending: Json, nominated: Json | None = None, extenders: Json | None = None, **config: Any) -> Json:
+    """A cluster of *objects* on which *pending* are scheduled; *config*: ``gates``, ``policy``, ``profile`` and the like."""
+    settings = {"percentageOfNodesToScore": 100, "featureGates": config.pop("gates", {}), **config}
+    found = {"name": "cluster", "config": settings, "objects": list(objects), "pending": list(pending), "nominated": nominated or {}}
+    return found if extenders is None else {**found, "extenders": extenders}
+
+
+def policy(*predicates: str | Json, priorities: Sequence[str | Json] = (), **more: Any) -> Json:
+    """A Policy of these rules: names, or whole entries."""
+    entries = [{"name": rule} if isinstance(rule, str) else rule for rule in predicates]
+    scores = [{"name": rule, "weight": 1} if isinstance(rule, str) else rule for rule in priorities]
+    return {"apiVersion": "v1", "kind": "Policy", "predicates": entries, "priorities": scores, **more}
+
+
+def profile(version: str = "v1", args: Json | None = None, *, head: Json | None = None, **points: Json) -> Json:
+    """A configuration with one profile: *args* of plugins by name, *points* with what they enable and disable; *head*: its other fields."""
+    own: Json = {"schedulerName": "default-scheduler", "plugins": points}
+    own["pluginConfig"] = [{"name": plugin, "args": its} for plugin, its in (args or {}).items()]
+    return {"apiVersion": f"{CONFIGURATION}/{version}", "kind": "KubeSchedulerConfiguration", "profiles": [own], **(head or {})}
+
+
+def enabled(*plugins: str, only: bool = False) -> Json:
+    """*plugins* of a point, and with *only* no others."""
+    return {"enabled": [{"name": plugin} for plugin in plugins], "disabled": [{"name": "*"}] if only else []}
+
+
+def disabled(*plugins: str) -> Json:
+    """A point without *plugins*."""
+    return {"disabled": [{"name": plugin} for plugin in plugins]}
+
+
+def event(verb: str, item: Json) -> Json:
+    """Something that happens to *item* between two cycles."""
+    return {"event": verb, "object": item}
+
+
+# --- nodes and pods -------------------------------------------------------------------------------------------------
+
+
+def node(name: str, *, cpu: str = "4", labels: Json | None = None, **allocatable: str) -> Json:
+    """A node with room for ten pods; *allocatable*: what else it has, with ``_`` for ``-``."""
+    room = {"cpu": cpu, "memory": "8Gi", "pods": "10", **{resource.replace("_", "-"): much for resource, much in allocatable.items()}}
+    meta = {"name": name, "labels": {HOSTNAME: name, **(labels or {})}}
+    return {"kind": "Node", "metadata": meta, "spec": {}, "status": {"allocatable": room, "capacity": room}}
+
+
+def pod(name: str, on: str = "", *, cpu: str = "", labels: Json | None = None, ns: str = "default", **spec: Any) -> Json:
+    """A pod, bound with *on*; *spec*: further fields, ``requests``, ``claims`` (names) and ``status`` among them."""
+    requests = {**({"cpu": cpu} if cpu else {}), **spec.pop("requests", {})}
+    containers = spec.pop("containers", [{"name": "main", "resources": {"requests": requests}}])
+    status, volumes = spec.pop("status", {}), [*spec.pop("volumes", []), *map(_use, spec.pop("claims", ()))]
+    spec = {"containers": containers, "volumes": volumes, **({"nodeName": on} if on else {}), **spec}
+    return {"kind": "Pod", "metadata": {"name": name, "namespace": ns, "labels": labels or {}}, "spec": spec, "status": status}
+
+
+def _use(claim_name: str) -> Json:
+    return {"name": claim_name, "persistentVolumeClaim": {"claimName": claim_name}}
+
+
+def peers(*, key: str = HOSTNAME, **labels: str) -> Json:
+    """A term of affinity: pods with these *labels* in one domain of *key*."""
+    return {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
+
+
+def near(*terms: Json) -> Json:
+    """Affinity that requires *terms*."""
+    return {"podAffinity": {REQUIRED: list(terms)}}
+
+
+def apart(*terms: Json) -> Json:
+    """Anti-affinity that requires *terms*."""
+    return {"podAntiAffinity": {REQUIRED: list(terms)}}
+
+
+def named(*terms: Sequence[str]) -> Json:
+    """Required node affinity with a term for each list of *terms*, all of whose names a node must have."""
+    fields = [[{"key": "metadata.name", "operator": "In", "values": [name]} for name in names] for names in terms]
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": found} for found in fields]}}}
+
+
+def leaning(term: Json, weight: int = 5) -> Json:
+    """Affinity that prefers *term*."""
+    return {"podAffinity": {PREFERRED: [{"weight": weight, "podAffinityTerm": term}]}}
+
+
+FULL = (node("n", cpu="1"), pod("low", "n", cpu="1", priority=0))
+"""A node whose pod has to leave for another one."""
+UNREADABLE = {"matchExpressions": [{"key": "app", "operator": "Like", "values": ["web"]}]}
+"""A selector with an operator that does not exist."""
+
+
+def spread(key: str = HOSTNAME, *, soft: bool = False, skew: int = 1, selector: Json | None = None, **labels: str) -> Json:
+    """A topology spread constraint over pods with these *labels*."""
+    when = "ScheduleAnyway" if soft else "DoNotSchedule"
+    return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": selector or {"matchLabels": labels}}
+
+
+def service(name: str, **selector: str) -> Json:
+    """A service of the pods with these labels."""
+    return {"kind": "Service", "metadata": {"name": name, "namespace": "default"}, "spec": {"selector": selector}}
+
+
+# --- volumes --------------------------------------------------------------------------------------------------------
+
+
+def storage_class(name: str, provisioner: str = "kubernetes.io/no-provisioner", *, waits: bool = True) -> Json:
+    """A class whose volumes are bound with their pod, or with *waits* off at once."""
+    mode = "WaitForFirstConsumer" if waits else "Immediate"
+    return {"kind": "StorageClass", "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode}
+
+
+def claim(name: str, kind: str = "local", volume: str = "", *, mode: str = "ReadWriteOnce", phase: str = "", **spec: Any) -> Json:
+    """A claim of class *kind*, bound to *volume* if that is given."""
+    meta = {"name": name, "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
+    spec = {"storageClassName": kind, "volumeName": volume, "accessModes": [mode], "volumeMode": "Filesystem", **spec}
+    spec["resources"] = {"requests": {"storage": "1Gi"}}
+    status = {"phase": phase or ("Bound" if volume else "Pending")}
+    return {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec, "status": status}
+
+
+def volume(name: str, kind: str = "local", claim_name: str = "", *, on: str = "", labels: Json | None = None, **spec: Any) -> Json:
+    """A volume of class *kind*, of a claim if its name is given, and on node *on* alone if that is given."""
+    spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem", **spec}
+    spec.setdefault("capacity", {"storage": "1Gi"})
+    if claim_name:
+        spec["claimRef"] = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim_name, "uid": f"default/{claim_name}"}
+    if on:
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [has(HOSTNAME, on)]}]}}
+    phase = "Bound" if claim_name else "Available"
+    return {"kind": "PersistentVolume", "metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": {"phase": phase}}
+
+
+def has(key: str, *values: str) -> Json:
+    """The expression that label *key* has one of *values*."""
+    return {"key": key, "operator": "In", "values": list(values)}
+
+
+def csi_node(name: str, *drivers: tuple[str, int], moved: str = "") -> Json:
+    """The CSINode of a node: its *drivers* with their limits, and the in-tree plugins that *moved*."""
+    annotations = {"storage.alpha.kubernetes.io/migrated-plugins": moved} if moved else {}
+    listed = [{"name": driver, "nodeID": name, "allocatable": {"count": most}} for driver, most in drivers]
+    return {"kind": "CSINode", "metadata": {"name": name, "annotations": annotations}, "spec": {"drivers": listed}}

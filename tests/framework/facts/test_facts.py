@@ -1,0 +1,106 @@
+"""Facts of releases: the table of releases and the facts say the same, and each fact has a cluster that shows it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from kubeclassic.algorithmprovider.description import behaviour
+from kubeclassic.core.release import Release
+from kubeclassic.framework.facts.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
+from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, facts_of, life_of, release_before, undone
+from kubeclassic.framework.registry import DEFAULT_REGISTRY
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.simulation.upgrade.traits import TRAITS
+from tests.framework.facts.newerclusters import NEWER_CLUSTERS
+from tests.framework.facts.olderclusters import OLDER_CLUSTERS
+from tests.framework.facts.trials import TRIALS
+from tests.support.factshows import cut_down, differs, sides
+
+AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.")
+"""Cells of what is around a decision: the queue, events and the API server."""
+PAIRS = list(pairwise(ALL_RELEASES))
+CLUSTERS = {**cut_down(), **OLDER_CLUSTERS, **NEWER_CLUSTERS}
+SUBJECTS = {CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, "gated"}
+BETWEEN_KINDS = "1.17"
+"""The first release with plugins: hardly any cell says what it does otherwise than the last with predicates."""
+
+
+def cells(release: Release) -> dict[str, object]:
+    """The cells of *release* that decide."""
+    return {name: value for name, value in behaviour(release) if not name.startswith(AROUND)}
+
+
+class TestFacts:
+    """The facts as a table."""
+
+    def test_each_has_a_name_of_its_own(self) -> None:
+        """No two facts have one id."""
+        assert len(BY_ID) == len(FACTS)
+
+    def test_they_are_in_the_order_of_releases(self) -> None:
+        """Facts come oldest first."""
+        known = list(ALL_RELEASES)
+        assert [known.index(fact.release) for fact in FACTS] == sorted(known.index(fact.release) for fact in FACTS)
+
+    @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.id)
+    def test_its_cells_differ_from_the_release_before(self, fact: object) -> None:
+        """Each cell of a fact has another value in its release than in the one before."""
+        assert isinstance(fact, type(FACTS[0]))
+        release, before = ALL_RELEASES[fact.release], release_before(fact.release)
+        assert [cell for cell in fact.cells if value_of(release, cell) == value_of(before, cell)] == []
+
+    def test_their_needs_are_traits(self) -> None:
+        """What a fact needs is a trait that is looked for."""
+        assert {name for fact in FACTS for need in fact.needs for name in need.split("|")} <= TRAITS
+
+    def test_they_are_about_rules(self) -> None:
+        """A fact is about a plugin of the framework, a rule of older releases, or a subject."""
+        older = {name for release in ALL_RELEASES.values() for name in (*release.predicates, *release.priorities, *release.ordering)}
+        gated = {effect.registers_priority for release in ALL_RELEASES.values() for effect in release.gate_effects}
+        assert {fact.plugin for fact in FACTS} <= {*DEFAULT_REGISTRY, *older, *gated, *SUBJECTS}
+
+    @pytest.mark.parametrize(("before", "after"), PAIRS)
+    def test_every_difference_of_the_table_is_a_fact(self, before: str, after: str) -> None:
+        """Each cell in which two neighbours differ belongs to a fact of the newer one."""
+        if after == BETWEEN_KINDS:
+            assert facts_of(after)
+            return
+        one, other = cells(ALL_RELEASES[before]), cells(ALL_RELEASES[after])
+        told = {cell for fact in facts_of(after) for cell in fact.cells}
+        differing = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+        assert [name for name in differing if not any(f"{name}.".startswith(f"{cell}.") for cell in told)] == []
+
+    def test_undone_facts_leave_the_release_before(self) -> None:
+        """A release without all of its facts has every cell of the one before."""
+        for before, after in PAIRS:
+            if after != BETWEEN_KINDS:
+                assert cells(undone(ALL_RELEASES[after], facts_of(after))) == cells(ALL_RELEASES[before])
+
+    def test_facts_between(self) -> None:
+        """The facts of a way are those of the releases after its beginning."""
+        assert facts_between("1.28", "1.30") == (*facts_of("1.29"), *facts_of("1.30"))
+
+    def test_the_life_of_a_rule(self) -> None:
+        """A rule's facts are found by its name."""
+        assert [fact.id for fact in life_of("ImageLocality")] == ["image-bound-by-container", "images-on-all-nodes", "init-images-count"]
+
+
+class TestShows:
+    """Each fact on a small cluster, on which it alone changes the answer."""
+
+    @pytest.mark.parametrize("name", CLUSTERS)
+    def test_it_alone_changes_the_answer(self, name: str) -> None:
+        """The release answers otherwise than the same release without this fact."""
+        assert differs(CLUSTERS[name], BY_ID[name])
+
+    @pytest.mark.parametrize("name", TRIALS)
+    def test_it_alone_changes_the_trial(self, name: str) -> None:
+        """The same, where no case shows it."""
+        with_it, without = map(TRIALS[name], sides(BY_ID[name]))
+        assert with_it != without
+
+    def test_no_fact_is_without(self) -> None:
+        """Each fact has a cluster or a trial that shows it."""
+        assert {fact.id for fact in FACTS} == {*CLUSTERS, *TRIALS}

@@ -1,0 +1,226 @@
+"""Facts that no case shows: what a release does with a user's plugins, in a race, or for a caller of its parts. One function a fact."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
+
+from kubeclassic.core.decision.preemptionplan import Preemption
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.release import Release
+from kubeclassic.core.run import Run
+from kubeclassic.core.volumes.assumecache import VolumeError
+from kubeclassic.extenders.choice import make_extenders
+from kubeclassic.extenders.overhttp import PostReply
+from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.framework.cycle.state import PreFilterResult
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.registry import DEFAULT_REGISTRY
+from kubeclassic.framework.status import Status, unresolvable, unschedulable
+from kubeclassic.live.scheduler.preempting import ClassicPreemption
+from kubeclassic.simulation.conform import build
+from kubeclassic.simulation.engines import engine_for
+from tests.framework.facts.forms import Json, case, enabled, node, pod, policy, profile
+from tests.support.build import obj
+from tests.support.permitbuild import Doorman, names
+
+Trial = Callable[[Release], object]
+"""What a release answers; it differs from what the release says without the fact."""
+
+
+def _plain(release: Release, *objects: Json, **config: Any) -> Engine:
+    """A scheduler that was told of *objects*."""
+    return build(case(objects, **config) | {"version": release.version}, {}, release=release)
+
+
+def _configured(release: Release, document: Json, *objects: Json, plugins: tuple[type[Plugin], ...] = ()) -> Run:
+    """The same by a configuration, with a user's *plugins*."""
+    registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
+    run = Run(framework_engine(read_configuration(document, None, release), registry=registry))
+    for item in objects:
+        run.put(obj(item))
+    return run
+
+
+# --- nominations and preemption -------------------------------------------------------------------------------------
+
+
+def own_nomination(release: Release) -> object:
+    """A pod that is tried while the node that waits for it has room for one such pod."""
+    engine, waiting = _plain(release, node("n", cpu="1")), obj(pod("web", cpu="1"))
+    engine.nominations.add(waiting, "n")
+    return engine.schedule(waiting).error
+
+
+def nominated_at_once(release: Release) -> object:
+    """Whether the queue knows of a nomination when the API server is asked to write it."""
+    known: dict[str, str] = {}
+    seen: list[str | None] = []
+
+    async def read_pod(asked: Any) -> Any:
+        return asked
+
+    async def put_status(asked: Any, status: Json) -> None:
+        seen.append(known.get(asked.key))
+
+    queue = SimpleNamespace(nominate=lambda asked, name: known.update({asked.key: name}))
+    api = SimpleNamespace(read_pod=read_pod, put_status=put_status)
+    state: Any = SimpleNamespace(release=release, queue=queue, api=api, touch=lambda: None)
+    asyncio.run(ClassicPreemption(state).run(obj(pod("web")), Preemption(node="n")))
+    return seen
+
+
+def cluster_as_seen(release: Release) -> object:
+    """A pod leaves its node while an extender is asked about another."""
+    low, head = pod("low", "a", cpu="1", priority=0), {"urlPrefix": "http://one.test", "filterVerb": "filter", "nodeCacheCapable": True}
+    config = {"policy": policy("PodFitsResources", extenders=[head])}
+    engine = engine_for(release.version, config, release=release)
+    run = Run(engine)
+
+    def reply(url: str, body: bytes, timeout: float) -> PostReply:
+        with suppress(KeyError):
+            run.feed.delete(obj(low))
+        return PostReply(200, b'{"NodeNames": [], "FailedNodes": {"b": "busy"}}')
+
+    engine.extenders = make_extenders(engine.algorithm.extenders, release, lambda asked: reply)
+    for item in (node("a", cpu="1"), node("b"), low):
+        run.put(obj(item))
+    return engine.schedule(obj(pod("web", cpu="1", priority=9))).record()["preemption"]["candidates"]
+
+
+def sampled(release: Release) -> object:
+    """Which node makes room where one candidate is enough, and the second would be better."""
+    args = {"DefaultPreemption": {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 1}}
+    there = [node("a", cpu="1"), node("b", cpu="1"), pod("more", "a", cpu="1", priority=5), pod("less", "b", cpu="1", priority=1)]
+    run = _configured(release, profile("v1beta1", args), *there)
+    plan = run.cycle(obj(pod("web", cpu="1", priority=9))).preemption
+    return plan and plan.node
+
+
+# --- plugins --------------------------------------------------------------------------------------------------------
+
+
+class OnlyA(Plugin):
+    """Names node a."""
+
+    name = "OnlyA"
+
+    def pre_filter(self, pod: Any, cycle: Any) -> PreFilterResult:
+        """The name."""
+        return PreFilterResult(frozenset("a"))
+
+
+class AlsoB(Plugin):
+    """Names node b."""
+
+    name = "AlsoB"
+
+    def pre_filter(self, pod: Any, cycle: Any) -> PreFilterResult:
+        """The name."""
+        return PreFilterResult(frozenset("b"))
+
+
+class Later(Plugin):
+    """Rejects each pod until something changes."""
+
+    name = "Later"
+
+    def pre_filter(self, pod: Any, cycle: Any) -> Status:
+        """The rejection."""
+        return unschedulable("later")
+
+
+class Never(Plugin):
+    """Rejects each pod for good."""
+
+    name = "Never"
+
+    def pre_filter(self, pod: Any, cycle: Any) -> Status:
+        """The rejection."""
+        return unresolvable("never")
+
+
+def rejected_by(*plugins: type[Plugin]) -> Trial:
+    """The error of a pod that two PreFilter *plugins* object to, with a pod that it could preempt."""
+    document = profile(preFilter=enabled(*(plugin.name for plugin in plugins)))
+
+    def trial(release: Release) -> object:
+        run = _configured(release, document, node("a"), node("b"), pod("low", "a", priority=0), plugins=plugins)
+        return run.cycle(obj(pod("web", priority=9))).error
+
+    return trial
+
+
+def chosen_as_idle(release: Release) -> object:
+    """The node that a pod of no higher priority than any other preempts on, once PreFilter rejected it."""
+    run = _configured(release, profile("v1beta1", preFilter=enabled(Later.name)), node("n"), plugins=(Later,))
+    plan = run.cycle(obj(pod("web"))).preemption
+    return plan and plan.node
+
+
+_AT_THE_DOOR = profile(permit=enabled(Doorman.name), reserve=enabled(Doorman.name))
+
+
+def _visitor(said: str, **spec: Any) -> Any:
+    made = pod("web", **spec)
+    return obj({**made, "metadata": {**made["metadata"], "annotations": {Doorman.name: said}}})
+
+
+def refused_at_the_door(release: Release) -> object:
+    """The error of a pod that Permit rejects."""
+    return _configured(release, _AT_THE_DOOR, node("n"), plugins=(Doorman,)).cycle(_visitor("no")).error
+
+
+def refused_while_it_waits(release: Release) -> object:
+    """The error of a pod that is rejected while it waits on Permit."""
+    run, visitor = _configured(release, _AT_THE_DOOR, node("n"), plugins=(Doorman,)), _visitor("60")
+    run.cycle(visitor)
+    waiting = run.engine.flow.profiles["default-scheduler"].waiting_pods
+    waiting.get(visitor.uid).reject(Doorman.name, "too late")
+    failure = run.engine.flow.binding.permitted(visitor, "n")
+    return failure and failure.text
+
+
+def seen_by_another_profile(release: Release) -> object:
+    """The pods that a profile sees waiting while one of another profile does."""
+    other = {"schedulerName": "other", "plugins": {}}
+    document = {**_AT_THE_DOOR, "profiles": [*_AT_THE_DOOR["profiles"], other]}
+    run = _configured(release, document, node("n"), plugins=(Doorman,))
+    run.cycle(_visitor("60"))
+    return names(run.engine.flow.profiles["other"].waiting_pods)
+
+
+def affinity_to_no_label(release: Release) -> object:
+    """A profile that filters by ServiceAffinity without labels, and without its PreFilter."""
+    args = {"ServiceAffinity": {"antiAffinityLabelsPreference": ["region"]}}
+    return _configured(release, profile("v1beta1", args, filter=enabled("ServiceAffinity")), node("n")).cycle(obj(pod("web"))).error
+
+
+def missing_claim(release: Release) -> object:
+    """What the binder of volumes says of a claim that is not there. A pod is refused for that before it is asked."""
+    try:
+        return _plain(release, node("n")).flow.binder.needs(["default/missing"])
+    except VolumeError as error:
+        return str(error)
+
+
+TRIALS: Mapping[str, Trial] = {
+    "own-nomination-left-out": own_nomination,
+    "nominated-at-once": nominated_at_once,
+    "claim-errors-with-namespace": missing_claim,
+    "preemption-on-the-snapshot": cluster_as_seen,
+    "idle-service-affinity": affinity_to_no_label,
+    "no-idle-candidates": chosen_as_idle,
+    "candidates-sampled": sampled,
+    "late-fit-errors": refused_at_the_door,
+    "wait-fit-errors": refused_while_it_waits,
+    "pre-filter-goes-on": rejected_by(Later, Never),
+    "disjoint-names-are-final": rejected_by(OnlyA, AlsoB),
+    "disjoint-names-sorted": rejected_by(OnlyA, AlsoB),
+    "waiting-pods-shared": seen_by_another_profile,
+}
+"""Fact -> what shows it."""

@@ -1,0 +1,128 @@
+"""What the queue of 1.17 to 1.23 does otherwise than that of 1.27."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.exceptions import CacheError
+from kubeclassic.framework.queue.events import Action
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.framework.queue.test_queue_releases import FIT, Bench, named, waits
+from tests.support.build import node, obj
+
+NAMES = frozenset({"NodeName"})
+SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}})
+
+
+class TestEvents:
+    @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", False), ("1.22", False), ("1.27", False)])
+    def test_which_pods_an_event_moves(self, release: str, moved: bool) -> None:
+        """Up to 1.20 any event moves any pod; later that of a service moves no pod that NodeResourcesFit rejected."""
+        bench = Bench.of(release)
+        bench.failed(named("p"), FIT)
+        bench.router.put(SERVICE)
+        assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
+
+    @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", True), ("1.22", False)])
+    def test_events_of_services(self, release: str, moved: bool) -> None:
+        """Up to 1.21 a new service moves pods that a plugin without events of its own rejected."""
+        bench = Bench.of(release)
+        bench.failed(named("p"), NAMES)
+        bench.router.put(SERVICE)
+        assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
+
+    @pytest.mark.parametrize(("release", "moved"), [("1.21", True), ("1.22", False)])
+    def test_a_node_that_is_too_small(self, release: str, moved: bool) -> None:
+        """From 1.22 on a new node moves only pods that it may take."""
+        bench = Bench.of(release)
+        bench.failed(named("p", requests={"cpu": "8"}))
+        bench.router.put(node("n", cpu="1"))
+        assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
+
+    @pytest.mark.parametrize(("release", "moved"), [("1.23", False), ("1.24", True)])
+    def test_taints_that_evict(self, release: str, moved: bool) -> None:
+        """Up to 1.23 a new node with a NoExecute taint moves no pod that does not tolerate it."""
+        bench = Bench.of(release)
+        bench.failed(named("p"))
+        bench.router.put(node("n", taints=[{"key": "a", "effect": "NoExecute"}]))
+        assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
+
+    @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", False)])
+    def test_an_update_of_a_node_while_no_pod_is_parked(self, release: str, moved: bool) -> None:
+        """Up to 1.20 it counts as a move, even if nothing has changed, so a pod that is being tried backs off."""
+        bench = Bench.of(release)
+        bench.router.put(node("n"))
+        item = bench.tried(named("p"))
+        bench.router.put(node("n"))
+        bench.fail(item)
+        assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
+
+    def test_what_plugins_wait_for(self) -> None:
+        """In 1.22 and 1.23 plugins wait for those changes of nodes that they read; in 1.21 all but one wait for anything."""
+        assert waits("1.23", "NodeName") == {"Node": Action.ADD}
+        assert waits("1.24", "NodeName") == {"Node": Action.ADD | Action.UPDATE}
+        assert waits("1.21", "NodeResourcesFit") == {"Pod": Action.DELETE, "Node": Action.ADD | Action.UPDATE_NODE_ALLOCATABLE}
+        assert [waits(release, "VolumeBinding")["Node"] for release in ("1.22", "1.23")] == [
+            Action.ADD | Action.UPDATE,
+            Action.ADD | Action.UPDATE_NODE_LABEL,
+        ]
+        assert set(waits("1.21", "NodeName")) == {*waits("1.27", "ImageLocality"), "Service"}
+
+
+class TestWaiting:
+    @pytest.mark.parametrize(("release", "seconds"), [("1.17", 60), ("1.23", 60), ("1.24", 300), ("1.27", 300)])
+    def test_the_longest_time_without_a_try(self, release: str, seconds: int) -> None:
+        """Up to 1.23 a parked pod is tried again after a minute, later after five; this is checked every 30 seconds."""
+        bench = Bench.of(release)
+        bench.failed(named("p"))
+        for now, parked in ((seconds, 1), (seconds + 30, 0)):
+            bench.clock.now = float(now)
+            bench.queue.tick()
+            assert bench.parts[2] == parked
+
+    @pytest.mark.parametrize(("release", "active"), [("1.17", True), ("1.20", True), ("1.21", False)])
+    def test_an_update_ends_the_backoff(self, release: str, active: bool) -> None:
+        """Up to 1.20 a parked pod that is changed is active at once, and one that backs off, too."""
+        bench = Bench.of(release)
+        bench.failed(named("p"))
+        bench.router.put(named("p", tolerations=[{"operator": "Exists"}]))
+        assert bench.parts == ((1, 0, 0) if active else (0, 1, 0))
+
+    def test_failures_by_name(self) -> None:
+        """In 1.17 failures are kept by the pod's name, and forgotten 20 seconds after the last; later the entry counts its attempts."""
+        for release, first, then in (("1.17", 2.0, 1.0), ("1.18", 2.0, 4.0)):
+            bench, found = Bench.of(release), []
+            item = bench.failed(named("p"))
+            for now in (5.0, 40.0):
+                bench.clock.now = now
+                bench.queue.move_all()
+                again = bench.queue.pop()
+                assert again is not None
+                assert again.pod.key == item.pod.key
+                bench.fail(again)
+                found.append(bench.queue._ends(again) - now)
+            assert found == [first, then]
+
+    @pytest.mark.parametrize(
+        ("release", "text"),
+        [
+            ("1.17", "pod is already present in unschedulableQ"),
+            ("1.20", "pod: default/p is already present in unschedulable queue"),
+            ("1.21", "Pod default/p is already present in unschedulable queue"),
+        ],
+    )
+    def test_a_pod_that_is_there(self, release: str, text: str) -> None:
+        """A pod that is parked is refused, in the words of the release."""
+        bench = Bench.of(release)
+        item = bench.failed(named("p"))
+        with pytest.raises(CacheError, match=text):
+            bench.fail(item)
+
+
+def test_cells() -> None:
+    """Assumed pods expire up to 1.24, and the time that it takes grows with the releases."""
+    found: dict[str, Any] = {version: release.live.assumed_pods_expire for version, release in FRAMEWORK_RELEASES.items()}
+    wanted = {"1.19": 30.0, "1.20": 120.0, "1.22": 120.0, "1.23": 900.0, "1.24": 900.0, "1.25": None, "1.27": None}
+    assert {version: found[version] for version in wanted} == wanted

@@ -1,0 +1,188 @@
+"""The plugins that only the first releases of the framework have, by example."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, ResourceSpec, ServiceAffinityArgs, ShapePoint
+from kubeclassic.framework.plugins.imagelocality import ImageLocality
+from kubeclassic.framework.plugins.nodename import NodeName
+from kubeclassic.framework.plugins.older import allocation, labels, preferences
+from kubeclassic.framework.plugins.selectorspread import DefaultPodTopologySpread
+from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.asking import cycle_of, found_by, handle
+from tests.support.build import node, obj, pod
+
+HALF = {"cpu": "2", "memory": "4Gi"}
+SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+RISING = (ShapePoint(0, 0), ShapePoint(100, 10))
+
+
+def scores(plugin: Any, new: Pod, *objects: KubeObject, release: str = "1.21", normal: bool = False) -> dict[str, int]:
+    """Node -> its score before it is normalized, or after."""
+    cycle = cycle_of(new, *objects, release=release)
+    batch = Batch(cycle.table)
+    found = plugin.score(cycle.template, batch, cycle)
+    found = plugin.normalize_score(cycle.template, found, batch, cycle) if normal else found
+    return {batch.name(i): int(score) for i, score in enumerate(found)}
+
+
+def rejections(plugin: Any, new: Pod, *objects: KubeObject, release: str = "1.21") -> dict[str, str | None]:
+    """Node -> the reason against it."""
+    cycle = cycle_of(new, *objects, release=release)
+    return found_by(plugin, cycle, Batch(cycle.table))
+
+
+class TestRegistry:
+    @pytest.mark.parametrize(
+        ("release", "has", "lacks"),
+        [
+            ("1.23", "SelectorSpread", "NodeLabel"),
+            ("1.22", "NodeLabel", "NodeResourceLimits"),
+            ("1.19", "SelectorSpread", "DefaultPodTopologySpread"),
+            ("1.18", "NodeResourceLimits", "SelectorSpread"),
+            ("1.17", "ResourceLimitsPriority", "NodeResourceLimits"),
+        ],
+    )
+    def test_each_release_has_its_own(self, release: str, has: str, lacks: str) -> None:
+        """A profile may name a plugin in the releases that have it alone."""
+        known = registry_of(FRAMEWORK_RELEASES[release])
+        assert has in known
+        assert lacks not in known
+
+
+class TestAllocation:
+    def test_free_and_used_shares(self) -> None:
+        """Half of the cpu and of the memory of an empty node is 50 either way."""
+        new = pod("new", requests=HALF)
+        assert scores(allocation.NodeResourcesLeastAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
+        assert scores(allocation.NodeResourcesMostAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
+
+    @pytest.mark.parametrize(("release", "score"), [("1.20", 100), ("1.19", 0)])
+    def test_more_than_there_is(self, release: str, score: int) -> None:
+        """A node that is asked for too much counts as full from 1.20 on, and as nothing before."""
+        plugin = allocation.NodeResourcesMostAllocated(None, handle(release))
+        assert scores(plugin, pod("new", requests={"cpu": "5", "memory": "9Gi"}), node("n", memory="8Gi"), release=release) == {"n": score}
+
+    @pytest.mark.parametrize(("release", "score"), [("1.22", 50), ("1.21", 25)])
+    def test_a_resource_that_no_node_has(self, release: str, score: int) -> None:
+        """It counts as full in the mean up to 1.21."""
+        args = allocation.NodeResourcesLeastAllocatedArgs((ResourceSpec("cpu", 1), ResourceSpec("example.com/foo", 1)))
+        plugin = allocation.NodeResourcesLeastAllocated(args, handle(release))
+        assert scores(plugin, pod("new", requests={"cpu": "2"}), node("n"), release=release) == {"n": score}
+
+    @pytest.mark.parametrize(("release", "score"), [("1.22", 33), ("1.21", 34)])
+    def test_a_third(self, release: str, score: int) -> None:
+        """A share in use of a third is rounded down in 1.22, and up before."""
+        args = RequestedToCapacityRatioArgs((ShapePoint(0, 0), ShapePoint(100, 10)), (ResourceSpec("cpu", 1),))
+        plugin = allocation.RequestedToCapacityRatio(args, handle(release))
+        assert scores(plugin, pod("new", requests={"cpu": "1"}), node("n", cpu="3"), release=release) == {"n": score}
+
+    def test_without_resources_all_are_alike(self) -> None:
+        """A Policy's argument without resources scores nothing; without any argument the plugin refuses."""
+        plugin = allocation.RequestedToCapacityRatio(RequestedToCapacityRatioArgs(RISING), handle("1.21"))
+        assert scores(plugin, pod("new", requests=HALF), node("n")) == {"n": 0}
+        with pytest.raises(PolicyError, match="want args to be of type RequestedToCapacityRatioArgs, got <nil>"):
+            allocation.RequestedToCapacityRatio(None, handle("1.22"))
+
+    def test_the_priority_prefers_emptier_nodes(self) -> None:
+        """Half a node in use is in the middle of its line."""
+        plugin = allocation.RequestedToCapacityRatioPriority(None, handle("1.17"))
+        assert scores(plugin, pod("new", requests=HALF), node("n", memory="8Gi"), release="1.17") == {"n": 50}
+
+
+class TestPreferences:
+    def test_nodes_may_ask_to_avoid_pods(self) -> None:
+        """A node that names the pod's replica set scores 0, any other 100."""
+        owner = {"kind": "ReplicaSet", "uid": "u", "controller": True, "name": "r", "apiVersion": "apps/v1"}
+        wish = {"preferAvoidPods": [{"podSignature": {"podController": owner}}]}
+        bad = node("bad", annotations={"scheduler.alpha.kubernetes.io/preferAvoidPods": json.dumps(wish)})
+        plugin = preferences.NodePreferAvoidPods(None, handle("1.21"))
+        assert scores(plugin, pod("new", metadata={"ownerReferences": [owner]}), bad, node("good")) == {"bad": 0, "good": 100}
+
+    @pytest.mark.parametrize(("kind", "release"), [(preferences.NodeResourceLimits, "1.18"), (preferences.ResourceLimitsPriority, "1.17")])
+    def test_limits_are_one_point(self, kind: Any, release: str) -> None:
+        """A node whose cpu covers the pod's limit has one point."""
+        new = pod("new", containers=[{"name": "c", "resources": {"limits": {"cpu": "3"}}}])
+        assert scores(kind(None, handle(release)), new, node("big"), node("small", cpu="2"), release=release) == {"big": 1, "small": 0}
+
+
+class TestNodeLabel:
+    def test_labels_that_must_be_there_and_must_not(self) -> None:
+        """A node needs all present labels and none of the absent ones."""
+        plugin = labels.NodeLabel(NodeLabelArgs(("a",), ("b",)), handle("1.21"))
+        found = rejections(plugin, pod("new"), node("x", labels={"a": ""}), node("y"), node("z", labels={"a": "", "b": ""}))
+        reason = "node(s) didn't have the requested labels"
+        assert found == {"x": None, "y": reason, "z": reason}
+
+    def test_preferences_are_a_mean(self) -> None:
+        """Each label that is as preferred counts an equal share."""
+        args = NodeLabelArgs(present_labels_preference=("a", "b"), absent_labels_preference=("c",))
+        found = scores(labels.NodeLabel(args, handle("1.21")), pod("new"), node("x", labels={"a": ""}), node("y", labels={"c": ""}))
+        assert found == {"x": 66, "y": 0}
+
+
+class TestServiceAffinity:
+    PLUGIN = labels.ServiceAffinityPlugin(ServiceAffinityArgs(("zone",), ("zone", "rack")), handle("1.21"))
+    NODES = (node("x", labels={"zone": "1", "rack": "r"}), node("y", labels={"zone": "2"}))
+
+    def test_pods_follow_the_first(self) -> None:
+        """A pod goes where the zone is that of the first pod of its service, or of its own node selector."""
+        first, reason = pod("first", on="y", labels={"app": "a"}), "node(s) didn't match service affinity"
+        new = pod("new", labels={"app": "a"})
+        assert rejections(self.PLUGIN, new, *self.NODES, SERVICE, first) == {"x": reason, "y": None}
+        chosen = pod("new", labels={"app": "a"}, nodeSelector={"zone": "1"})
+        assert rejections(self.PLUGIN, chosen, *self.NODES, SERVICE, first) == {"x": None, "y": reason}
+
+    @pytest.mark.parametrize(("release", "fits"), [("1.21", "b"), ("1.17", "a")])
+    def test_who_is_first(self, release: str, fits: str) -> None:
+        """The list of nodes decides whose pod is the first from 1.18 on, and the names of nodes before."""
+        nodes = [node(name, labels={"zone": name}) for name in ("b", "a")]
+        peers = [pod(f"on-{name}", on=name, labels={"app": "a"}) for name in ("a", "b")]
+        plugin = labels.ServiceAffinityPlugin(ServiceAffinityArgs(("zone",)), handle(release))
+        found = rejections(plugin, pod("new", labels={"app": "a"}), *nodes, SERVICE, *peers, release=release)
+        assert [name for name, reason in found.items() if reason is None] == [fits]
+
+    def test_spreading_is_a_mean_of_labels(self) -> None:
+        """The share of pods on other values counts for each label; a label that is not there counts 0."""
+        found = scores(
+            self.PLUGIN, pod("new", labels={"app": "a"}), *self.NODES, SERVICE, pod("p", on="x", labels={"app": "a"}), normal=True
+        )
+        assert found == {"x": 0, "y": 50}
+
+    @pytest.mark.parametrize(("release", "asks"), [("1.19", False), ("1.18", True)])
+    def test_without_labels(self, release: str, asks: bool) -> None:
+        """From 1.19 on the plugin does nothing then."""
+        plugin = labels.ServiceAffinityPlugin(ServiceAffinityArgs(), handle(release))
+        assert plugin.concerns(cycle_of(pod("new"), release=release).template) is asks
+
+
+class TestOthers:
+    @pytest.mark.parametrize(("release", "text"), [("1.21", "node name"), ("1.20", "hostname")])
+    def test_another_node(self, release: str, text: str) -> None:
+        """The reason of other nodes than the pod's speaks of its host name up to 1.20."""
+        found = rejections(NodeName(None, handle(release)), pod("new", on="y"), node("x"), release=release)
+        assert found == {"x": f"node(s) didn't match the requested {text}"}
+
+    @pytest.mark.parametrize(("release", "score"), [("1.19", 50), ("1.18", 100)])
+    def test_images_of_two_containers(self, release: str, score: int) -> None:
+        """Up to 1.18 images are worth no more for two containers than for one."""
+        image = {"names": ["big:1"], "sizeBytes": 1035 * 1024 * 1024}
+        new = pod("new", containers=[{"name": "a", "image": "big:1"}, {"name": "b", "image": "other"}])
+        found = scores(ImageLocality(None, handle(release)), new, node("n", images=[image]), release=release)
+        assert found["n"] // 10 * 10 == score
+
+    @pytest.mark.parametrize(("release", "score"), [("1.18", 0), ("1.17", 1)])
+    def test_constraints_of_its_own(self, release: str, score: int) -> None:
+        """In 1.17 the services of a pod with topology spread constraints spread it, too."""
+        wanted = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]
+        new = pod("new", labels={"app": "a"}, topologySpreadConstraints=wanted)
+        plugin = DefaultPodTopologySpread(None, handle(release))
+        assert scores(plugin, new, node("n"), SERVICE, pod("p", on="n", labels={"app": "a"}), release=release) == {"n": score}

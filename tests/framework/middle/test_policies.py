@@ -1,0 +1,311 @@
+"""What 1.17 to 1.22 make of a Policy, and of a provider's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.algorithmprovider.policy import read_policy
+from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration
+from kubeclassic.framework.options import options_of
+from kubeclassic.framework.policy.check import check_translated, release_with_policies
+from kubeclassic.framework.policy.profile import configuration_of_policy, configuration_of_provider
+from kubeclassic.framework.profile import build_profiles
+from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.framework.schedulerspec import SchedulerSpec
+
+HEAD = {"kind": "Policy", "apiVersion": "v1"}
+WITH_POLICIES = ("1.17", "1.18", "1.19", "1.20", "1.21", "1.22")
+PRESENCE = {"labelsPresence": {"labels": ["disk"], "presence": True}}
+
+
+def translated(release: str, gates: str = "", weight: int = 1, **policy: Any) -> KubeSchedulerConfiguration:
+    """What *release* makes of the Policy."""
+    given = read_policy({**HEAD, **policy})
+    return configuration_of_policy(given, FRAMEWORK_RELEASES[release], gates=gates, hard_pod_affinity_weight=weight)
+
+
+def names(config: KubeSchedulerConfiguration, point: str) -> list[str]:
+    """The plugins at an extension point."""
+    return [plugin.name for plugin in config.profiles[0].plugins[point].enabled]
+
+
+def weights(config: KubeSchedulerConfiguration) -> dict[str, int]:
+    """Score plugin -> weight."""
+    return {plugin.name: plugin.weight for plugin in config.profiles[0].plugins["score"].enabled}
+
+
+def refusal(release: str, **policy: Any) -> str:
+    """Why *release* refuses the Policy."""
+    with pytest.raises(PolicyError) as caught:
+        build_profiles(translated(release, **policy), registry_of(FRAMEWORK_RELEASES[release]))
+    return str(caught.value)
+
+
+def named(*rules: str) -> list[dict[str, Any]]:
+    return [{"name": rule} for rule in rules]
+
+
+def weighed(**rules: int) -> list[dict[str, Any]]:
+    return [{"name": rule, "weight": weight} for rule, weight in rules.items()]
+
+
+class TestFilters:
+    def test_they_run_in_the_order_of_the_release(self) -> None:
+        """The order in the Policy does not matter, and two plugins always run."""
+        found = translated("1.20", predicates=named("MatchInterPodAffinity", "GeneralPredicates"))
+        general = ["NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"]
+        assert names(found, "filter") == ["NodeUnschedulable", *general, "TaintToleration", "InterPodAffinity"]
+        assert names(found, "preFilter") == ["NodeResourcesFit", "NodePorts", "InterPodAffinity"]
+
+    @pytest.mark.parametrize(("release", "more"), [("1.21", ["NodeAffinity"]), ("1.20", [])])
+    def test_node_affinity_has_a_pre_filter_from_1_21_on(self, release: str, more: list[str]) -> None:
+        """Its PreFilter runs where the release has it."""
+        assert names(translated(release, predicates=named("MatchNodeSelector")), "preFilter") == more
+
+    def test_a_plugin_of_two_rules(self) -> None:
+        """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so first."""
+        twice = named("GeneralPredicates", "HostName")
+        assert names(translated("1.20", predicates=twice), "filter").count("NodeName") == 1
+        assert refusal("1.19", predicates=twice).endswith('default-scheduler: plugin "NodeName" already registered as "FilterPlugin"')
+        expected = 'error initializing the scheduling framework: plugin "NodeName" already registered as "FilterPlugin"'
+        assert refusal("1.17", predicates=twice) == expected
+
+    @pytest.mark.parametrize(("release", "points"), [("1.19", ["VolumeBinding"]), ("1.18", None)])
+    def test_volumes_are_assumed(self, release: str, points: list[str] | None) -> None:
+        """By the plugin from 1.19 on, if the Policy names its predicate."""
+        plugins = translated(release, predicates=named("CheckVolumeBinding")).profiles[0].plugins
+        assert ([p.name for p in plugins["reserve"].enabled] if "reserve" in plugins else None) == points
+        assert "reserve" not in translated(release, predicates=[]).profiles[0].plugins
+
+    @pytest.mark.parametrize(("release", "found"), [("1.20", ["DefaultPreemption"]), ("1.19", []), ("1.18", ["DefaultPreemption"])])
+    def test_preemption(self, release: str, found: list[str]) -> None:
+        """1.19 has none under a Policy."""
+        assert names(translated(release), "postFilter") == found
+
+    @pytest.mark.parametrize(("release", "checks"), [("1.18", True), ("1.17", False)])
+    def test_check_all(self, release: str, checks: bool) -> None:
+        """1.17 stops at the first plugin that rejects a node, whatever the Policy says."""
+        assert translated(release, alwaysCheckAllPredicates=True).checks_all is checks
+
+    @pytest.mark.parametrize(("release", "runs"), [("1.18", ["NodePorts"]), ("1.17", [])])
+    def test_the_old_name_of_ports(self, release: str, runs: list[str]) -> None:
+        """In 1.17 it is a rule that never runs."""
+        assert [name for name in names(translated(release, predicates=named("PodFitsPorts")), "filter") if name == "NodePorts"] == runs
+
+
+class TestScores:
+    def test_they_are_in_the_order_of_the_priorities(self) -> None:
+        """By the names of the priorities, with their weights."""
+        found = translated("1.21", priorities=weighed(NodeAffinityPriority=3, LeastRequestedPriority=2, EqualPriority=9))
+        assert list(weights(found).items()) == [("NodeResourcesLeastAllocated", 2), ("NodeAffinity", 3)]
+
+    def test_both_ways_to_spread(self) -> None:
+        """One plugin does both from 1.20 on, with the weight of EvenPodsSpreadPriority and the constraints of the system."""
+        both = weighed(SelectorSpreadPriority=7, EvenPodsSpreadPriority=2)
+        found = translated("1.20", priorities=both)
+        assert weights(found) == {"PodTopologySpread": 2}
+        assert found.profiles[0].args_of("PodTopologySpread", found.context).defaulting_type == "System"
+        alone = translated("1.20", priorities=both[1:])
+        assert alone.profiles[0].args_of("PodTopologySpread", alone.context).defaulting_type == "List"
+        assert weights(translated("1.19", priorities=both)) == {"PodTopologySpread": 2, "SelectorSpread": 7}
+        assert weights(translated("1.18", priorities=both)) == {"PodTopologySpread": 2, "DefaultPodTopologySpread": 7}
+
+    @pytest.mark.parametrize(("release", "weight"), [("1.22", 2), ("1.19", 2), ("1.18", 1)])
+    def test_default_weight_of_spreading(self, release: str, weight: int) -> None:
+        """A Policy without priorities spreads with weight 2 from 1.19 on."""
+        assert weights(translated(release))["PodTopologySpread"] == weight
+
+    def test_weights_are_cut_to_32_bits(self) -> None:
+        """One that becomes negative makes those after it too high; 1.17 looks at them before they are cut."""
+        huge = weighed(BalancedResourceAllocation=5 * 10**17, NodeAffinityPriority=1)
+        assert weights(translated("1.22", priorities=huge))["NodeResourcesBalancedAllocation"] == -743309312
+        assert refusal("1.22", priorities=huge).endswith("total score of Score plugins could overflow")
+        assert refusal("1.17", priorities=huge) == "total priority of priority functions has overflown"
+
+    @pytest.mark.parametrize(("release", "own", "weight"), [("1.18", 0, 1), ("1.17", 0, 5), ("1.17", 9, 5), ("1.22", 9, 9)])
+    def test_affinity_weight(self, release: str, own: int, weight: int) -> None:
+        """The Policy's own counts, and 1 without it; in 1.17 that of the configuration always."""
+        found = translated(release, weight=5, hardPodAffinitySymmetricWeight=own)
+        assert found.profiles[0].args_of("InterPodAffinity", found.context).hard_pod_affinity_weight == weight
+
+
+class TestArguments:
+    def test_labels_are_joined(self) -> None:
+        """Rules of one kind are one plugin, whose weight counts once for each label."""
+        prefer = [{"name": f"p{i}", "weight": 3, "argument": {"labelPreference": {"label": f"l{i}", "presence": i > 0}}} for i in range(2)]
+        spread = [{"name": "s", "weight": 2, "argument": {"serviceAntiAffinity": {"label": "zone"}}}]
+        found = translated("1.20", predicates=[{"name": "mine", "argument": PRESENCE}], priorities=[*prefer, *spread])
+        assert weights(found) == {"NodeLabel": 6, "ServiceAffinity": 2}
+        args = found.profiles[0].args_of("NodeLabel", found.context)
+        assert (args.present_labels, args.present_labels_preference, args.absent_labels_preference) == (("disk",), ("l1",), ("l0",))
+
+    @pytest.mark.parametrize(("release", "labels"), [("1.18", ()), ("1.17", ("disk",))])
+    def test_an_argument_under_the_name_of_a_rule(self, release: str, labels: tuple[str, ...]) -> None:
+        """It is lost from 1.18 on; in 1.17 it counts. In 1.22 the plugin then refuses to work."""
+        rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
+        found = translated(release, predicates=rules)
+        assert found.profiles[0].args_of("NodeLabel", found.context).present_labels == labels
+        assert refusal("1.22", predicates=rules).endswith('plugin "NodeLabel": want args to be of type NodeLabelArgs, got <nil>')
+
+    @pytest.mark.parametrize(("release", "weight"), [("1.19", 0), ("1.18", 1)])
+    def test_resources_without_weight(self, release: str, weight: int) -> None:
+        """They have weight 1 in 1.18, and are refused later."""
+        ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu"}]}
+        rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
+        found = translated(release, priorities=rules)
+        assert found.profiles[0].args_of("RequestedToCapacityRatio", found.context).resources[0].weight == weight
+        assert refusal("1.19", priorities=rules).endswith(
+            'error initializing plugin "RequestedToCapacityRatio": resource cpu weight 0 must not be less than 1'
+        )
+        assert refusal("1.21", priorities=rules).endswith(
+            "resources[0].weight: Invalid value: 0: resource weight of cpu not in valid range [1, inf)"
+        )
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("release", "text"),
+        [
+            ("1.22", 'predicate type not found for "X"'),
+            ("1.20", 'Invalid configuration: Predicate type not found for "X"'),
+            ("1.17", "Invalid configuration: Predicate type not found for X"),
+        ],
+    )
+    def test_unknown_rules(self, release: str, text: str) -> None:
+        """The names that are not known, as each release says it."""
+        assert refusal(release, predicates=named("X")) == text
+        assert refusal(release, priorities=weighed(X=1)) == text.replace("redicate", "riority")
+
+    def test_gates_of_rules(self) -> None:
+        """EvenPodsSpread is a rule in 1.18, but in 1.17 with its gate alone."""
+        rules = named("EvenPodsSpread")
+        assert "PodTopologySpread" in names(translated("1.18", predicates=rules), "filter")
+        assert refusal("1.17", predicates=rules).endswith("Predicate type not found for EvenPodsSpread")
+        assert "PodTopologySpread" in names(translated("1.17", "EvenPodsSpread=true", predicates=rules), "filter")
+
+    @pytest.mark.parametrize(
+        ("release", "policy", "text"),
+        [
+            (
+                "1.22",
+                {"hardPodAffinitySymmetricWeight": 101},
+                "hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range [0-100]",
+            ),
+            ("1.17", {"hardPodAffinitySymmetricWeight": 101}, "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"),
+            ("1.20", {"priorities": weighed(X=0)}, "priority X should have a positive weight applied to it or it has overflown"),
+            ("1.19", {"priorities": weighed(X=0)}, "Priority X should have a positive weight applied to it or it has overflown"),
+            ("1.19", {"priorities": [{"name": "X", "weight": 1, "argument": {}}]}, "No priority arguments set for priority X"),
+            (
+                "1.22",
+                {"predicates": [{"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}]},
+                "exactly 1 predicate argument is required, numArgs: 2, predicate {X 0x0}",
+            ),
+            (
+                "1.20",
+                {"predicates": [{"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}]},
+                "Exactly 1 predicate argument is required, numArgs: 2, Predicate: X",
+            ),
+        ],
+    )
+    def test_validation(self, release: str, policy: dict[str, Any], text: str) -> None:
+        """What is wrong with weights and arguments."""
+        assert refusal(release, **policy) == text
+
+    def test_weights_of_one_kind(self) -> None:
+        """Label preferences share a plugin, so they have one weight; a second ratio is refused."""
+        prefer = [{"name": f"p{i}", "weight": i, "argument": {"labelPreference": {"label": "a"}}} for i in (1, 2)]
+        assert refusal("1.20", priorities=prefer) == 'LabelPreference  priority "p2" has a different weight with "p1"'
+        ratio = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}]}}
+        twice = [{"name": name, "weight": 1, "argument": ratio} for name in ("a", "b")]
+        assert refusal("1.19", priorities=twice) == 'Priority "b" redeclares custom priority "RequestedToCapacityRatio", from:"a"'
+
+    def test_labels_that_exclude_each_other(self) -> None:
+        """A label both present and absent is refused by the plugin, with the field's path from 1.21 on."""
+        absent = {"labelsPresence": {"labels": ["disk"], "presence": False}}
+        rules = [{"name": "a", "argument": PRESENCE}, {"name": "b", "argument": absent}]
+        assert refusal("1.21", predicates=rules).endswith('presentLabels[0]: Invalid value: "disk": conflict with absentLabels[0]')
+        assert 'detecting at least one label (e.g., "disk") that exist in both the present([disk])' in refusal("1.20", predicates=rules)
+
+
+class TestProviders:
+    @pytest.mark.parametrize("release", WITH_POLICIES[:-1])
+    def test_the_autoscalers(self, release: str) -> None:
+        """It fills nodes up, where the default one spreads."""
+        found = configuration_of_provider("ClusterAutoscalerProvider", FRAMEWORK_RELEASES[release], hard_pod_affinity_weight=7)
+        assert "NodeResourcesMostAllocated" in weights(found)
+        assert "NodeResourcesLeastAllocated" not in weights(found)
+        assert found.profiles[0].args_of("InterPodAffinity", found.context).hard_pod_affinity_weight == 7
+
+    def test_what_is_refused(self) -> None:
+        """A provider that does not exist, and in 1.17 an affinity weight of 0."""
+        with pytest.raises(PolicyError, match='algorithm provider "X" is not registered'):
+            configuration_of_provider("X", FRAMEWORK_RELEASES["1.20"])
+        with pytest.raises(PolicyError, match="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100"):
+            configuration_of_provider("DefaultProvider", FRAMEWORK_RELEASES["1.17"], hard_pod_affinity_weight=0)
+        assert configuration_of_provider("DefaultProvider", FRAMEWORK_RELEASES["1.18"], hard_pod_affinity_weight=0)
+
+
+class TestOptions:
+    @pytest.mark.parametrize("release", WITH_POLICIES)
+    def test_a_policy_makes_the_profile(self, release: str, root: Path) -> None:
+        """From its JSON form or its file."""
+        rules = {**HEAD, "predicates": named("PodFitsResources"), "priorities": weighed(MostRequestedPriority=1)}
+        engine = SchedulerSpec.of(options_of({"release": release, "policy": rules})).read().engine()
+        assert [rule.name for rule, _ in engine.algorithm.priorities] == ["NodeResourcesMostAllocated"]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"release": "1.23", "policy": {}}, "policy: got one, which release 1.23 does not have, wanted a profile, which"),
+            ({"release": "1.22", "provider": "DefaultProvider"}, "provider: got DefaultProvider, which release 1.22 does not have"),
+            ({"release": "1.20", "policy": {}, "profile": {}}, "policy cannot be combined with profile: release 1.20 is started with one"),
+            ({"release": "1.20", "policy": {**HEAD, "predicates": named("X")}}, "Invalid configuration: Predicate type not found"),
+        ],
+    )
+    def test_what_does_not_go_together(self, options: dict[str, Any], message: str) -> None:
+        """Options that the release lacks, or that exclude each other, are refused in one line."""
+        with pytest.raises(KubeclassicError) as caught:
+            SchedulerSpec.of(options_of(options)).read().engine()
+        assert str(caught.value).startswith(message)
+
+
+class TestCheck:
+    def test_what_runs(self) -> None:
+        """The plugins are shown with the predicates that bring them."""
+        found = check_translated({**HEAD, "predicates": named("HostName"), "priorities": []}, FRAMEWORK_RELEASES["1.20"])
+        assert [(rule.name, rule.origin) for rule in found.predicates] == [
+            ("NodeUnschedulable", "mandatory"), ("NodeName", "Policy: HostName"), ("TaintToleration", "mandatory"),
+        ]  # fmt: skip
+        assert found.warnings == (
+            "plugin NodeResourcesFit does not run: nothing looks at what pods request",
+            "no priorities and no extenders: every node scores 1",
+        )
+
+    def test_what_has_no_effect(self) -> None:
+        """Arguments that are lost, preemption that is not there, and weights that do not count are told."""
+        rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}, {"name": "GeneralPredicates"}]
+        told = check_translated({**HEAD, "predicates": rules}, FRAMEWORK_RELEASES["1.19"]).warnings
+        assert any(text.startswith("predicate CheckNodeLabelPresence: its argument is not read") for text in told)
+        assert any(text.startswith("no pod preempts others") for text in told)
+        first = check_translated(
+            {**HEAD, "alwaysCheckAllPredicates": True, "predicates": named("PodFitsPorts")}, FRAMEWORK_RELEASES["1.17"]
+        )
+        assert any(text.startswith("alwaysCheckAllPredicates: no effect") for text in first.warnings)
+        assert any(text.startswith("predicate PodFitsPorts: accepted, but never runs") for text in first.warnings)
+
+    def test_a_refusal_is_part_of_it(self) -> None:
+        """With where another rule can come from."""
+        found = check_translated({**HEAD, "predicates": named("NetworkMinCost")}, FRAMEWORK_RELEASES["1.22"])
+        assert found.refused == 'predicate type not found for "NetworkMinCost"'
+        assert found.warnings[0].startswith("no release has NetworkMinCost")
+
+    def test_releases_without_policies(self) -> None:
+        """The error says which have them."""
+        assert release_with_policies("1.22.6").version == "1.22"
+        with pytest.raises(UnknownNameError, match=r"Policies ended with 1\.22; wanted 1\.12, .*, 1\.22, or a profile"):
+            release_with_policies("1.23", ", or a profile")

@@ -1,0 +1,77 @@
+"""Policies as the profiles that 1.18 to 1.22 make of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
+from kubeclassic.algorithmprovider.policy import read_policy
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.migrate.fromplugins import running
+from kubeclassic.framework.migrate.listed import listed
+from kubeclassic.framework.migrate.profiledocument import LISTING
+from kubeclassic.framework.profile import build_profiles
+from kubeclassic.framework.registry import registry_of
+
+POLICIES = Path(__file__).parents[3] / "examples" / "policies"
+SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}]
+GIVEN: dict[str, Any] = {
+    "predicates": [
+        {"name": "PodFitsResources"}, {"name": "NoDiskConflict"},
+        {"name": "NoDisk", "argument": {"labelsPresence": {"labels": ["disk"], "presence": False}}},
+    ],
+    "priorities": [
+        {"name": "MostRequestedPriority", "weight": 2}, {"name": "InterPodAffinityPriority", "weight": 3},
+        {"name": "SelectorSpreadPriority", "weight": 5},
+        {"name": "Liked", "weight": 4, "argument": {"labelPreference": {"label": "x", "presence": True}}},
+        {"name": "Spread", "weight": 1, "argument": {"serviceAntiAffinity": {"label": "zone"}}},
+        {
+            "name": "Ratio", "weight": 2,
+            "argument": {"requestedToCapacityRatioArguments": {"shape": SHAPE, "resources": [{"name": "cpu", "weight": 3}]}},
+        },
+    ],
+    "hardPodAffinitySymmetricWeight": 7,
+}  # fmt: skip
+
+
+def runs(config: KubeSchedulerConfiguration) -> dict[str, Any]:
+    """What decides: the plugins of each point in order, weights and arguments."""
+    (built,) = build_profiles(config, registry_of(config.release)).values()
+    args = {name: config.profiles[0].args_of(name, config.context) for name in built.plugins()}
+    points = {point: [plugin.name for plugin in plugins] for point, plugins in built.points.items()}
+    return {"points": points, "weights": dict(built.weights), "args": args, "percentage": built.percentage}
+
+
+@pytest.mark.parametrize("version", LISTING)
+@pytest.mark.parametrize(
+    "policy",
+    [{}, GIVEN, *(json.loads((POLICIES / name).read_text()) for name in ("kubernetes-classic.json",))],
+    ids=["none", "rules", "file"],
+)
+def test_it_runs_as_the_policy_does(version: str, policy: dict[str, Any]) -> None:
+    """A release runs of the profile what it runs of the Policy."""
+    target, written = LISTING[version], read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
+    found = listed(written, AlgorithmConfiguration(), target)
+    made, read = runs(running(written, target, AlgorithmConfiguration())), runs(read_configuration(found.document, None, target))
+    assert {name: args for name, args in read["args"].items() if args != made["args"][name] and made["args"][name] is not None} == {}
+    assert {**read, "args": ()} == {**made, "args": ()}
+
+
+def test_the_version_takes_the_plugins() -> None:
+    """In 1.22 plugins that v1beta2 refuses make it a profile of v1beta1."""
+    target = LISTING["1.22"]
+    for rule, version in (("NodeAffinityPriority", "v1beta2"), ("MostRequestedPriority", "v1beta1")):
+        policy = read_policy({"priorities": [{"name": rule, "weight": 1}], "kind": "Policy", "apiVersion": "v1"})
+        assert listed(policy, AlgorithmConfiguration(), target).document["apiVersion"].endswith(f"/{version}")
+
+
+def test_what_a_profile_cannot_say() -> None:
+    """alwaysCheckAllPredicates is left out with a note, and a ratio without resources gets the usual ones."""
+    ratio = {"name": "Ratio", "weight": 2, "argument": {"requestedToCapacityRatioArguments": {"shape": SHAPE}}}
+    policy = read_policy({"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "priorities": [ratio]})
+    notes = listed(policy, AlgorithmConfiguration(), LISTING["1.20"]).notes
+    assert [note.subject for note in notes] == ["alwaysCheckAllPredicates", "RequestedToCapacityRatio"]

@@ -1,0 +1,163 @@
+"""Tests of what a KubeSchedulerConfiguration means on a release, and of all its faults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.reading.documents import Document
+from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.framework.config.fielderrors import FieldFault, fault_of
+from kubeclassic.framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+
+GROUP = "kubescheduler.config.k8s.io"
+
+
+def checked(release: str, api: str = "v1", repeated: tuple[str, ...] = (), **fields: Any) -> ProfileCheck:
+    """What a configuration with *fields* means."""
+    data = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **fields}
+    return check_profile(Document(data, "profile.yaml", repeated=repeated), FRAMEWORK_RELEASES[release])
+
+
+def places(report: ProfileCheck) -> list[str]:
+    """Where the faults are."""
+    return [fault.where for fault in report.faults]
+
+
+def enabled(point: str, *names: str) -> dict[str, Any]:
+    """A profile with plugins at a point."""
+    return {"plugins": {point: {"enabled": [{"name": name} for name in names]}}}
+
+
+class TestFaults:
+    def test_all_at_once(self) -> None:
+        """Faults of every kind are listed together: of types, fields, values, arguments and plugins."""
+        profile = {
+            "schedulerName": "a", **enabled("score", "Mine"),
+            "pluginConfig": [
+                {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 101, "other": 1}},
+                {"name": "PodTopologySpread", "args": {"kind": "Other"}},
+                {"name": "NodeResourcesFit", "args": {"ignoredResourceGroups": ["a/b"]}},
+            ],
+        }  # fmt: skip
+        report = checked("1.27", repeated=("parallelism",), parallelism=0, podMaxBackoffSeconds="x", nope=1, profiles=[profile] * 2)
+        arguments = [f"profiles[{i}].pluginConfig[{j}].args.{name}" for i in range(2) for j, name in ((0, "other"), (1, "kind"))]
+        assert sorted(places(report)) == sorted(
+            [
+                "parallelism", "parallelism", "podMaxBackoffSeconds", "nope", *arguments, "profiles[1].schedulerName",
+                *(f"profiles[{i}].pluginConfig[0].args.hardPodAffinityWeight" for i in range(2)),
+                *(f"profiles[{i}].pluginConfig[2].args.ignoredResourceGroups[0]" for i in range(2)),
+                *(f"profiles[{i}].plugins.score" for i in range(2)),
+            ]
+        )  # fmt: skip
+        assert not report.profiles
+
+    def test_got_and_wanted(self) -> None:
+        """Each fault says what was got, and what was wanted where that is known."""
+        (one,) = checked("1.27", podMaxBackoffSeconds="x").faults
+        assert (one.what, one.got, one.wanted) == ("wrong type", '"x"', "a whole number")
+        (one,) = checked("1.27", api="v1beta1").faults
+        assert (one.where, one.what) == ("apiVersion", "not read by this release")
+        assert one.wanted == f"{GROUP}/v1beta2 or {GROUP}/v1beta3 or {GROUP}/v1 and kind KubeSchedulerConfiguration"
+        (one,) = checked("1.27", nam=1, profiles=[]).faults
+        assert one.what.startswith("unknown field")
+
+    @pytest.mark.parametrize("release", ["1.20", "1.21", "1.22"])
+    def test_arguments_that_plugins_check(self, release: str) -> None:
+        """Also where each plugin checks its own arguments all of them are looked at."""
+        given = [
+            {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 101}},
+            {"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 101}},
+        ]
+        found = places(checked(release, "v1beta1", profiles=[{"pluginConfig": given}]))
+        assert [place.rpartition(".args")[0] for place in found] == ["profiles[0].pluginConfig[1]", "profiles[0].pluginConfig[0]"][
+            :: 1 if release != "1.22" else -1
+        ]
+
+    def test_v1alpha1(self) -> None:
+        """Paths are those of the file, which has one profile without a list."""
+        plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
+        assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.preScore", "plugins.postFilter"]
+
+    def test_what_the_build_refuses(self) -> None:
+        """A profile without a queueSort plugin is refused as a whole."""
+        profile = {"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}}}
+        (fault,) = checked("1.27", profiles=[profile]).faults
+        assert fault.where == "profiles[0]"
+        assert "queue sort plugin required" in fault.what
+
+    def test_a_plugin_of_ones_own(self) -> None:
+        """For a plugin that is not known a way is shown."""
+        report = checked("1.27", profiles=[enabled("multiPoint", "Mine")])
+        assert [fault.what for fault in report.faults] == ['PreFilterPlugin "Mine" does not exist']
+        assert report.warnings == ("no plugin Mine is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it",)
+
+    @pytest.mark.parametrize(
+        ("text", "fault"),
+        [
+            ('a[0].b: Invalid value: "x: y": no: good', FieldFault("a[0].b", "no: good", '"x: y"')),
+            ("a.b: Required value", FieldFault("a.b", "Required value")),
+            ("a.b: Required value: say it", FieldFault("a.b", "Required value: say it")),
+            ('a: Duplicate value: "x"', FieldFault("a", "Duplicate value", '"x"')),
+            ('a: Unsupported value: "x": supported values: "y", "z"', FieldFault("a", "Unsupported value", '"x"', '"y", "z"')),
+            ("a: Forbidden: never", FieldFault("a", "Forbidden: never")),
+            ("plain words", FieldFault("", "plain words")),
+        ],
+    )
+    def test_texts_are_taken_apart(self, text: str, fault: FieldFault) -> None:
+        """Where, what, got and wanted are read off upstream's texts."""
+        assert fault_of(text) == fault
+
+
+class TestAccepted:
+    def test_what_runs(self) -> None:
+        """Each profile has its plugins in order, with weights; its own are told from the defaults."""
+        profiles = [{"schedulerName": "a"}, {"schedulerName": "b", **enabled("multiPoint", "SelectorSpread")}]
+        report = checked("1.27", profiles=profiles)
+        a, b = report.profiles
+        assert (a.scheduler_name, a.filters[0].name, a.post_filters, report.faults) == (
+            "a",
+            "NodeUnschedulable",
+            ("DefaultPreemption",),
+            (),
+        )
+        assert [score.name for score in b.scores if score not in a.scores] == ["SelectorSpread"]
+
+    def test_warnings(self) -> None:
+        """What is accepted and has no effect is told."""
+        fit = {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}, "postFilter": {"disabled": [{"name": "*"}]}}
+        assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
+            "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing looks at what pods request",
+            "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
+        )
+        (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings
+        assert warning.startswith("profiles[0].plugins.multiPoint: passed over by 1.26")
+        given: dict[str, Any] = {"pluginConfig": [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 5}}]}
+        assert checked("1.17", "v1alpha1", **given).warnings == (
+            "pluginConfig: arguments of InterPodAffinity are passed over: it has none in 1.17",
+        )
+        given = {
+            "pluginConfig": [{"name": "NodeLabel", "args": {"presentLabel": ["a"]}}],
+            "plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}},
+        }
+        assert checked("1.18", "v1alpha1", **given).warnings == ("pluginConfig[0].args.presentLabel: unknown field, passed over",)
+        given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
+        assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
+            "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",
+        )
+
+
+class TestReleases:
+    @pytest.mark.parametrize(
+        ("api", "release"), [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.27"), ("v9", "1.27")]
+    )
+    def test_the_usual_one(self, api: str, release: str) -> None:
+        """Without a name it is the usual release, or the last that reads the version."""
+        assert release_with_profiles(None, {"apiVersion": f"{GROUP}/{api}"}).version == release
+
+    def test_one_without_profiles(self) -> None:
+        """A release with predicates reads no profile."""
+        with pytest.raises(UnknownNameError, match=r"--release: got 1\.16, which reads no profiles; wanted 1\.17, "):
+            release_with_profiles("1.16", {})

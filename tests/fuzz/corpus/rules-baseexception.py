@@ -1,0 +1,8 @@
+"""Rules that end with what is no Exception."""
+
+
+class E(BaseException):
+    pass
+
+
+raise E

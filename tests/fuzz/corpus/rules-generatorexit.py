@@ -1,0 +1,3 @@
+"""Rules that end with what is no Exception."""
+
+raise GeneratorExit

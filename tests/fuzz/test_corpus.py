@@ -1,0 +1,84 @@
+"""Files that once ended in a traceback, hung, or gave away what they should not: each is answered or refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubeclassic
+from kubeclassic.api.load import load
+from kubeclassic.cli import run
+from kubeclassic.exceptions import KubeclassicError
+from tests.conftest import ROOT
+
+CORPUS = ROOT / "tests/fuzz/corpus"
+EXAMPLE = str(ROOT / "examples/cluster")
+
+
+def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The line with which a command is refused."""
+    assert run(words) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    return captured.err
+
+
+@pytest.mark.parametrize("name", ["rules-baseexception", "rules-generatorexit"])
+def test_rules_that_are_no_exception(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A module of rules that raises what is no Exception is refused with its file and line."""
+    line = refused(["simulate", EXAMPLE, "--rules", f"{CORPUS / name}.py:A"], capsys)
+    assert f"{name}.py, line " in line
+
+
+def test_a_scenario_reads_its_own_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A template outside of the folder of its scenario is not read, neither by its path nor by a link, and not told of."""
+    assert "wanted a file below the folder of the scenario" in refused(["replay", str(CORPUS / "scenario-reads-file.yaml")], capsys)
+    (tmp_path / "secret.yaml").write_text("secret: 5\n")
+    folder = tmp_path / "scenario"
+    folder.mkdir()
+    (folder / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    for path in ("../secret.yaml", "link.yaml", str(tmp_path / "secret.yaml"), "x\0"):
+        step = {"opcode": "createNodes", "count": 1, "nodeTemplatePath": path}
+        (folder / "day.yaml").write_text(json.dumps([step]))
+        line = refused(["replay", str(folder / "day.yaml")], capsys)
+        assert "below the folder of the scenario" in line
+        assert "secret: 5" not in line
+
+
+def test_many_generated_names(tmp_path: Path) -> None:
+    """Objects with one generateName get numbers in their order, past those that are taken, in no more steps than there are objects."""
+    pods: list[dict[str, Any]] = [{"kind": "Pod", "metadata": {"generateName": "c-"}} for _ in range(20_000)]
+    pods.insert(1, {"kind": "Pod", "metadata": {"name": "c-3"}})
+    pods.append({"kind": "Pod", "metadata": {"generateName": "c-", "namespace": "other"}})
+    (tmp_path / "pods.json").write_text(json.dumps({"kind": "List", "items": pods}))
+    names = [item.metadata.name for item in load(tmp_path / "pods.json").objects]
+    assert names[:5] == ["c-1", "c-3", "c-2", "c-4", "c-5"]
+    assert names[-2:] == ["c-20001", "c-1"]
+
+
+@pytest.mark.parametrize("given", [None, 5, [["x"]], {"cluster": "x" * 5000}, "x" * 5000])
+def test_sweeps_of_other_values(given: Any) -> None:
+    """What is no sweep is refused in a line."""
+    with pytest.raises(KubeclassicError) as raised:
+        kubeclassic.sweep(given)
+    assert len(str(raised.value)) < 5000
+
+
+def test_long_and_odd_paths(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path of thousands of characters is told shortened; one with half a character has no NUL."""
+    assert len(refused(["drain", "x" * 5000], capsys)) < 1500
+    assert "a character of a name that the locale's encoding" in refused(["simulate", "\udc80x\ud800"], capsys)
+    with pytest.raises(KubeclassicError, match="a character that no name of a file has"):
+        load("x\ud800")
+
+
+@pytest.mark.parametrize(("words", "warns"), [([], True), (["--until", "5s"], False)])
+def test_a_scenario_that_may_never_end(words: list[str], warns: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Churn beside a pod that may never fit is told of at the start, unless something ends it."""
+    text = (CORPUS / "scenario-never-ends.yaml").read_text()
+    (tmp_path / "day.yaml").write_text(text if words else text.replace('"9999"', '"1"'))
+    assert run(["replay", str(tmp_path / "day.yaml"), *words, "--output", str(tmp_path / "events")]) in (0, 1)
+    assert ("--until ends it" in capsys.readouterr().err) is warns

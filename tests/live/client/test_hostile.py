@@ -1,0 +1,283 @@
+"""What an API server, or a proxy before it, should not answer: nothing of it ends an informer, and all of it is told in one line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.core.release import Release
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.releases import find_any_release
+from kubeclassic.live.client import api as api_module
+from kubeclassic.live.client import http as http_module
+from kubeclassic.live.client.api import Api
+from kubeclassic.live.client.credentials import Access
+from kubeclassic.live.client.http import HttpTransport
+from kubeclassic.live.client.replies import ApiError, error_of, read_object
+from kubeclassic.live.client.resources import NODES
+from kubeclassic.live.client.transport import OTHER, Request, Response, Stream, TransportError
+from kubeclassic.live.informers.informers import retries_of
+from kubeclassic.live.informers.reflector import Reflector
+from kubeclassic.live.informers.store import Store
+from kubeclassic.live.process.locks import LockError, make_lock
+from tests.support.examples import examples
+from tests.support.virtualtime import run_virtually
+
+RELEASE: Release = find_any_release("1.27")
+GOOD = json.dumps({"kind": "NodeList", "metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "n"}}]}).encode()
+EXPIRED = b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}'
+DEEP = b"[" * 100_000
+STATUS = {"kind": "Status", "code": 410}
+FRAMES = {
+    "a code that is text": {"type": "ERROR", "object": {"kind": "Status", "code": "x"}},
+    "a code that is an object": {"type": "ERROR", "object": {"kind": "Status", "code": {}}},
+    "a code that is a list": {"type": "ERROR", "object": {"kind": "Status", "code": []}},
+    "seconds of 400 digits": {"type": "ERROR", "object": {**STATUS, "details": {"retryAfterSeconds": 10**400}}},
+    "a reason that is an object": {"type": "ERROR", "object": {**STATUS, "reason": {}, "message": []}},
+    "causes that are a number": {"type": "ERROR", "object": {**STATUS, "details": {"causes": 5}}},
+    "a type that is a list": {"type": [], "object": {}},
+    "an object that is text": {"type": "ADDED", "object": "x"},
+    "metadata that is a number": {"type": "ADDED", "object": {"metadata": 5}},
+    "a bookmark without a version": {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": {}}}},
+}
+RAW = {
+    "a code without an end": b'{"type":"ERROR","object":{"kind":"Status","code":1e400}}', "a deep frame": DEEP,
+    "half a character": b'{"type":"\xc3',
+}  # fmt: skip
+LISTS = {
+    "items that are a number": b'{"metadata":{"resourceVersion":"1"},"items":5}',
+    "items that are numbers": b'{"metadata":{"resourceVersion":"1"},"items":[5]}',
+    "a token that is an object": b'{"metadata":{"continue":{}},"items":[]}',
+    "no object": b"5",
+    "deep": DEEP,
+    "deep inside": b'{"items":[{"metadata":' + DEEP,
+}
+
+PLAIN = [None, True, 5, -1, 2**70, 1.5, "", "x", "5", "9999-12-31T23:59:59-23:59"]
+KEYS = (
+    "name", "namespace", "continue", "resourceVersion", "annotations", "labels", "causes", "retryAfterSeconds", "holderIdentity",
+    "renewTime",
+)  # fmt: skip
+NESTED = [{key: value} for key in KEYS for value in (*PLAIN, [], {}, {"x": 5})]
+Json = st.sampled_from([*PLAIN, [], {}, *([value] for value in PLAIN), *NESTED])
+FIELDS = dict.fromkeys(("kind", "reason", "message", "code", "details", "metadata", "items", "status", "spec"), Json)
+OBJECTS = st.fixed_dictionaries({}, optional=FIELDS)
+
+
+@attrs.define
+class Scripted:
+    """A server whose first list is *listed* and whose first watch is *watched*; after that it asks for another list, and all is well."""
+
+    listed: bytes = GOOD
+    watched: bytes = b""
+    status: int = 200
+    is_endless: bool = False
+    """Each list says that there is more."""
+    asked: int = 0
+    watches: int = 0
+
+    async def send(self, request: Request) -> Response:
+        """The list."""
+        self.asked += 1
+        is_first = self.asked == 1 or self.is_endless
+        return Response(self.status, self.listed) if is_first else Response(200, GOOD)
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """The watch."""
+        self.watches += 1
+        yield Stream(200, {}, _frames({1: self.watched, 2: EXPIRED}.get(self.watches)))
+
+
+async def _frames(line: bytes | None) -> AsyncIterator[bytes]:
+    if line is None:
+        await asyncio.Event().wait()
+    else:
+        yield line
+
+
+@attrs.define
+class Seen:
+    """A handler that remembers names."""
+
+    names: set[str] = attrs.field(factory=set)
+
+    def put(self, item: KubeObject) -> None:
+        """Remember the name."""
+        self.names.add(item.name)
+
+    def delete(self, item: KubeObject) -> None:
+        """Forget the name."""
+        self.names.discard(item.name)
+
+
+def followed(server: Scripted) -> list[str]:
+    """What a reflector of *server* reports; it has to know the node in the end."""
+    reports, seen = list[str](), Seen()
+
+    async def work() -> None:
+        store = Store("Node", seen, reports.append)
+        api = Api(server, retries_of(RELEASE.client))
+        task = asyncio.create_task(Reflector(api, NODES, store, RELEASE.client, lambda: 0.5, reports.append).run())
+        await asyncio.sleep(300.0)
+        assert not task.done()
+        task.cancel()
+
+    run_virtually(work(), until=400.0)
+    assert seen.names == {"n"}
+    assert all("\n" not in text for text in reports)
+    return reports
+
+
+@pytest.mark.parametrize("frame", [*(json.dumps(frame).encode() for frame in FRAMES.values()), *RAW.values()], ids=[*FRAMES, *RAW])
+def test_a_frame_of_a_watch(frame: bytes) -> None:
+    """A reflector takes a frame of any shape, and goes on."""
+    followed(Scripted(watched=frame))
+
+
+@pytest.mark.parametrize("body", LISTS.values(), ids=LISTS)
+def test_a_list(body: bytes) -> None:
+    """A reflector takes a list of any shape, and goes on."""
+    followed(Scripted(listed=body))
+
+
+@examples(2)
+@given(listed=OBJECTS, watched=st.fixed_dictionaries({"type": st.sampled_from(["ADDED", "ERROR", "DELETED"]), "object": OBJECTS}))
+def test_any_shape(listed: dict[str, Any], watched: dict[str, Any]) -> None:
+    """Any JSON in any place of a list, of a refusal and of a frame."""
+    followed(Scripted(listed=json.dumps(listed).encode(), watched=json.dumps(watched).encode()))
+    followed(Scripted(listed=json.dumps({"kind": "Status", **listed}).encode(), status=503))
+
+
+def test_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that always says that there is more is an error after so many pages."""
+    monkeypatch.setattr(api_module, "MOST_PAGES", 7)
+    body = b'{"kind":"NodeList","metadata":{"resourceVersion":"1","continue":"x"},"items":[]}'
+    server = Scripted(body, is_endless=True)
+
+    async def work() -> None:
+        with pytest.raises(ApiError, match="got more than 7 pages"):
+            await Api(server).list(NODES)
+
+    run_virtually(work())
+    assert server.asked == 7
+
+
+@pytest.mark.parametrize("header", ["9" * 400, "²", "-1", "1.5", ""])
+def test_a_wait_that_is_no_number(header: str) -> None:
+    """A Retry-After that Go would not read is none."""
+    assert error_of(Response(503, b"", {"retry-after": header})).retry_after is None
+
+
+def test_json_that_is_none() -> None:
+    """NaN, an endless number and text that is no UTF-8 are no objects."""
+    assert [read_object(body) for body in (b'{"a":NaN}', b'{"a":1e400}', b'{"a":"\xff"}', b"[]", b"", DEEP)] == [None] * 6
+
+
+# --- over HTTP ------------------------------------------------------------------------------------------------------
+
+
+def answered(answer: bytes, ask: Callable[[HttpTransport], Coroutine[Any, Any, object]]) -> object:
+    """What *ask* gives, or the error, at a server that answers every request with these bytes and closes."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer)
+            await writer.drain()
+        except OSError:
+            pass
+        writer.close()
+
+    async def work() -> object:
+        server = await asyncio.start_server(talk, "127.0.0.1", 0)
+        async with server, HttpTransport(Access(server=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")) as transport:
+            try:
+                return await ask(transport)
+            except KubeclassicError as error:
+                return error
+
+    return asyncio.run(work())
+
+
+async def _sent(transport: HttpTransport) -> object:
+    return (await transport.send(Request("GET", "/"))).status
+
+
+async def _lines(transport: HttpTransport) -> object:
+    async with transport.stream(Request("GET", "/")) as stream:
+        return [line async for line in stream.lines]
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"", b"hello\r\n\r\n", b"HTTP/1.1 999999 X\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", b"\x16\x03\x01\x00",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 100_000 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\na: " + b"b" * 1_000_000 + b"\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_bytes_that_are_no_answer(answer: bytes) -> None:
+    """Broken HTTP is a failed connection."""
+    assert isinstance(answered(answer, _sent), TransportError)
+
+
+def test_a_redirect_is_not_followed() -> None:
+    """Credentials do not go to another place."""
+    assert answered(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", _sent) == 302
+
+
+def test_a_frame_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line beyond the limit breaks the watch; one below it does not."""
+    monkeypatch.setattr(http_module, "LONGEST_LINE", 100_000)
+    assert answered(HEAD + b"x" * 90_000 + b"\n" + b"y" * 90_000, _lines) == [b"x" * 90_000, b"y" * 90_000]
+    found = answered(HEAD + b"x" * 400_000, _lines)
+    assert isinstance(found, TransportError)
+    assert found.cause == OTHER
+    assert "a line of more than 100,000 bytes" in str(found)
+
+
+def test_an_answer_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer beyond the limit is an error."""
+    monkeypatch.setattr(http_module, "LONGEST_ANSWER", 100_000)
+    found = answered(HEAD + b"x" * 400_000, _sent)
+    assert isinstance(found, TransportError)
+    assert "an answer of more than 100,000 bytes" in str(found)
+
+
+# --- locks ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["leases", "endpoints"])
+@examples(4)
+@given(found=OBJECTS, annotation=Json)
+def test_a_lock_of_any_shape(kind: str, found: dict[str, Any], annotation: Any) -> None:
+    """A lock that cannot be read, or written again, is a failed try."""
+    text = json.dumps(annotation)
+    for body in (found, {"metadata": {"annotations": {"control-plane.alpha.kubernetes.io/leader": text}}}, {"spec": annotation}):
+        server = Scripted(listed=json.dumps(body).encode())
+        lock = make_lock(kind, server, "kube-system", "kube-scheduler", identity="a", version="1.27", timeout=5.0)
+
+        async def work(lock: Any = lock) -> None:
+            try:
+                record = await lock.read()
+                await lock.update(record)
+                lock.references()
+            except LockError:
+                pass
+
+        run_virtually(work())

@@ -1,0 +1,105 @@
+"""The lease on a thread of its own: renewals go on while the scheduler's loop is busy, and their end is the end of the work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Awaitable, Callable
+
+import attrs
+import pytest
+
+from kubeclassic.live.client.credentials import Access
+from kubeclassic.live.process.leasethread import LeaseThread
+from kubeclassic.live.process.locks import make_lock
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
+from tests.apiserver.app import make_app, serving
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver.watches import Change
+
+PATIENCE = 60.0
+"""Seconds after which a test is given up."""
+TIMES = LeaseTimes(lease=2.0, renew=1.0, retry=0.01)
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+
+
+@attrs.define(eq=False)
+class Site:
+    """A server over HTTP, and a replica whose lease is on a thread."""
+
+    store: Store = attrs.field(factory=lambda: Store(NEW_SERVER))
+    renewals: list[Change] = attrs.field(factory=list)
+    is_cut: bool = False
+    """The server refuses everything."""
+
+    def faults(self) -> Fault:
+        """What goes wrong now."""
+        return refused(500) if self.is_cut else NO_FAULT
+
+    def lead(self, work: Callable[[Elector], Awaitable[None]]) -> None:
+        """The life of a leader that does *work*."""
+        self.store.storage.observers.append(self.renewals.append)
+
+        async def life(address: str) -> None:
+            async with LeaseThread(Access(server=address)) as thread:
+                cells = LIVE_RELEASES["1.27"].leader
+                lock = make_lock("leases", thread.link, "kube-system", "kube-scheduler", identity="a", version="1.27", timeout=5.0)
+                elector = Elector(lock, cells, TIMES, "a", apart=thread.run)
+                async with asyncio.timeout(PATIENCE):
+                    await elector.lead(lambda: work(elector))
+
+        with serving(make_app(StoreTransport(self.store, lambda request: self.faults()))) as address:
+            asyncio.run(life(address))
+
+    def holder(self) -> str:
+        """Whom the lock names."""
+        found: str = json.loads(self.store.handle("GET", LEASE).encoded())["spec"]["holderIdentity"]
+        return found
+
+
+def test_it_renews_while_the_loop_of_the_work_is_blocked() -> None:
+    """Work that never gives its loop a turn does not hold renewals up."""
+    site, during = Site(), list[int]()
+
+    async def work(elector: Elector) -> None:
+        before, end = len(site.renewals), time.monotonic() + PATIENCE
+        while len(site.renewals) < before + 5 and time.monotonic() < end:
+            pass
+        during.append(len(site.renewals) - before)
+        assert elector.holds_lease
+
+    site.lead(work)
+    assert during[0] >= 5
+
+
+def test_a_lease_that_is_lost_ends_the_work() -> None:
+    """When the thread cannot renew any more, the work is cancelled and the loss is raised."""
+    site, ended = Site(), list[bool]()
+
+    async def work(elector: Elector) -> None:
+        site.is_cut = True
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    with pytest.raises(LeaderLostError, match="lost lease"):
+        site.lead(work)
+    assert ended == [True]
+
+
+def test_the_lock_is_given_back_and_the_thread_ends() -> None:
+    """When the work is over the lock is free again, and no thread is left."""
+    site, before = Site(), threading.active_count()
+
+    async def work(elector: Elector) -> None:
+        assert site.holder() == "a"
+
+    site.lead(work)
+    assert site.holder() == ""
+    assert threading.active_count() == before

@@ -1,0 +1,162 @@
+"""Which kinds an answer depends on, and what is said where they may not be listed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.live.client.resources import KINDS, VERSIONS, resource
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.rights import MissingRightError, check_kinds, check_rights
+from tests.apiserver.app import make_app, serving
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.support.kubeconfigs import kubeconfig
+
+Json = dict[str, Any]
+TYPE = {"content-type": "application/json"}
+CLASS: Json = {"metadata": {"name": "fast"}, "volumeBindingMode": "WaitForFirstConsumer"}
+CLAIM = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}
+SELECTOR = {"topologyKey": "zone", "namespaceSelector": {}}
+PREFERRED = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": SELECTOR}]}
+NEEDED: dict[str, tuple[Json, set[str]]] = {
+    "nothing": ({}, set()),
+    "a claim": (CLAIM, {"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity"}),
+    "an ephemeral volume": (
+        {"volumes": [{"name": "v", "ephemeral": {}}]},
+        {"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity"},
+    ),
+    "a device": ({"resourceClaims": [{"name": "gpu"}]}, {"ResourceClaim", "ResourceSlice", "DeviceClass"}),
+    "a namespace": ({"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SELECTOR]}}}, {"Namespace"}),
+    "a namespace, preferred": ({"affinity": {"podAffinity": PREFERRED}}, {"Namespace"}),
+    "a priority": ({"priority": 7}, {"PodDisruptionBudget"}),
+    "odd shapes": ({"volumes": [[], 5, "x"], "affinity": [], "resourceClaims": 0, "priority": {}}, set()),
+}
+
+
+class TestNeeds:
+    """What depends on what."""
+
+    @pytest.mark.parametrize(("spec", "more"), NEEDED.values(), ids=list(NEEDED))
+    def test_by_what_pods_refer_to(self, spec: Json, more: set[str]) -> None:
+        """Nodes and pods are always needed; each other kind where a pod refers to it."""
+        listed: dict[str, list[Json]] = {"Pod": [{"spec": copy.deepcopy(spec)}], "StorageClass": [CLASS]}
+        assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *more}
+
+    def test_a_class_that_binds_at_once(self) -> None:
+        """Capacity of storage does not matter where no volume waits for its pod."""
+        assert not is_needed({"Pod": [{"spec": CLAIM}], "StorageClass": []}, "CSIStorageCapacity")
+
+    def test_the_message(self) -> None:
+        """It has the right as RBAC names it, what the server said, the role that gives it, and the way on without it."""
+        with pytest.raises(MissingRightError) as raised:
+            check_rights({}, {"PodDisruptionBudget": "no!", "Pod": "never!", "LimitRange": "x"}, ("PodDisruptionBudget",), ())
+        assert "got no right to list poddisruptionbudgets.policy, pods, wanted it" in str(raised.value)
+        assert "no!" in str(raised.value)
+        role, way = raised.value.__notes__
+        assert "kubeclassic-looker" in role
+        assert way.startswith("--allow-missing PodDisruptionBudget --allow-missing Pod:")
+
+    def test_unknown_kinds(self) -> None:
+        """Only kinds of a snapshot may be missing."""
+        check_kinds(VERSIONS)
+        with pytest.raises(UnknownNameError, match=r'got Pods, wanted one of .*; did you mean "Pod"'):
+            check_kinds(["Pods"])
+        assert set(VERSIONS) < set(KINDS)
+
+
+def is_needed(listed: dict[str, list[Json]], kind: str) -> bool:
+    """Whether *kind* has to be read."""
+    try:
+        check_rights(listed, {kind: "no"}, (), ())
+    except MissingRightError:
+        return True
+    return False
+
+
+def one_node() -> Store:
+    """A server with one node, on which a pod runs."""
+    store = Store(NEW_SERVER)
+    node = {"metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
+    owner = {"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}
+    spec = {"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]}
+    pod = {"metadata": {"name": "p", "ownerReferences": [owner]}, "spec": spec}
+    store.handle("POST", "/api/v1/nodes", "", json.dumps(node).encode(), TYPE)
+    store.handle("POST", "/api/v1/namespaces/default/pods", "", json.dumps(pod).encode(), TYPE)
+    return store
+
+
+COMMANDS = {
+    "simulate": ["simulate"],
+    "explain": ["explain", "default/p"],
+    "compare": ["compare", "--a", "1.15", "--b", "1.16"],
+    "capacity": ["capacity", "--pod", "POD"],
+    "drain": ["drain", "n1"],
+    "upgrade": ["upgrade", "--from", "1.27", "--to", "1.28"],
+    "replay": ["replay"],
+    "snapshot": ["snapshot"],
+}
+
+
+class TestCommands:
+    """Every command with ``--kubeconfig``, against a server that refuses."""
+
+    @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
+    @pytest.mark.parametrize("kind", ["Node", "Pod"])
+    def test_nodes_and_pods(self, words: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without the right to list nodes or pods there is no answer: status 2, and the right that is missing."""
+        status, out, err = asked(words, {kind}, tmp_path, capsys)
+        assert (status, out) == (2, "")
+        assert f"got no right to list {resource(kind).plural}, wanted it" in err
+        assert "ClusterRole kubeclassic-looker" in err
+
+    @pytest.mark.parametrize(
+        ("name", "kind", "right"),
+        [
+            ("drain", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
+            ("snapshot", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
+            ("capacity", "ResourceQuota", "resourcequotas"), ("capacity", "LimitRange", "limitranges"),
+        ],
+    )  # fmt: skip
+    def test_what_the_command_counts(self, name: str, kind: str, right: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A drain has to know budgets, a capacity what bounds new pods; with ``--allow-missing`` they go on, with a warning."""
+        status, out, err = asked(COMMANDS[name], {kind}, tmp_path, capsys)
+        assert (status, out) == (2, "")
+        assert f"got no right to list {right}" in err
+        status, out, err = asked([*COMMANDS[name], "--allow-missing", kind], {kind}, tmp_path, capsys)
+        assert status in (0, 1)
+        assert f"warning: {kind}: may not be listed, so it is as if there were none" in err
+
+    def test_what_nothing_depends_on(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without pods that refer to it a kind that may not be listed is a warning."""
+        status, _, err = asked(["simulate"], {"StorageClass", "ResourceClaim"}, tmp_path, capsys)
+        assert status == 0
+        assert err.count("may not be listed") == 2
+
+    def test_needs_a_kubeconfig(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The option is about a live cluster."""
+        assert run(["simulate", "--allow-missing", "Pod"]) == 2
+        assert "--allow-missing needs --kubeconfig" in capsys.readouterr().err
+
+
+def asked(words: list[str], forbidden: set[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Status, output and messages of a command, on a server that lets all kinds but *forbidden* be listed."""
+    plurals = {resource(kind, VERSIONS[kind][0]).plural for kind in forbidden}
+    pod = folder / "pod.yaml"
+    pod.write_text("kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}\n")
+
+    def fault(request: Request) -> Fault:
+        return refused(403, "Forbidden", "you may not") if request.path.rpartition("/")[2] in plurals else NO_FAULT
+
+    with serving(make_app(StoreTransport(one_node(), fault))) as address:
+        config = kubeconfig(folder, {"server": address})
+        status = run([*(str(pod) if word == "POD" else word for word in words), "--kubeconfig", str(config)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err

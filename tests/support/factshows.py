@@ -1,0 +1,199 @@
+"""Small clusters that show a fact: the release and the release without it answer differently on each.
+
+Some are made by hand (``tests/framework/facts``); the others are conformance cases cut down.
+
+``python -m tests.support.factshows [--fact ID]... PATHS`` looks for one for each other fact that has none (or for those named), in the
+conformance cases of files and folders, makes it as small as it can, and writes all to ``tests/conformance/facts.jsonl.gz``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kubeclassic.core.release import Release
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.facts.fact import CONFIGURATION, Fact
+from kubeclassic.framework.facts.facttable import FACTS, release_before, undone
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.simulation.caseforms import FIELDS
+from kubeclassic.simulation.conform import Manner, answer_case, differences, find_families, read_cases
+from tests.framework.facts.newerclusters import NEWER_CLUSTERS
+from tests.framework.facts.olderclusters import OLDER_CLUSTERS
+from tests.framework.facts.trials import TRIALS
+
+Json = dict[str, Any]
+FILE = Path(__file__).parents[1] / "conformance" / "facts.jsonl.gz"
+FOUND = ("host", "error", "feasible", "failed")
+"""The fields of a cycle that releases with predicates and those with plugins have in common."""
+BY_HAND = {*OLDER_CLUSTERS, *NEWER_CLUSTERS, *TRIALS}
+SMALLEST = 400
+"""Tries to make one case smaller."""
+SECONDS = float(os.environ.get("SECONDS_A_FACT", "40"))
+
+
+def cut_down() -> dict[str, Json]:
+    """Fact -> the case that shows it, of those that were found."""
+    if not FILE.exists():
+        return {}
+    with gzip.open(FILE, "rt", encoding="utf-8") as stream:
+        return {found["fact"]: found["case"] for found in map(json.loads, filter(str.strip, stream))}
+
+
+def sides(fact: Fact) -> tuple[Release, Release]:
+    """The release of *fact*, and the one that lacks it: itself without its cells, or where none say it the release before it."""
+    release = ALL_RELEASES[fact.release]
+    return release, undone(release, [fact]) if fact.cells else release_before(fact.release)
+
+
+def answers(case: Json, fact: Fact) -> tuple[Json, Json]:
+    """How the release of *fact*, and the one without it, answer *case*."""
+    with_it, without = sides(fact)
+    return answer_of(case, with_it), answer_of(case, without)
+
+
+def answer_of(case: Json, release: Release) -> Json:
+    """How *release* answers *case*, without the gates that it does not let one set so."""
+    config = case.get("config") or {}
+    gates = {name: on for name, on in (config.get("featureGates") or {}).items() if _may_set(release, name, on)}
+    return answer_case({**case, "version": release.version, "config": {**config, "featureGates": gates}}, Manner(release=release))
+
+
+def _may_set(release: Release, gate: str, on: bool) -> bool:
+    known = release.gates.get(gate)
+    return known is not None and (not known.locked or known.default == on)
+
+
+def differs(case: Json, fact: Fact) -> bool:
+    """Whether the two answers of :func:`answers` differ in what *fact* is about.
+
+    A refused configuration says nothing of facts about pods. Where no cells say a fact, the two releases name their rules otherwise.
+    """
+    try:
+        one, other = answers(case, fact)
+    except KubeclassicError:
+        return False
+    if "error" in one or "error" in other:
+        return one != other and (fact.plugin == CONFIGURATION or not {"policy", "profile"}.isdisjoint(fact.needs))
+    if not fact.decides:
+        return one != other
+    return bool(differences(one, other, FIELDS if fact.cells else FOUND))
+
+
+def seems_to_differ(case: Json, fact: Fact) -> bool:
+    """The same, while searching: a release without a fact that cannot answer is said, and does not end the search."""
+    try:
+        return differs(case, fact)
+    except Exception as error:
+        sys.stdout.write(f"{fact.release} {fact.id}, {case['name']}: {type(error).__name__}: {error}\n")
+        return False
+
+
+WORDS = {
+    "volumes": ('"volumes"',), "pod affinity": ("odAffinity", "podAntiAffinity"), "constraints": ("topologySpreadConstraints",),
+    "priorities": ('"priority"',), "owners": ('"Service"', "ReplicaSet", "ReplicationController", "StatefulSet"), "images": ('"image"',),
+    "init containers": ("initContainers",), "sidecars": ("initContainers",), "overhead": ("overhead",), "orphans": ("nodeName",),
+    "devices": ("resourceClaims",), "named nodes": ("matchFields",), "node preferences": ("preferredDuring",),
+    "scheduling gates": ("schedulingGates",), "policy": ('"Policy"',), "profile": ("KubeSchedulerConfiguration",),
+    "terminating": ("deletionTimestamp",), "attachments": ("VolumeAttachment",), "budgets": ("PodDisruptionBudget",),
+    "pod resources": ('"resources"',), "resized pods": ("containerStatuses",), "node selectors": ("nodeSelector",),
+    "preferring taints": ("PreferNoSchedule",),
+}  # fmt: skip
+"""Trait -> what the text of a case has that may have it."""
+
+
+def may_show(fact: Fact, text: str) -> bool:
+    """Whether the case with *text* may have what *fact* needs."""
+    return all(any(word in text for trait in need.split("|") for word in WORDS.get(trait, ("",))) for need in fact.needs)
+
+
+# --- looking for them -----------------------------------------------------------------------------------------------
+
+
+def candidates(fact: Fact, cases: Callable[[str], Iterable[tuple[Json, str]]]) -> Iterator[Json]:
+    """Cases that may show *fact*, of its release first, then of the one before it and of later ones."""
+    known = list(ALL_RELEASES)
+    at = known.index(fact.release)
+    for version in (known[at], known[at - 1], *known[at + 1 : at + 4]):
+        for case, text in cases(version):
+            if not may_show(fact, text):
+                continue
+            yield case
+
+
+def smaller(case: Json, fact: Fact) -> Json:
+    """*case* with as little as still shows *fact*."""
+    tries = SMALLEST
+    for field in ("pending", "objects"):
+        size = max(1, len(case.get(field, ())) // 2)
+        while size and tries:
+            at = 0
+            while at < len(case[field]) and tries:
+                less = {**case, field: [*case[field][:at], *case[field][at + size :]]}
+                tries -= 1
+                if (field != "pending" or less[field]) and seems_to_differ(less, fact):
+                    case = less
+                else:
+                    at += size
+            size //= 2
+    return case
+
+
+def search(folders: Iterable[Path], wanted: Iterable[str] = ()) -> None:
+    """Look for a case for each fact that has none that shows it, and write what is found."""
+    found, read = cut_down(), dict[str, list[tuple[Json, str]]]()
+    families = list(find_families(folders))
+
+    def cases(version: str) -> list[tuple[Json, str]]:
+        if version not in read:
+            its = [family for family in families if family.release == version]
+            loaded = [case for family in its for case in read_cases(family.cases) if "script" not in case]
+            loaded.sort(key=lambda case: len(case.get("pending", ())) * (len(case.get("objects", ())) + 1))
+            read[version] = [(case, json.dumps(case)) for case in loaded]
+        return read[version]
+
+    for fact in sorted(FACTS, key=lambda fact: not fact.decides):
+        if fact.id in BY_HAND or (wanted and fact.id not in wanted):
+            continue
+        if fact.id in found and differs(found[fact.id], fact):
+            continue
+        found.pop(fact.id, None)
+        began = time.monotonic()
+        for case in candidates(fact, cases):
+            if time.monotonic() - began > SECONDS:
+                break
+            if seems_to_differ(case, fact):
+                small = smaller(case, fact)
+                found[fact.id] = {key: small[key] for key in ("name", "config", "objects", "pending", "nominated") if key in small}
+                break
+        said = "found" if fact.id in found else "NONE"
+        sys.stdout.write(f"{fact.release} {fact.id}: {said} {time.monotonic() - began:.0f} s\n")
+        sys.stdout.flush()
+        write(found)
+
+
+def write(found: dict[str, Json]) -> None:
+    """Write what shows each fact, in the order of facts."""
+    lines = [json.dumps({"fact": fact.id, "case": found[fact.id]}, separators=(",", ":")) for fact in FACTS if fact.id in found]
+    with FILE.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+        packed.write(("\n".join(lines) + "\n").encode())
+
+
+@click.command()
+@click.option("--fact", "facts", multiple=True)
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+def search_for(facts: tuple[str, ...], paths: tuple[Path, ...]) -> None:
+    """Look for cases that show facts."""
+    search(paths, facts)
+
+
+if __name__ == "__main__":
+    search_for()
