@@ -133,12 +133,17 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
     from ..simulation.capacity.curve import axes_of
     from ..simulation.newnodes.kinds import LIKE, read_costs
     from .answering import about_input, answer
+    from .console.output import warn
     from .opening import Console, opened
     from .report import plots
     from .report.questions import capacitypage, curvepage
     from .report.questions.newnodespage import new_nodes_html
 
     axes = axes_of(asked["curve"])
+    for axis in axes:
+        if axis.in_few_bytes:
+            unit = f"a size in memory has a unit, such as {axis.resource}=1Gi..4Gi"
+            warn(f"--curve: {axis.resource} has at most {axis.values[-1]:,} bytes: {unit}")
     if asked["plot"] is not None:
         plots.check_plot(asked["plot"], axes)
     given = opened(paths, cluster, setup)

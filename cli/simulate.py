@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from ..exceptions import UnknownNameError
+from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.outputs import Output, check_together, output_options
@@ -19,6 +19,7 @@ from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from ..api.meaning.labels import Matcher
+    from ..api.objects import Pod
     from ..questions.simulate import SimulationOptions, SimulationResult
     from ..simulation.input import Input
     from .declaring.setup import Setup
@@ -131,7 +132,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
         else:
             found = listing.sorted(ask(given, options, console))
             answer(found, output, page, unread=False, forms=listing.forms(found, headers=output.headers))
-    _tell(found, given, output.verbose)
+    _tell(found, given, asked, output.verbose)
     return 0 if found.ok else 1
 
 
@@ -174,7 +175,17 @@ def _stream(given: Input, options: SimulationOptions, console: Console, file: st
     return run.result()
 
 
-def _tell(found: SimulationResult, given: Input, verbose: bool) -> None:
+def _chooses_none(asked: Mapping[str, Any], tried: Sequence[Pod]) -> str:
+    """Why the lists have none of the pods that were *tried*."""
+    there = list(dict.fromkeys(pod.namespace for pod in tried))
+    if asked["namespace"] in (None, *there):
+        flags = [flag for flag, name in (("-n", "namespace"), ("-l", "selector")) if asked[name] is not None]
+        return f"{' and '.join(flags)} choose{'s' * (len(flags) == 1)} none of those that were tried"
+    near = did_you_mean(asked["namespace"], there)
+    return f"-n: got {asked['namespace']}, but those that were tried are in {', '.join(there[:5])}{', ...' * (len(there) > 5)}{near}"
+
+
+def _tell(found: SimulationResult, given: Input, asked: Mapping[str, Any], verbose: bool) -> None:
     """The outcome on standard error."""
     from .console.output import note, note_lines
     from .notices import tell_unread
@@ -182,7 +193,7 @@ def _tell(found: SimulationResult, given: Input, verbose: bool) -> None:
     from .report.viewtext import view_lines
 
     if found.outcomes and not found.outcome.pods:
-        note("no pod to show: -n and -l choose none of those that were tried")
+        note(f"no pod to show: {_chooses_none(asked, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if verbose else ():
         again = f"; its owner made {one.replacement} in its place" if one.replacement else ""
         note(f"evicted {one.pod} from {one.node} to make room for {one.by}{again}")

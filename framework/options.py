@@ -378,7 +378,7 @@ def version_of(values: Mapping[str, Any]) -> str:
     from .releases import find_any_release
 
     default = DEFAULT_RELEASE if values.get("profile") is None else DEFAULT_FRAMEWORK
-    return find_any_release(values.get("release") or default).version
+    return find_any_release(values.get("release") or default, " or auto").version
 
 
 def in_words(values: Mapping[str, Any]) -> Iterable[str]:

@@ -204,7 +204,7 @@ class TestRules:
         refused = "Invalid configuration: Predicate type not found for NetworkMinCost"
         assert capsys.readouterr().err.splitlines() == [f"kubeclassic: net.json: {refused}", hint]
         assert run(["policy", "check", "net.json"]) == 1
-        assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: {refused}", f"warning: {hint}"]
+        assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: net.json: {refused}", f"warning: {hint}"]
 
     def test_a_file_supplies_it(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """--rules takes a file and a name in it, which may import what lies beside it."""
