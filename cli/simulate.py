@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..exceptions import UnknownNameError, did_you_mean
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.outputs import Output, check_together, output_options
 from .declaring.paramtypes import TextType
@@ -60,8 +60,11 @@ class OutputForm(TextType):
 @scheduler_options
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
-@click.option("--nodes", is_flag=True, help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.")
-@click.option("--namespace", "-n", metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
+@click.option(
+    "--nodes", cls=CommonOption, is_flag=True,
+    help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.",
+)  # fmt: skip
+@click.option("--namespace", "-n", cls=CommonOption, metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
 @click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")
 @click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
 @click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each cycle too.")
@@ -69,9 +72,9 @@ class OutputForm(TextType):
     OutputForm(), "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error."
 )
 def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **asked: Any) -> None:
-    """Schedule the pods without a node in PATHS, as kube-scheduler would.
+    """Schedule the pods without a node in PATHS, manifests or a dump of a cluster (`kubectl get ... -A -o json`), as kube-scheduler would.
 
-    PATHS are manifests or dumps of a cluster: YAML, JSON, JSON Lines, gzipped or not, directories of them, - for standard input. Nodes
+    PATHS are YAML, JSON, JSON Lines, gzipped or not, directories and archives (tar, tar.gz, zip) of them, - for standard input. Nodes
     and pods with a node are the cluster. Pods without a node wait, and so do the pods that Deployments, StatefulSets, DaemonSets, Jobs and
     other workloads still lack. Records go to standard output; summary and warnings to standard error.
 
@@ -96,7 +99,6 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     kubeclassic simulate cluster.json --release auto --pods new.yaml
     kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
-    kubeclassic simulate cluster/ --report simulation.html
     kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy
     """
     given = {"--nodes": asked["nodes"], "-n": asked["namespace"] is not None, "--sort-by": asked["sort_by"] is not None}

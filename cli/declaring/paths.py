@@ -14,7 +14,7 @@ import click
 
 from ..console.output import warn
 from ..console.progress import telling
-from .commands import INPUT, SECTIONS
+from .commands import INPUT, SECTIONS, CommonOption
 from .paramtypes import FILE
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ Declared = Callable[..., Any]
 """A command that click still gets options for."""
 KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path."
 CONTEXT_HELP = "With --kubeconfig: the context to use, in place of the current one."
+ALL_NAMESPACES_HELP = "What is done anyway: all namespaces are read."
 MISSING_HELP = "With --kubeconfig: if KIND may not be listed, go on as if there were none. May be given again."
 
 
@@ -65,9 +66,10 @@ def with_kubeconfig(command: Declared) -> Declared:
     def taking(kubeconfig: Path | None, context: str | None, allow_missing: tuple[str, ...], **values: Any) -> Any:
         return command(live=LiveCluster(kubeconfig, context, allow_missing), **values)
 
+    taking = click.option("--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help=ALL_NAMESPACES_HELP)(taking)
     taking = click.option("--allow-missing", multiple=True, metavar="KIND", help=MISSING_HELP)(taking)
     taking = click.option("--context", metavar="NAME", help=CONTEXT_HELP)(taking)
-    return click.option("--kubeconfig", type=FILE, help=KUBECONFIG_HELP)(taking)
+    return click.option("--kubeconfig", cls=CommonOption, type=FILE, help=KUBECONFIG_HELP)(taking)
 
 
 def _needing_paths(command: Declared) -> Declared:

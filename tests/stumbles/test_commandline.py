@@ -127,7 +127,7 @@ class TestHelp:
     @pytest.mark.parametrize("name", ["simulate", "bench", "conform"])
     def test_options_are_in_groups(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
         """The options of a command are told by what they are about, input first, each once."""
-        run([name, "--help"])
+        run([name, "--help-all"])
         told = capsys.readouterr().out
         headings = [line.rstrip(":") for line in told.splitlines() if line.endswith("ptions:") and not line.startswith(" ")]
         assert headings == [INPUT, SCHEDULER, OUTPUT, OTHER]
