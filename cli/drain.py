@@ -119,7 +119,8 @@ def _run(
 
     page = lambda: drain_html(found, about_input(read, [*paths, *cluster.pods]))  # noqa: E731
     status = answer(found, output, page, unread=False, forms={"name": names})
-    note_lines(wrapped(summary_lines(found.plan.answer), width_of(sys.stderr), "  "))
+    said = [*summary_lines(found.plan.answer), *filter(None, [found.about_reasons])]
+    note_lines(wrapped(said, width_of(sys.stderr), "  "))
     tell_unread(read.scenario.warnings)
     return status
 

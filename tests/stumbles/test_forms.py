@@ -106,7 +106,7 @@ class TestArchives:
         """More files than any dump has are refused."""
         monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
         says = refusal("d", in_tar({f"{i}.yaml": b"" for i in range(5)}), tmp_path)
-        assert says == "got an archive of more than 3 files, wanted at most so many"
+        assert says == "got an archive of more than 3 files, wanted no more than these"
 
     @pytest.mark.parametrize("made", [zipped, ARCHIVES["dump.tar.gz"]])
     def test_their_size_is_bounded(self, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

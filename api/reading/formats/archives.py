@@ -20,7 +20,7 @@ _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, 
 """What the standard library raises of an archive that is broken, has a password, or is packed in a way that it does not know."""
 
 class _Member(NamedTuple):
-    """A file in an archive: its path, how many bytes it says that it has, and what reads at most so many of them."""
+    """A file in an archive: its path, how many bytes it says that it has, and what reads at most a number of them."""
 
     path: str
     size: int
@@ -50,7 +50,7 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
     total = 0
     for number, member in enumerate(members, 1):
         if number > MOST_MEMBERS:
-            raise ManifestError(f"{where}: got an archive of more than {MOST_MEMBERS:,} files, wanted at most so many")
+            raise ManifestError(f"{where}: got an archive of more than {MOST_MEMBERS:,} files, wanted no more than these")
         parts = _parts(member.path, where)
         if any(part.startswith(".") for part in parts) or not is_manifest(parts[-1]):
             continue

@@ -161,7 +161,7 @@ def unpacked(content: bytes, where: str) -> bytes:
 
 
 def _most_unpacked(packed: int) -> int:
-    """How many bytes so many *packed* ones may hold."""
+    """How many bytes *packed* bytes may hold."""
     return _allowed() or min(MOST_BYTES, max(_ALWAYS_ALLOWED, packed * _MOST_TIMES))
 
 
