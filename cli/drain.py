@@ -114,11 +114,11 @@ def _run(
     read = opened(paths, cluster, setup)
     found = ask(read, question, flags, Console(output.verbose), occupancy=output.makes_page)
 
-    def names(stream: IO[str]) -> None:
+    def write_names(stream: IO[str]) -> None:
         stream.writelines(f"{node}\n" for node in found.can)
 
     page = lambda: drain_html(found, about_input(read, [*paths, *cluster.pods]))  # noqa: E731
-    status = answer(found, output, page, unread=False, forms={"name": names})
+    status = answer(found, output, page, unread=False, forms={"name": write_names})
     said = [*summary_lines(found.plan.answer), *filter(None, [found.about_reasons])]
     note_lines(wrapped(said, width_of(sys.stderr), "  "))
     tell_unread(read.scenario.warnings)

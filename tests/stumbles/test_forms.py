@@ -14,7 +14,9 @@ import pytest
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading.formats import archives
+from kubeclassic.api.view import Column, Table, View, Words
 from kubeclassic.cli import run
+from kubeclassic.cli.report.viewtext import view_lines
 from kubeclassic.exceptions import ManifestError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,6 +167,21 @@ class TestInput:
         (tmp_path / "empty.json").write_text("[]")
         says = told(capsys, "simulate", str(tmp_path / "empty.json"))
         assert says == f"kubeclassic: {tmp_path}/empty.json: got no Node, wanted one at least\n"
+
+
+    @pytest.mark.parametrize(("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
+    def test_a_claim_whose_annotations_were_removed(self, annotations: dict[str, str], said: int) -> None:
+        """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
+        metadata = {"name": "data", "annotations": annotations}
+        claim = {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {"volumeName": "v"}, "status": {"phase": "Bound"}}
+        told = [str(one) for one in load("-", stdin=io.StringIO(json.dumps(claim))).warnings if "takes it as unbound" in str(one)]
+        assert len(told) == said
+
+    def test_counts_of_a_table_are_written_alike(self) -> None:
+        """A count of thousands has its comma beside an amount that has one."""
+        table = Table("nodes", (Column("pods", "count"), Column("cpu", "cores")), [[9747, 11_471_000]])
+        (_, line) = view_lines(View(title="t", verdict=Words("v"), facts={}, tables=[table], text=[[table]]), "table", None)
+        assert line.split() == ["9,747", "11,471"]
 
 
 @pytest.fixture
