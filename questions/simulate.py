@@ -327,7 +327,7 @@ def summary_lines(summary: Summary) -> list[str]:
     if summary.waiting:
         told.append(f"{summary.waiting:,} waiting for plugins that permit the binding")
     if summary.gated:
-        told.append(f"{summary.gated:,} held back and not tried")
+        told.append(f"{summary.gated:,} not tried for {'its' if summary.gated == 1 else 'their'} scheduling gates")
     lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
     if summary.evicted:
         lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")

@@ -47,14 +47,14 @@ def _alias_checkout() -> None:
         spec.loader.exec_module(module)
 
 
-def _refuse_stale_copy() -> None:
+def pytest_configure() -> None:
     """Stop where ``import kubeclassic`` finds a copy that is not what stands here: a change would not be tested."""
     spec = importlib.util.find_spec("kubeclassic")
     found = Path(spec.origin).resolve().parent if spec is not None and spec.origin else ROOT
     stale = [] if found == ROOT else list(itertools.islice(_differing(found), 3))
     if stale:
         wanted = "install it again, or once and for all with pip install --editable '.[test]'"
-        pytest.exit(f"these tests would run on the copy in {found}, in which {', '.join(stale)} is not as here: {wanted}", returncode=4)
+        raise pytest.UsageError(f"these tests would run on the copy in {found}, in which {', '.join(stale)} is not as here: {wanted}")
 
 
 def _differing(found: Path) -> Iterator[str]:
@@ -77,7 +77,6 @@ def _alias_tests() -> None:
 
 _keep_compiled()
 _alias_checkout()
-_refuse_stale_copy()
 _alias_tests()
 gc.set_threshold(50_000, 20, 50)  # there are many objects, and most of them stay
 _collect = gc.collect

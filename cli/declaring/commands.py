@@ -142,7 +142,7 @@ def _without(ignored: Mapping[str, bool], args: list[str]) -> Iterator[str]:
             continue
         if ignored[flag] and not equals:
             next(words, None)
-        note(f"{flag} of kubectl is passed over: it means nothing here")
+        note(f"{flag} of kubectl is ignored: it means nothing here")
 
 
 class ParentCommand(Command):

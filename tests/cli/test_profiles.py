@@ -156,7 +156,7 @@ class TestDecisions:
         assert {key: json.loads(told.out)["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "cycles")} == {
             "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "cycles": 1,
         }  # fmt: skip
-        assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 held back and not tried\n" in told.err
+        assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 not tried for its scheduling gates\n" in told.err
 
     def test_statuses_and_messages(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Details name the plugin and the code that turned each node down, and what PostFilter says of it."""

@@ -103,11 +103,11 @@ class TestDrain:
         "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
     )
     def test_a_line_pasted_from_kubectl(self, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        """Flags of kubectl drain that mean nothing here are passed over with a word, wherever they stand."""
+        """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""
         assert run([*DRAIN, *flags, "worker-2"]) == 0
         told = capsys.readouterr()
         name = flags[0].partition("=")[0]
-        assert told.err.splitlines()[0] == f"{name} of kubectl is passed over: it means nothing here"
+        assert told.err.splitlines()[0] == f"{name} of kubectl is ignored: it means nothing here"
         assert run([*DRAIN, "worker-2"]) == 0
         assert told.out == capsys.readouterr().out
 
@@ -115,7 +115,7 @@ class TestDrain:
         """A flag that nobody has is an error as before, and what comes after -- is no flag."""
         assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
         assert run([*DRAIN, "--", "--dry-run"]) == 2
-        assert "passed over" not in capsys.readouterr().err
+        assert "ignored" not in capsys.readouterr().err
 
 
 class TestOneself:

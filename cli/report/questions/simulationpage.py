@@ -25,7 +25,7 @@ NAMED = 60
 """That many pods are named under each reason."""
 CARDS = (
     ("placed", "pods with a node", GOOD), ("unschedulable", "pods without a node", BAD),
-    ("waiting", "pods that plugins make wait", NEAR), ("gated", "pods held back and not tried", HELD),
+    ("waiting", "pods that plugins make wait", NEAR), ("gated", "pods not tried for their scheduling gates", HELD),
     ("evicted", "pods evicted", BAD), ("replaced", "evicted pods made again", NEAR), ("nodes", "nodes", SAME),
     ("cycles", "decisions", SAME),
 )  # fmt: skip
