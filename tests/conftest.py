@@ -66,8 +66,9 @@ _modules = itertools.count(1)
 
 @pytest.fixture(autouse=True, scope="module")
 def _garbage_goes() -> Iterator[None]:
-    """Collect fully after every sixteenth module: commands freeze what there is for a time, and then Python puts that off."""
+    """Nothing stays frozen; after every sixteenth module all is collected, which Python puts off while commands freeze what there is."""
     yield
+    assert gc.get_freeze_count() == 0, "something is frozen and never thawed: its garbage is kept, and each load goes through all of it"
     if next(_modules) % 16 == 0:
         _collect()
 

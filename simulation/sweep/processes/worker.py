@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import signal
@@ -10,6 +9,7 @@ import sys
 from contextlib import suppress
 from typing import IO, Any
 
+from ....api.garbage import frozen
 from ..tasks import Done, Shared, Task
 
 _LENGTH = 8
@@ -46,10 +46,10 @@ def main() -> None:
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
     """Read :class:`~.tasks.Shared`, then runs, and answer each. Raises EOFError at the end."""
     shared: Shared = pickle.loads(read_bytes(asked))
-    gc.freeze()
-    while True:
-        answers.write(packed(_done(shared, read_bytes(asked))))
-        answers.flush()
+    with frozen():
+        while True:
+            answers.write(packed(_done(shared, read_bytes(asked))))
+            answers.flush()
 
 
 def _done(shared: Shared, data: bytes) -> Done:
