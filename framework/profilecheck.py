@@ -210,9 +210,14 @@ def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built
 
 
 def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
-    for i, profile in enumerate(data.get("profiles") or ()):
-        for point in sorted(config.context.cells.unread_points & set(profile.get("plugins") or ())):
-            yield f"profiles[{i}].plugins.{point}: passed over by {config.release.version}, as this apiVersion has it by mistake"
+    cells, version = config.context.cells, config.release.version
+    for i, profile in enumerate(with_profiles(data, cells).get("profiles") or ()):
+        for point, found in (profile.get("plugins") or {}).items():
+            path = _own_path(f"profiles[{i}].plugins.{point}", data)
+            if point in cells.unread_points:
+                yield f"{path}: passed over by {version}, as this apiVersion has it by mistake"
+            elif cells.adds_plugins_alone and (found or {}).get("disabled"):
+                yield f"{path}.disabled: passed over by {version}, where a configuration can only add plugins"
 
 
 def _about_lenience(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:

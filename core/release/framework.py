@@ -299,6 +299,9 @@ class ConfigurationCells:
     """Another version of the configuration -> its cells that are not those of the default one."""
     lists_points: bool = cell("the default plugins are listed for each extension point (no: under multiPoint)", False)
     replaces_defaults: bool = cell("a profile's entry of a default plugin takes its place (no: it comes after it, which is refused)", True)
+    adds_plugins_alone: bool = cell(
+        "a configuration's plugins run besides those of the Policy or the provider, whatever it disables", False
+    )
     unread_points: frozenset[str] = cell("the extension points of a profile that are accepted and not read", frozenset())
     fields_lacked: frozenset[str] = cell("the fields of other versions of the configuration that are unknown", frozenset())
     args_lacked: frozenset[str] = cell("the arguments of plugins of other releases that are unknown", frozenset())

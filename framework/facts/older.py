@@ -105,6 +105,11 @@ _1_18 = (
         sentence="the configuration has profiles, and refuses weights that are too high together",
     ),
     Fact(
+        id="profiles-disable-plugins", release="1.18", plugin=CONFIGURATION, needs=("profile",), upstream="factory.go",
+        cells=("configuration.adds_plugins_alone",),
+        sentence="plugins that a profile disables do not run; a configuration could only add plugins",
+    ),
+    Fact(
         id="policies-of-1.18", release="1.18", plugin=CONFIGURATION, needs=("policy",), cells=("policies",),
         sentence="a rule of a Policy with the name of a built-in one is that one, whatever its argument says",
         upstream=f"{_PLUGINS}/legacy_registry.go",

@@ -31,6 +31,11 @@ def carried(document: Json, first: Release, target: Release, gates: Mapping[str,
     plugins that run are written out. Raises :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
+    if config.context.cells.adds_plugins_alone and target is not first:
+        kept, notes = _adding(document)
+        if notes:
+            found = carried(kept, first, target, gates)
+            return Migration(found.document, (*notes, *found.notes))
     if _is_taken(document, target):
         return Migration(dict(document), ())
     before, after = config.context.cells, target.configuration
@@ -51,6 +56,14 @@ def _is_taken(document: Json, release: Release) -> bool:
         return False
     named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
     return not named & config.context.cells.gone_plugins
+
+
+def _adding(document: Json) -> tuple[Json, list[Note]]:
+    """*document*, of a release in which nothing is disabled by it, without what it disables; and notes on that."""
+    points = {point: dict(found or {}) for point, found in (document.get("plugins") or {}).items()}
+    disabled = {point: found.pop("disabled") for point, found in points.items() if found.get("disabled")}
+    text = "not disabled: nothing is by the configuration of this release"
+    return {**document, "plugins": points}, [Note(f"plugins.{point}.disabled", text) for point in disabled]
 
 
 def _profiles(document: Json, cells: ConfigurationCells) -> Sequence[Json]:

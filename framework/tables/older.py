@@ -225,6 +225,7 @@ V1_17 = attrs.evolve(
         args_lacked=V1_18.configuration.args_lacked | {"InterPodAffinity", "NodeResourcesFit", "PodTopologySpread"},
         profile_prefix="error initializing the scheduling framework: ",
         adds_up_weights=False,
+        adds_plugins_alone=True,
         default_version="v1alpha1",
         api_versions=("v1alpha1",),
         gone_plugins=TO_COME | {"NodeResourceLimits", "SelectorSpread"},

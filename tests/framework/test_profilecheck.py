@@ -143,6 +143,10 @@ class TestAccepted:
             "plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}},
         }
         assert checked("1.18", "v1alpha1", **given).warnings == ("pluginConfig[0].args.presentLabel: unknown field, passed over",)
+        given = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}, "score": None}}
+        assert checked("1.17", "v1alpha1", **given).warnings == (
+            "plugins.postFilter.disabled: passed over by 1.17, where a configuration can only add plugins",
+        )
         given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
         assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
             "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",

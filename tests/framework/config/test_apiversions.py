@@ -17,6 +17,7 @@ GROUP = "kubescheduler.config.k8s.io"
 USAGE = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
 READ = [(release, api) for release, found in FRAMEWORK_RELEASES.items() for api in found.configuration.api_versions]
 ORDER = ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3", "v1")
+MOST = "NodeResourcesMostAllocated"
 SHARED = {"NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "InterPodAffinity": 1, "NodeAffinity": 1, "TaintToleration": 1}
 
 
@@ -155,6 +156,20 @@ class TestFields:
         assert (profile.scheduler_name, profile.plugins["filter"].enabled[-1].name) == ("mine", "Mine")
         assert profile.args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(9)
         assert configuration("1.17", "v1alpha1").profiles[0].scheduler_name == "default-scheduler"
+
+    def test_1_17_only_adds_plugins(self) -> None:
+        """In 1.17 the provider's plugins run whatever a configuration disables; its own come after them, or sort and bind instead."""
+        given = {"plugins": {"filter": {"disabled": [{"name": "*"}]}, "score": {"enabled": [{"name": MOST, "weight": 3}]}}}
+        plain, found = built("1.17", "v1alpha1"), built("1.17", "v1alpha1", given)
+        assert [one.name for one in found.points.filter] == [one.name for one in plain.points.filter] != []
+        assert found.weights == {**plain.weights, MOST: 3}
+        assert [one.name for one in built("1.18", "v1alpha1", given).points.filter] == []
+        text = refusal("1.17", "v1alpha1", enabled("score", ImageLocality=5))
+        assert text.endswith('plugin "ImageLocality" already registered as "ScorePlugin"')
+        plugins = {"queueSort": {"enabled": [{"name": "Mine"}]}, "bind": {"enabled": [{"name": "Mine"}]}}
+        sets = configuration("1.17", "v1alpha1", {"plugins": plugins}).profiles[0].plugins
+        named = {point: [plugin.name for plugin in sets[point].enabled] for point in plugins}
+        assert named == {"queueSort": ["Mine"], "bind": ["Mine", "DefaultBinder"]}
 
     def test_extenders_of_v1alpha2(self) -> None:
         """They are written as in a Policy: enableHttps, and a time in nanoseconds."""

@@ -46,6 +46,18 @@ def scored(name: str, weight: int = 1, *off: str) -> dict[str, Any]:
     return {"plugins": {"score": {"enabled": [{"name": name, "weight": weight}], "disabled": [{"name": one} for one in off]}}}
 
 
+def test_what_1_17_disabled_in_vain() -> None:
+    """A plugin that a configuration of 1.17 disables runs there, and so it does in later releases; a note says so."""
+    given = document("v1alpha1", {"plugins": {"filter": {"disabled": [{"name": "*"}]}}})
+    (before,) = to(moved(given, "1.17", "1.17"), "1.17")
+    for release in ("1.18", "1.20", "1.27"):
+        found = moved(given, "1.17", release)
+        (built,) = to(found, release)
+        assert {one.name for one in before.points.filter} <= {one.name for one in built.points.filter}
+        assert told(found)["plugins.filter.disabled"] == "not disabled: nothing is by the configuration of this release"
+    assert moved(given, "1.17", "1.17").document == given
+
+
 @pytest.mark.parametrize(
     ("api", "first"), [("v1alpha1", "1.17"), ("v1alpha2", "1.18"), ("v1beta1", "1.20"), ("v1beta2", "1.23"), ("v1beta3", "1.24")]
 )
