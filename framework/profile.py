@@ -291,6 +291,7 @@ class _Builder:
             check_all=self.config.checks_all,
             scores=bool(priorities) or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
             max_pd_vols=self.handle.max_pd_vols,
+            unread=self.config.unread,
         )
 
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:

@@ -60,6 +60,19 @@ def misnamed(value: Any, shape: Shape, path: str = "") -> Iterator[tuple[str, st
                 yield inner, did_you_mean(str(name), shape.fields)
 
 
+def pruned(value: Any, shape: Shape) -> Any:
+    """*value* without the fields that *shape* does not have.
+
+    >>> pruned([{"name": 1, "other": 2}], Shape(named("name")))
+    [{'name': 1}]
+    """
+    if isinstance(value, list):
+        return [pruned(item, shape) for item in value]
+    if not isinstance(value, Mapping) or shape.fields is None:
+        return value
+    return {name: pruned(item, shape.fields[name]) for name, item in value.items() if name in shape.fields}
+
+
 MAX_NESTING = 200
 """How many levels an object may have that is kept in JSON form; the API's own have 20 or so."""
 

@@ -19,6 +19,7 @@ ONE_PROFILE = ("schedulerName", "plugins", "pluginConfig")
 """The fields of a profile that v1alpha1 has in the configuration itself."""
 RENAMED = {"postFilter": "preScore"}
 """Extension point of v1alpha1 -> its later name."""
+_FIRST = "profiles[0]."
 WEIGHT = "hardPodAffinitySymmetricWeight"
 NEW_HTTPS = "extenders.enableHTTPS"
 _SOURCE = named("provider", policy=Shape(named("", file=Shape(named("path")), configMap=Shape(named("namespace name")))))
@@ -56,6 +57,16 @@ def _extender(written: Json) -> dict[str, Any]:
     found = {"enableHTTPS" if name == "enableHttps" else name: value for name, value in written.items()}
     timeout = found.get("httpTimeout")
     return {**found, "httpTimeout": f"{timeout}ns"} if type(timeout) is int else found
+
+
+def own_path(path: str, document: Json) -> str:
+    """*path* as *document* has it, of which v1alpha1 is one profile."""
+    if not str(document.get("apiVersion")).endswith("/v1alpha1") or not path.startswith(_FIRST):
+        return path
+    names = {later: name for name, later in RENAMED.items()}
+    head, _, rest = path.removeprefix(_FIRST).partition(".")
+    point, *more = rest.split(".", 1)
+    return ".".join([head, names.get(point, point), *more]) if head == "plugins" else path.removeprefix(_FIRST)
 
 
 def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:

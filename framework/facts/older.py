@@ -100,7 +100,7 @@ _1_18 = (
         cells=(
             "configuration.api_versions", "configuration.default_version", "configuration.profile_prefix", "configuration.adds_up_weights",
             "configuration.point_plugins", "configuration.gone_plugins", "configuration.versions", "configuration.fields_lacked",
-            "configuration.args_lacked",
+            "configuration.args_lacked", "configuration.lenient_fields",
         ),
         sentence="the configuration has profiles, and refuses weights that are too high together",
     ),

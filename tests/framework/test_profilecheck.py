@@ -78,8 +78,10 @@ class TestFaults:
 
     def test_v1alpha1(self) -> None:
         """Paths are those of the file, which has one profile without a list."""
-        plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
-        assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.preScore", "plugins.postFilter"]
+        plugins: dict[str, Any] = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
+        assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
+        del plugins["postFilter"]
+        assert checked("1.17", "v1alpha1", plugins=plugins).warnings == ("plugins.preScore: unknown field, passed over",)
 
     def test_what_the_build_refuses(self) -> None:
         """A profile without a queueSort plugin is refused as a whole."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import InterPodAffinityArgs
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, load_configuration, read_configuration
 from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -129,7 +130,9 @@ class TestFields:
         versions = list(FRAMEWORK_RELEASES)
         for release, api in READ:
             if api in apis and versions.index(release) >= versions.index(since):
-                assert configuration(release, api, None, **{field: value})
+                assert configuration(release, api, None, **{field: value}).unread == ()
+            elif api == "v1alpha1":
+                assert configuration(release, api, None, **{field: value}).unread == (field,)
             else:
                 assert refusal(release, api, None, **{field: value}) == f'strict decoding error: unknown field "{field}"'
 
@@ -141,7 +144,9 @@ class TestFields:
         assert [plugin.name for plugin in flat["postFilter"].enabled] == ["DefaultPreemption"]
         assert refusal("1.18", "v1alpha2", none) == 'strict decoding error: unknown field "profiles[0].plugins.postFilter"'
         assert not configuration("1.19", "v1beta1", none).profiles[0].plugins["postFilter"].enabled
-        assert refusal("1.17", "v1alpha1", {"plugins": {"preScore": {}}}) == 'strict decoding error: unknown field "plugins.preScore"'
+        found = configuration("1.18", "v1alpha1", {"plugins": {"preScore": {"disabled": [{"name": "*"}]}}})
+        assert found.unread == ("plugins.preScore",)
+        assert found.profiles[0].plugins["preScore"].enabled
 
     @pytest.mark.parametrize(("release", "api"), [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")])
     def test_preemption_off(self, release: str, api: str) -> None:
@@ -170,6 +175,25 @@ class TestFields:
         sets = configuration("1.17", "v1alpha1", {"plugins": plugins}).profiles[0].plugins
         named = {point: [plugin.name for plugin in sets[point].enabled] for point in plugins}
         assert named == {"queueSort": ["Mine"], "bind": ["Mine", "DefaultBinder"]}
+
+    def test_what_v1alpha1_does_not_know(self, tmp_path: Path) -> None:
+        """Unknown and repeated fields of v1alpha1 are passed over, and the algorithm names the unknown ones; v1alpha2 refuses both."""
+        given = {"plugins": {"score": {"enable": []}, "multiPoint": {}}, "extra": 1}
+        unread = ("plugins.score.enable", "plugins.multiPoint", "extra")
+        for release in ("1.17", "1.18"):
+            assert configuration(release, "v1alpha1", given).unread == built(release, "v1alpha1", given).algorithm.unread == unread
+        assert 'unknown field "extra"' in refusal("1.18", "v1alpha2", None, extra=1)
+        with pytest.raises(PolicyError, match="disablePreemption"):
+            configuration("1.17", "v1alpha1", {**given, "disablePreemption": 7})
+        for api, is_read in (("v1alpha1", True), ("v1alpha2", False)):
+            file = tmp_path / f"{api}.yaml"
+            head = f"apiVersion: {GROUP}/{api}\nkind: KubeSchedulerConfiguration\n"
+            file.write_text(f"{head}percentageOfNodesToScore: 5\npercentageOfNodesToScore: 6\n")
+            if is_read:
+                assert load_configuration(file, None, FRAMEWORK_RELEASES["1.18"]).percentage == 6
+            else:
+                with pytest.raises(PolicyError, match='duplicate field "percentageOfNodesToScore"'):
+                    load_configuration(file, None, FRAMEWORK_RELEASES["1.18"])
 
     def test_extenders_of_v1alpha2(self) -> None:
         """They are written as in a Policy: enableHttps, and a time in nanoseconds."""
@@ -258,7 +282,10 @@ class TestArguments:
     def test_lenient_arguments(self) -> None:
         """Up to 1.18 plugins decode their own arguments, and pass over what they do not know."""
         given = arguments("InterPodAffinity", hardPodAffinityWeight=5, other=1)
-        assert configuration("1.18", "v1alpha2", given).profiles[0].plugin_config[0].args == InterPodAffinityArgs(5)
+        for api, place in (("v1alpha1", ""), ("v1alpha2", "profiles[0].")):
+            config = configuration("1.18", api, given)
+            assert config.profiles[0].plugin_config[0].args == InterPodAffinityArgs(5)
+            assert config.unread == (f"{place}pluginConfig[0].args.other",)
         assert 'unknown field "other"' in refusal("1.19", "v1beta1", given)
 
     def test_arguments_in_1_17(self) -> None:
