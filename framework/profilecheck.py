@@ -97,11 +97,11 @@ def check_profile(
         faults += known
         for i, profile in enumerate(config.profiles):
             faults += (fault for fault in _built(profile, f"profiles[{i}]", config, registry) if not _is_told(fault, known))
+    built = _all_built(config, registry, faults) if config is not None and not faults else {}
     if faults or config is None:
         found = tuple(ProfileFault(own_path(one.where, document.data), one.what, one.got, one.wanted) for one in faults)
         hints = dict.fromkeys(hint for one in found if (hint := _hint(one, release)) is not None)
         return replace(report, faults=found, warnings=tuple(hints))
-    built = build_profiles(config, registry)
     return replace(
         report,
         profiles=tuple(_checked(found, config) for found in built.values()),
@@ -168,6 +168,17 @@ def _built(
     for fault in faults_of(profile, config, registry):
         where = fault.where if fault.where.startswith("arguments of") else f"{path}.{fault.where}".rstrip(".")
         yield FieldFault(where, fault.what, fault.got, fault.wanted)
+
+
+def _all_built(
+    config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]], faults: list[FieldFault]
+) -> Mapping[str, Profile]:
+    """The profiles; what is wrong with them together is added to *faults*."""
+    try:
+        return build_profiles(config, registry)
+    except PolicyError as error:
+        faults.append(fault_of(str(error)))
+        return {}
 
 
 def _is_told(fault: FieldFault, known: Sequence[FieldFault]) -> bool:

@@ -340,6 +340,10 @@ class ConfigurationCells:
     weights_come_first: bool = cell("weights of Score plugins are checked before plugins are built", False)
     strategy_path: str = cell("where faults of NodeResourcesFit find its strategy", "scoringStrategy.")
     checks_strategy_type: bool = cell("the type of a scoring strategy is checked with the arguments", True)
+    compares_sorters: Literal["with defaults", "as given", "as given, or not"] = cell(
+        "how the queueSort plugins of profiles are compared (or not: an empty list is not the same as none)", "with defaults"
+    )
+    sorters_first: bool = cell("a profile's queueSort plugins are counted before it is made", False)
     queue_sort_text: str = cell("the fault of profiles with different queueSort plugins", "has to match for all profiles")
     queue_sort_args_text: str = cell("the fault of profiles with different arguments of that plugin", "has to match for all profiles")
     shape_text: str = cell("the fault of a shape that is not in order", "utilization values must be sorted in increasing order")

@@ -67,6 +67,7 @@ def _name_faults(name: str, path: str) -> Iterator[str]:
 
 
 KIND = "KubeSchedulerConfiguration"
+SORT = "queueSort"
 AFFINITY = "InterPodAffinity"
 
 
@@ -156,7 +157,7 @@ def configuration_schema() -> Schema:
     return SCHEMA.extended(
         {
             KubeSchedulerConfiguration: config,
-            ProfileConfig: {"percentage": _PERCENTAGE_OF_NODES, "plugins": plugins},
+            ProfileConfig: {"percentage": _PERCENTAGE_OF_NODES, "plugins": plugins, "sorters": UNREAD},
             PluginArgs: {"args": entries},
             ExtenderConfig: EXTENDER,
         },
@@ -214,7 +215,8 @@ def decoded_configuration(
     defaults = default_plugins(context)
     if disables_preemption(document, cells):
         defaults = {**defaults, "postFilter": PluginSet()}
-    profiles = tuple(attrs.evolve(one, plugins=merged(defaults, one.plugins, cells)) for one in profiles or (ProfileConfig(),))
+    given = profiles or (ProfileConfig(),)
+    profiles = tuple(attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get(SORT)) for one in given)
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
     begins = release.configuration.refusal_text

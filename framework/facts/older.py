@@ -100,7 +100,7 @@ _1_18 = (
         cells=(
             "configuration.api_versions", "configuration.default_version", "configuration.profile_prefix", "configuration.adds_up_weights",
             "configuration.point_plugins", "configuration.gone_plugins", "configuration.versions", "configuration.fields_lacked",
-            "configuration.args_lacked", "configuration.lenient_fields",
+            "configuration.args_lacked", "configuration.lenient_fields", "configuration.sorters_first", "configuration.sorters_text",
         ),
         sentence="the configuration has profiles, and refuses weights that are too high together",
     ),
@@ -378,7 +378,7 @@ _1_21 = (
         cells=(
             "framework.ephemeral_off_text", "framework.node_name_text", "framework.node_affinity_text", "framework.pod_affinity_text",
             "framework.plain_selector_faults", "configuration.plain_arg_faults", "framework.points_lacked", "configuration.point_plugins",
-            "framework.filter_error",
+            "framework.filter_error", "configuration.compares_sorters",
         ),
         sentence="reasons of names and affinity are worded otherwise, and NodeAffinity has a PreFilter",
     ),

@@ -62,6 +62,7 @@ V1_21 = attrs.evolve(
         ),
         refusal_text="",
         refused_plugins=frozenset(),
+        compares_sorters="as given",
     ),
     policies=policies.V1_21,
 )
@@ -87,6 +88,7 @@ V1_20 = attrs.evolve(
     configuration=attrs.evolve(
         V1_21.configuration,
         settled_gates=settled_by("1.20"),
+        compares_sorters="as given, or not",
         plain_arg_faults=True,
         point_plugins=points(
             V1_21,
@@ -226,6 +228,8 @@ V1_17 = attrs.evolve(
         profile_prefix="error initializing the scheduling framework: ",
         adds_up_weights=False,
         adds_plugins_alone=True,
+        sorters_first=False,
+        sorters_text="only one queue sort plugin can be enabled",
         default_version="v1alpha1",
         api_versions=("v1alpha1",),
         gone_plugins=TO_COME | {"NodeResourceLimits", "SelectorSpread"},
