@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import in_calling_order
 from ..algorithmprovider.gates import resolved_gates
 from ..api.reading.documents import Document
+from ..api.reading.shapes import copied, removed
 from ..api.record import DocumentRecord, Record, replace, says
 from ..choices import DEFAULT_FRAMEWORK
 from ..core.release import Release
@@ -28,7 +28,6 @@ from .userrules import hint_of_plugins
 
 FIT = "NodeResourcesFit"
 MOST_FAULTS = 1000
-_STEP = re.compile(r"[^.\[\]]+")
 
 
 class ProfileFault(Record):
@@ -125,41 +124,19 @@ def _decoded(
     data: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | str | None, faults: list[FieldFault]
 ) -> KubeSchedulerConfiguration | None:
     """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if that leaves none."""
-    rest = _copied(data)
+    rest = copied(data)
     for _ in range(MOST_FAULTS):
         try:
             return decoded_configuration(rest, gates, release)
         except ConfigurationError as error:
             faults += error.faults
-            left = [fault for fault in error.faults if not _removed(rest, own_path(fault.where, data))]
+            left = [fault for fault in error.faults if not removed(rest, own_path(fault.where, data))]
             if left:
                 return None
         except PolicyError as error:
             faults.append(fault_of(str(error)))
             return None
     return None
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _copied(item) for name, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
-
-
-def _removed(data: dict[str, Any], path: str) -> bool:
-    """Whether the field at *path* was there and could be taken out."""
-    *way, last = _STEP.findall(path) or [""]
-    whole: Any = data
-    for step in way:
-        whole = whole.get(step) if isinstance(whole, dict) else _item(whole, step)
-    if not isinstance(whole, dict) or last not in whole or (not way and last in ("kind", "apiVersion")):
-        return False
-    del whole[last]
-    return True
-
-
-def _item(items: Any, index: str) -> Any:
-    return items[int(index)] if isinstance(items, list) and index.isdecimal() and int(index) < len(items) else None
 
 
 def _built(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...api.reading.shapes import unknown_fields
+from ...api.reading.shapes import copied, removed, unknown_fields
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import WEIGHT, with_profiles
@@ -31,11 +31,13 @@ def carried(document: Json, first: Release, target: Release, gates: Mapping[str,
     plugins that run are written out. Raises :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
+    kept, notes = _known(document, config)
     if config.context.cells.adds_plugins_alone and target is not first:
-        kept, notes = _adding(document)
-        if notes:
-            found = carried(kept, first, target, gates)
-            return Migration(found.document, (*notes, *found.notes))
+        kept, more = _adding(kept)
+        notes += more
+    if notes and target is not first:
+        found = carried(kept, first, target, gates)
+        return Migration(found.document, (*notes, *found.notes))
     if _is_taken(document, target):
         return Migration(dict(document), ())
     before, after = config.context.cells, target.configuration
@@ -56,6 +58,14 @@ def _is_taken(document: Json, release: Release) -> bool:
         return False
     named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
     return not named & config.context.cells.gone_plugins
+
+
+def _known(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
+    """*document* without the fields that its release passes over, and notes on those."""
+    kept: dict[str, Any] = copied(document)
+    for path in config.unread:
+        removed(kept, path)
+    return kept, [Note(path, f"left out: {config.release.version} does not know the field") for path in config.unread]
 
 
 def _adding(document: Json) -> tuple[Json, list[Note]]:

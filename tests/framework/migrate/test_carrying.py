@@ -58,6 +58,19 @@ def test_what_1_17_disabled_in_vain() -> None:
     assert moved(given, "1.17", "1.17").document == given
 
 
+def test_what_v1alpha1_passed_over() -> None:
+    """Unknown fields of v1alpha1, and of arguments, are not carried over to versions that would refuse them."""
+    args = [{"name": "NodeLabel", "args": {"presentLabel": ["a"], "presentLabels": ["b"]}}]
+    plugins = {"filter": {"enabled": [{"name": "NodeLabel"}]}, "score": {"enable": []}}
+    given = document("v1alpha1", {"plugins": plugins, "pluginConfig": args, "extra": 1})
+    for release in ("1.19", "1.27"):
+        found = moved(given, "1.18", release)
+        assert to(found, release)
+        places = {"extra", "plugins.score.enable", "pluginConfig[0].args.presentLabel"}
+        assert {told(found)[place] for place in places} == {"left out: 1.18 does not know the field"}
+    assert moved(given, "1.18", "1.18").document == given
+
+
 @pytest.mark.parametrize(
     ("api", "first"), [("v1alpha1", "1.17"), ("v1alpha2", "1.18"), ("v1beta1", "1.20"), ("v1beta2", "1.23"), ("v1beta3", "1.24")]
 )
