@@ -309,6 +309,7 @@ class ConfigurationCells:
     listens_without_tls: bool = cell("the addresses of a configuration may have a port without TLS", False)
     leases_alone: bool = cell("leader election locks a Lease alone", True)
     lenient_fields: bool = cell("unknown fields of the configuration are passed over, with a warning", False)
+    first_args: bool = cell("RequestedToCapacityRatio and ServiceAffinity have arguments of other names", False)
     lenient_args: bool = cell("fields of arguments that a plugin does not have are passed over", False)
     args_with_configuration: bool = cell(
         "plugins' arguments are checked with the configuration (no: by each plugin that is enabled, when it is made)", True

@@ -34,6 +34,7 @@ from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, 
 from .args import SCHEMA, read_args, reads_args, unknown_args
 from .defaults import GROUP, PluginSet, default_plugins, merged
 from .fielderrors import ConfigurationError, Context, FieldFault, aggregated, invalid, mismatched, unknown
+from .firstargs import later_args
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
 from .servingfaults import address_faults, lock_faults
 from .versioncells import cells_in
@@ -248,6 +249,9 @@ def _decoded(profiles: tuple[ProfileConfig, ...], context: Context) -> tuple[tup
         made: list[PluginArgs] = []
         for j, entry in enumerate(profile.plugin_config):
             place = f"profiles[{i}].pluginConfig[{j}]"
+            if context.cells.first_args:
+                args, unread = later_args(entry.name, entry.args or {})
+                entry, strict = attrs.evolve(entry, args=args), {**strict, **{f"{place}.args.{name}": "" for name in unread}}
             made.append(attrs.evolve(entry, args=_args(entry, place, context)))
             paths = tuple(unknown_args(entry.name, entry.args or {}, context))
             if paths:

@@ -101,6 +101,7 @@ _1_18 = (
             "configuration.api_versions", "configuration.default_version", "configuration.profile_prefix", "configuration.adds_up_weights",
             "configuration.point_plugins", "configuration.gone_plugins", "configuration.versions", "configuration.fields_lacked",
             "configuration.args_lacked", "configuration.lenient_fields", "configuration.sorters_first", "configuration.sorters_text",
+            "configuration.first_args",
         ),
         sentence="the configuration has profiles, and refuses weights that are too high together",
     ),

@@ -11,6 +11,7 @@ from ...exceptions import PolicyError
 from ..config.apiversions import WEIGHT, with_profiles
 from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.defaults import GROUP
+from ..config.firstargs import later_args
 from ..policy.profile import SPREAD
 from .deviations import Note
 from .equivalents import COUNTED_ELSEWHERE
@@ -31,15 +32,15 @@ def carried(document: Json, first: Release, target: Release, gates: Mapping[str,
     plugins that run are written out. Raises :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
-    kept, notes = _known(document, config)
-    if config.context.cells.adds_plugins_alone and target is not first:
-        kept, more = _adding(kept)
-        notes += more
-    if notes and target is not first:
-        found = carried(kept, first, target, gates)
-        return Migration(found.document, (*notes, *found.notes))
-    if _is_taken(document, target):
+    if target is first:
         return Migration(dict(document), ())
+    document, notes = _portable(document, config)
+    found = Migration(dict(document), ()) if _is_taken(document, target) else _carried(document, config, target)
+    return Migration(found.document, (*notes, *found.notes))
+
+
+def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release) -> Migration:
+    """*document*, which *target* does not take as it is."""
     before, after = config.context.cells, target.configuration
     if before.lists_points and not after.lists_points:
         found = migrate_profile(config, target, [_arguments(profile) for profile in _profiles(document, before)])
@@ -60,20 +61,19 @@ def _is_taken(document: Json, release: Release) -> bool:
     return not named & config.context.cells.gone_plugins
 
 
-def _known(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
-    """*document* without the fields that its release passes over, and notes on those."""
+def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
+    """*document* without what its release passes over, with arguments as later releases write them; and notes."""
     kept: dict[str, Any] = copied(document)
+    cells, unknown = config.context.cells, f"left out: {config.release.version} does not know the field"
+    notes = [Note(path, unknown) for path in config.unread]
     for path in config.unread:
         removed(kept, path)
-    return kept, [Note(path, f"left out: {config.release.version} does not know the field") for path in config.unread]
-
-
-def _adding(document: Json) -> tuple[Json, list[Note]]:
-    """*document*, of a release in which nothing is disabled by it, without what it disables; and notes on that."""
-    points = {point: dict(found or {}) for point, found in (document.get("plugins") or {}).items()}
-    disabled = {point: found.pop("disabled") for point, found in points.items() if found.get("disabled")}
-    text = "not disabled: nothing is by the configuration of this release"
-    return {**document, "plugins": points}, [Note(f"plugins.{point}.disabled", text) for point in disabled]
+    for entry in kept.get("pluginConfig") or () if cells.first_args else ():
+        entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
+    for point, found in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
+        if found and found.pop("disabled", None):
+            notes.append(Note(f"plugins.{point}.disabled", "not disabled: nothing is by the configuration of this release"))
+    return kept, notes
 
 
 def _profiles(document: Json, cells: ConfigurationCells) -> Sequence[Json]:

@@ -228,6 +228,7 @@ V1_17 = attrs.evolve(
         profile_prefix="error initializing the scheduling framework: ",
         adds_up_weights=False,
         adds_plugins_alone=True,
+        first_args=True,
         sorters_first=False,
         sorters_text="only one queue sort plugin can be enabled",
         default_version="v1alpha1",

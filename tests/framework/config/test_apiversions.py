@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.framework.config.args import InterPodAffinityArgs
+from kubeclassic.framework.config.args import (
+    InterPodAffinityArgs,
+    RequestedToCapacityRatioArgs,
+    ResourceSpec,
+    ServiceAffinityArgs,
+    ShapePoint,
+)
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, load_configuration, read_configuration
 from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
@@ -292,6 +298,22 @@ class TestArguments:
         """In 1.17 InterPodAffinity has no arguments: the weight is a field of the configuration."""
         config = configuration("1.17", "v1alpha1", arguments("InterPodAffinity", hardPodAffinityWeight=5))
         assert config.profiles[0].args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(1)
+
+
+    def test_names_in_1_17(self) -> None:
+        """In 1.17 two plugins have arguments of other names, in any case, with scores up to 100; the later names are passed over."""
+        shape = [{"Utilization": 0, "Score": 0}, {"utilization": 100, "score": 70}]
+        given = arguments("RequestedToCapacityRatio", FunctionShape=shape, resourceToWeightMap={"cpu": 2}, shape=[])
+        config = configuration("1.17", "v1alpha1", given)
+        wanted = RequestedToCapacityRatioArgs((ShapePoint(0, 0), ShapePoint(100, 7)), (ResourceSpec("cpu", 2),))
+        assert config.profiles[0].args_of("RequestedToCapacityRatio", config.context) == wanted
+        assert config.unread == ("pluginConfig[0].args.shape",)
+        config = configuration("1.17", "v1alpha1", arguments("ServiceAffinity", labels=["rack"], affinityLabels=["zone"]))
+        assert config.profiles[0].args_of("ServiceAffinity", config.context) == ServiceAffinityArgs(("rack",))
+        later = configuration("1.18", "v1alpha1", arguments("ServiceAffinity", labels=["rack"], affinityLabels=["zone"]))
+        assert later.profiles[0].args_of("ServiceAffinity", later.context) == ServiceAffinityArgs(("zone",))
+        odd = arguments("RequestedToCapacityRatio", functionShape=[{"score": 55}])
+        assert refusal("1.17", "v1alpha1", odd) == "FunctionShape: got score 55, wanted a multiple of 10: others are not modelled"
 
 
 class TestValidation:

@@ -58,6 +58,16 @@ def test_what_1_17_disabled_in_vain() -> None:
     assert moved(given, "1.17", "1.17").document == given
 
 
+def test_arguments_of_1_17() -> None:
+    """Arguments get the names that they have from 1.18 on."""
+    args = [{"name": "ServiceAffinity", "args": {"labels": ["rack"]}}]
+    given = document("v1alpha1", {"plugins": {"filter": {"enabled": [{"name": "ServiceAffinity"}]}}, "pluginConfig": args})
+    found = moved(given, "1.17", "1.18")
+    assert found.document["pluginConfig"] == [{"name": "ServiceAffinity", "args": {"affinityLabels": ["rack"]}}]
+    assert to(found, "1.18")
+    assert given["pluginConfig"] == args
+
+
 def test_what_v1alpha1_passed_over() -> None:
     """Unknown fields of v1alpha1, and of arguments, are not carried over to versions that would refuse them."""
     args = [{"name": "NodeLabel", "args": {"presentLabel": ["a"], "presentLabels": ["b"]}}]
