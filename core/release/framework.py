@@ -302,6 +302,7 @@ class ConfigurationCells:
     adds_plugins_alone: bool = cell(
         "a configuration's plugins run besides those of the Policy or the provider, whatever it disables", False
     )
+    has_unreserve: bool = cell("unreserve is an extension point of its own (no: plugins of reserve have it)", False)
     unread_points: frozenset[str] = cell("the extension points of a profile that are accepted and not read", frozenset())
     fields_lacked: frozenset[str] = cell("the fields of other versions of the configuration that are unknown", frozenset())
     args_lacked: frozenset[str] = cell("the arguments of plugins of other releases that are unknown", frozenset())

@@ -30,6 +30,7 @@ from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
 from ..plugin import Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
+from . import apiversions
 from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, own_path, with_plugins, with_profiles, without
 from .args import SCHEMA, read_args, reads_args, unknown_args
 from .defaults import GROUP, PluginSet, default_plugins, merged
@@ -195,6 +196,7 @@ def decoded_configuration(
     version = _version(document, release.configuration.api_versions)
     context = Context(release, known, version)
     cells = context.cells
+    document = apiversions.without_unreserve(document, cells)
     shape = fields_without(cells.fields_lacked)
     own = tuple(misnamed(document, shape))
     passed_over = [path for path, _ in own if cells.lenient_fields]

@@ -156,6 +156,7 @@ _1_19 = (
             "configuration.point_plugins.filter", "configuration.point_plugins.preScore", "configuration.point_plugins.score",
             "configuration.gone_plugins", "configuration.default_version", "configuration.api_versions", "configuration.versions",
             "configuration.fields_lacked", "configuration.args_lacked", "configuration.lenient_args", "configuration.fills_ratio_weights",
+            "configuration.has_unreserve",
         ),
         sentence="topology spread constraints have weight 2, and are looked at before affinity to pods",
     ),

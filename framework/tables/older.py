@@ -162,6 +162,7 @@ V1_18 = attrs.evolve(
             | {versions.POST_FILTER, versions.NEW_HTTPS},
             args_lacked=V1_19.configuration.args_lacked | _OF_V1BETA1,
             lenient_args=True,
+            has_unreserve=True,
             fills_ratio_weights=True,
             point_plugins=points(
                 V1_19,

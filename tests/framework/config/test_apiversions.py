@@ -201,6 +201,14 @@ class TestFields:
                 with pytest.raises(PolicyError, match='duplicate field "percentageOfNodesToScore"'):
                     load_configuration(file, None, FRAMEWORK_RELEASES["1.18"])
 
+    @pytest.mark.parametrize(("release", "api", "path"), [("1.17", "v1alpha1", ""), ("1.18", "v1alpha2", "profiles[0].")])
+    def test_unreserve(self, release: str, api: str, path: str) -> None:
+        """Up to 1.18 unreserve is an extension point; plugins there are refused, as that is not modelled, and an empty list is not."""
+        text = f"{path}plugins.unreserve.enabled: not modelled: a plugin's unreserve runs where its reserve is enabled"
+        assert refusal(release, api, enabled("unreserve", Mine=0)) == text
+        assert configuration(release, api, {"plugins": {"unreserve": {"disabled": [{"name": "*"}]}}}).unread == ()
+        assert 'unknown field "profiles[0].plugins.unreserve"' in refusal("1.19", "v1beta1", enabled("unreserve", Mine=0))
+
     def test_extenders_of_v1alpha2(self) -> None:
         """They are written as in a Policy: enableHttps, and a time in nanoseconds."""
         (found,) = configuration(
