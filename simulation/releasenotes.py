@@ -215,6 +215,7 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     """What of *objects* and of the waiting pods *pending* the release does not read, one notice a place."""
     yield from _zones(algorithm.release, objects)
     yield from _uncalled(algorithm)
+    yield from _unknown(algorithm)
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):
@@ -235,6 +236,12 @@ def _uncalled(algorithm: Algorithm) -> Iterator[Notice]:
         are, they = ("are", "they say") if count > 1 else ("is", "it says")
         extenders = count_of(count, "configured extender")
         yield Unread("", f"{extenders} {are} not called, so what {they} does not count (see --extenders of simulate)")
+
+
+def _unknown(algorithm: Algorithm) -> Iterator[Notice]:
+    """Fields of the configuration that the release passes over."""
+    for path in algorithm.unread:
+        yield Unread("", f"{path} of the configuration does not count: {algorithm.release.version} does not know the field")
 
 
 def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:

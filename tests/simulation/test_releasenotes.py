@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import kubeclassic
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
@@ -105,3 +106,11 @@ class TestMissing:
         assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
         there = obj({"kind": "Namespace", "metadata": {"name": "default"}})
         assert list(release_notices(algorithm, [there], [selecting])) == []
+
+
+def test_fields_of_the_configuration() -> None:
+    """A field of a configuration that is passed over is a warning of every answer."""
+    profile = {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "plugin": {"score": {}}}
+    found = kubeclassic.simulate([kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile))
+    (warning,) = found.warnings
+    assert (warning.is_unread, warning.text) == (True, "plugin of the configuration does not count: 1.17 does not know the field")
