@@ -15,6 +15,7 @@ from .console.output import note, warn
 from .declaring.commands import command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
+from .declaring.paths import DEFAULT_ACCESS
 
 if TYPE_CHECKING:
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
-@click.option("--kubeconfig", type=FILE, help="How to reach the API server.  [default: as a pod of the cluster]")
+@click.option("--kubeconfig", type=FILE, help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
 @click.option("--for", "seconds", type=float, metavar="SECONDS", help="Stop after this time.  [default: at Ctrl-C or SIGTERM]")

@@ -126,7 +126,9 @@ class ShadowReplay:
     def _made(self, form: Json) -> KubeObject:
         self._version += 1
         metadata = {**form["metadata"], "resourceVersion": str(self._version)}
-        return decode_kind(form["kind"], {**form, "metadata": metadata}, keeps_manifest=True)
+        found = decode_kind(form["kind"], {**form, "metadata": metadata}, keeps_manifest=True)
+        assert found is not None
+        return found
 
     def _put(self, name: str, form: Json) -> None:
         self.pods[name] = form
