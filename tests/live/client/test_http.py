@@ -223,6 +223,7 @@ class TestPlugins:
             third = asyncio.ensure_future(credentials.grant(0.0))
             await runs(2)
             third.cancel()
+            await asyncio.wait([third])
             with pytest.raises(KubeclassicError, match="ended with status 1"):
                 await credentials.grant(0.0)
 
