@@ -28,6 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 os.environ.setdefault("KUBECLASSIC_PROGRESS", "0")  # what tests read on standard error must not depend on how busy the machine is
+os.environ.pop("KUBECONFIG", None)  # no test looks at a cluster of its user
 
 
 def _keep_compiled() -> None:

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 Declared = Callable[..., Any]
 """A command that click still gets options for."""
 KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path."
-CONTEXT_HELP = "With --kubeconfig: the context to use, in place of the current one."
-MISSING_HELP = "With --kubeconfig: if KIND may not be listed, go on as if there were none. May be given again."
+CONTEXT_HELP = "The context to use, in place of the current one; without --kubeconfig that of the files in the variable KUBECONFIG."
+SERVER_VERSION = "kubeclassic.server_version"
+"""Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
+DEFAULT_ACCESS = "the files in the variable KUBECONFIG, or else as a pod of the cluster"
+"""Of commands that always look at a live cluster."""
+MISSING_HELP = "With --kubeconfig or --context: if KIND may not be listed, go on as if there were none. May be given again."
 
 
 class LiveCluster(NamedTuple):
@@ -74,7 +78,7 @@ def _needing_paths(command: Declared) -> Declared:
     @functools.wraps(command)
     def needing(**values: Any) -> Any:
         if not values["paths"]:
-            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE.")
+            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
         return command(**values)
 
     return needing
@@ -82,17 +86,16 @@ def _needing_paths(command: Declared) -> Declared:
 
 @contextmanager
 def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple[Path, ...]]:
-    """The paths that a live cluster is for the block: a file for this user alone, or none without a kubeconfig."""
-    if live.kubeconfig is None:
-        if live.context is not None:
-            raise click.UsageError("--context: wanted --kubeconfig FILE too")
+    """The paths that a live cluster is for the block: a file for this user alone, or none where neither file nor context is named."""
+    if live.kubeconfig is None and live.context is None:
         if live.allowed:
-            raise click.UsageError("--allow-missing needs --kubeconfig")
+            raise click.UsageError("--allow-missing needs --kubeconfig or --context")
         yield ()
         return
     from tempfile import TemporaryDirectory
 
     found = fetched(live, needs)
+    click.get_current_context().meta[SERVER_VERSION] = found.server_version
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
         path = Path(folder, "cluster.json")
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
@@ -101,7 +104,7 @@ def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple
 
 
 def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
-    """The snapshot of the cluster that a kubeconfig names, or of the one that this is a pod of; a warning for each kind that is missing.
+    """The snapshot of the cluster that :func:`~kubeclassic.live.client.kubeconfig.access_to` finds; a warning for each missing kind.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
     """

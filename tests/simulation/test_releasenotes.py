@@ -10,7 +10,15 @@ import kubeclassic
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
-from kubeclassic.simulation.releasenotes import NO_CSI_NODES, NO_NAMESPACES, auto_told, newer_fields, other_release, release_notices
+from kubeclassic.simulation.releasenotes import (
+    NO_CSI_NODES,
+    NO_NAMESPACES,
+    auto_notice,
+    auto_told,
+    newer_fields,
+    other_release,
+    release_notices,
+)  # fmt: skip
 from tests.support.build import engine as classic
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler
@@ -68,6 +76,18 @@ class TestNearest:
         nodes = [kubelet("a", "v1.16.1"), kubelet("b", "v1.27.1"), kubelet("c", "")]
         assert [notice.where for notice in other_release(ALL_RELEASES["1.16"], nodes)] == ["Node b"]
         assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
+
+    def test_the_server_tells_where_no_node_does(self) -> None:
+        """Without a version of a node that of the API server counts, and is named; one that is not known has a warning."""
+        nodes, silent = [kubelet("a", "")], "no node says status.nodeInfo.kubeletVersion"
+        assert auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7") == f"release 1.28: {silent}, and the API server runs v1.28.7"
+        assert list(auto_notice(ALL_RELEASES["1.28"], nodes, "v1.28.7")) == []
+        told = auto_told(ALL_RELEASES["1.34"], nodes, "v1.99.0")
+        assert told == f"release 1.34: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
+        assert [notice.what for notice in auto_notice(ALL_RELEASES["1.34"], nodes, "v1.99.0")] == [
+            "the API server is of 1.99, and the cluster is judged as 1.34, the newest release that is known"
+        ]
+        assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16, the default: {silent}"
 
 
 class TestFields:
