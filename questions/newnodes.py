@@ -290,7 +290,8 @@ def _added(answer: NewNodesAnswer) -> Table:
 
 def _not_taken(answer: NewNodesAnswer) -> Table:
     """A row a kind of which none is added."""
-    columns = (Column("node", "name"), Column("cost of one", "count", at="costOfOne"), Column("takes", "count", at="takes"), Column("why", "name"))
+    cost, takes = Column("cost of one", "count", at="costOfOne"), Column("takes", "count", at="takes")
+    columns = (Column("node", "name"), cost, takes, Column("why", "name"))
     rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in answer.not_taken()]
     return Table("notTaken", columns, rows, places=[f"notTaken.{at}" for at in range(len(rows))], forms=("page",))
 

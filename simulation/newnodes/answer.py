@@ -69,7 +69,7 @@ class NewNodesDocument(ResultDocument, kw_only=True):
 
     KIND = "NewNodes"
     release: str
-    added: Annotated[tuple[AddedNodes, ...], says("The nodes to add, a row a kind, for the pods that can be placed; empty if no number is enough.")]
+    added: Annotated[tuple[AddedNodes, ...], says("A row a kind, for the pods that can be placed; empty if none is needed or enough.")]
     not_taken: Annotated[tuple[KindNotTaken, ...], says("Kinds of which none is added though others are, and why.")]
     placed: Annotated[bool, says("Whether each pod finds a node with them.")]
     with_one_fewer: Annotated[str | None, says("What happens with one node less of each kind that is added; null if none is added.")]
