@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ..api.objects import KubeObject, Node
-from ..api.reading.notices import NoticeGroup, grouped, refuse_unread
+from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..api.view import MEANINGS, TEXT, Column, LineChart, Number, Paragraph, Table, View, Words, table_of
 from ..api.words import count_doing, count_of, duration
 from ..core.engine import Engine
@@ -72,10 +72,16 @@ class ReplayInput:
         inputs = read_inputs(paths, choice, objects=objects)
         spec = spec if settle is None else settle(inputs.nodes)
         engine = spec.engine(inputs.config_maps)
-        noted = attrs.evolve(inputs, warnings=input_notices(inputs, engine.algorithm, release))
+        noted = attrs.evolve(inputs, warnings=(*input_notices(inputs, engine.algorithm, release), *_nothing_happens(inputs)))
         if strict:
             refuse_unread(noted.warnings)
         return cls(inputs=noted, spec=spec, engine=engine)
+
+
+def _nothing_happens(inputs: Inputs) -> Iterator[Notice]:
+    """A warning if there is nothing to replay."""
+    if not inputs.events and not inputs.operations:
+        yield Notice("", "got no pod that waits, and no event, so nothing happens in this replay")
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -34,6 +34,7 @@ NO_OWNER = "its {} is not in the input, so its pods are not spread as those of o
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
+NO_PODS = "got no Pod in the input, so its nodes count as empty (kubectl get pods -A)"
 NO_PRIORITY_CLASSES = "got no PriorityClass in the input, though pods name some (kubectl get priorityclasses)"
 NO_SERVICES = "got no Service in the input, so pods are not spread as those of one service (kubectl get services)"
 NO_BUDGETS = "got no PodDisruptionBudget in the input, so preemption protects no pods (kubectl get poddisruptionbudgets)"
@@ -52,6 +53,8 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         yield from _claims(pod, there)
     if not _is_dump(objects):
         return
+    if not any(isinstance(item, Pod) for item in objects):
+        yield Notice("", NO_PODS)
     if lacks_classes and not there.has(PriorityClass):
         yield Notice("", NO_PRIORITY_CLASSES)
     if not there.has(Service) and any(pod.labels for pod in waiting):
