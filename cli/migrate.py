@@ -81,7 +81,6 @@ def migrate_policy(
     """
     from ..algorithmprovider.config import read_policy_file
     from ..algorithmprovider.gates import parse_gates
-    from ..extenders.choice import check_way
     from ..framework.migrate.deviations import named
     from ..questions.migrate import MigrateOptions, ask, check_undone
     from ..simulation.scenario import Files
@@ -91,7 +90,6 @@ def migrate_policy(
 
     output = output.settled(FORMS)
     _check_given(paths, more, report, newer_labels, extenders)
-    check_way(extenders)
     read = read_policy_file(file)
     profile = None if read.profile is None else read.profile.data
     before, after = _releases(release, target, profile)

@@ -20,7 +20,7 @@ from ..api.record import Count, Record, plain, replace, says
 from ..api.view import TEXT, Column, Name, Number, Table, View, Words
 from ..core.release import Release
 from ..exceptions import UnknownNameError, check_type, wrong_type
-from ..extenders.choice import ConfiguredExtenders, check_way
+from ..extenders.choice import ConfiguredExtenders
 from ..framework.config.configuration import read_configuration as read_profiles
 from ..framework.migrate.carrying import carried
 from ..framework.migrate.deviations import named
@@ -264,7 +264,6 @@ def migrate(
         without=named(without), selector_spread=selector_spread, profile=profile, extenders=extenders,
     )  # fmt: skip
     check_type("extenders", extenders, (str, NoneType), declared_of(FIELDS["extenders"]).wanted)
-    check_way(extenders)
     cluster = None if check is None else scenario_of(check, scheduler_names=options.scheduler_names)
     return ask(options, cluster, newer_labels=newer_labels)
 

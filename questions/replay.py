@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ..api.objects import KubeObject, Node
+from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..api.view import MEANINGS, TEXT, Column, LineChart, Number, Paragraph, Table, View, Words, table_of
 from ..api.words import count_doing, count_of, duration
@@ -79,9 +79,9 @@ class ReplayInput:
 
 
 def _nothing_happens(inputs: Inputs) -> Iterator[Notice]:
-    """A warning if there is nothing to replay."""
-    if not inputs.events and not inputs.operations:
-        yield Notice("", "got no pod that waits, and no event, so nothing happens in this replay")
+    """A warning if there is nothing to replay: no pod, and nothing that comes later."""
+    if not inputs.operations and not any(isinstance(event.item, Pod) or event.time > 0 for event in inputs.events):
+        yield Notice("", "got no Pod and no event, so nothing happens in this replay")
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -8,7 +8,7 @@ from functools import cached_property
 import attrs
 
 from ..api.inventory import NOT_ADMITTED
-from ..api.meaning.labels import Matcher, everything
+from ..api.meaning.labels import Matcher, everything, zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
@@ -236,7 +236,7 @@ class SimulationResult(Result):
     def _map(self) -> NodeMap | None:
         resources = [name for name in ALWAYS if any(name in use.resources for use in self.uses)]
         uses = {name: [use.resources[name].use for use in self.uses] for name in resources}
-        return NodeMap([use.node for use in self.uses], uses) if uses else None
+        return NodeMap([use.node for use in self.uses], uses, [zone_of(use.labels) for use in self.uses]) if uses else None
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------

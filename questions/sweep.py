@@ -238,7 +238,7 @@ def _verdict(found: SweepResult) -> Words:
     if not bests:
         number = Number(len(compared), "confidence.length" if found.confidence else "")
         return Words(number, " configurations come to the same.") if len(compared) > 1 else Words(ALONE)
-    said = []
+    said = list[Words]()
     for names, won in list(groups.items())[:MOST_GROUPS]:
         verb = "" if said else " is best" if len(names) == 1 else " are best"
         said.append(Words(winners(names), verb, " in ", _won(won)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..console.output import warn
+from ..console.output import note, warn
 from ..console.progress import telling
 from .commands import INPUT, SECTIONS
 from .paramtypes import FILE
@@ -36,14 +36,17 @@ class LiveCluster(NamedTuple):
     """Kinds that may be missing, where they may not be listed."""
 
 
-def takes_cluster(*needs: str) -> Callable[[Declared], Declared]:
+def takes_cluster(*needs: str, falls_back: bool = False) -> Callable[[Declared], Declared]:
     """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of its *paths*, as a file that
-    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has.
+    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has. *falls_back*: without paths the
+    kubeconfig that KUBECONFIG names counts.
     """
 
     def taking(command: Declared) -> Declared:
         @functools.wraps(command)
         def reading(live: LiveCluster, **values: Any) -> Any:
+            if falls_back and live.kubeconfig is None and not values["paths"]:
+                live = live._replace(kubeconfig=_from_environment(values.get("pod")))
             with live_paths(live, needs) as found:
                 return command(**{**values, "paths": (*found, *values["paths"])})
 
@@ -54,7 +57,7 @@ def takes_cluster(*needs: str) -> Callable[[Declared], Declared]:
 
 def takes_paths(*needs: str) -> Callable[[Declared], Declared]:
     """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold, and one of them is needed."""
-    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs)(_needing_paths(command)))
+    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs, falls_back=True)(_needing_paths(command)))
 
 
 def with_kubeconfig(command: Declared) -> Declared:
@@ -74,10 +77,21 @@ def _needing_paths(command: Declared) -> Declared:
     @functools.wraps(command)
     def needing(**values: Any) -> Any:
         if not values["paths"]:
-            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE.")
+            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE, or KUBECONFIG in the environment.")
         return command(**values)
 
     return needing
+
+
+def _from_environment(last: str | None) -> Path | None:
+    """The first file that KUBECONFIG names; None if it names none. Raises UsageError if *last*, the pod's name, is a path."""
+    if last is not None and Path(last).exists():
+        raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
+    named = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
+    found = next((path for path in named if path.is_file()), None)
+    if found is not None:
+        note(f"KUBECONFIG: the cluster that {found} names")
+    return found
 
 
 @contextmanager

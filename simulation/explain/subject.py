@@ -70,7 +70,7 @@ class Subject:
 
 
 def find_subject(scenario: Scenario, name: str, namespace: str | None = None) -> Subject:
-    """The pod that *name* means: ``name``, ``namespace/name`` or ``kind/name``, with kubectl's names of kinds.
+    """The pod that *name* means: ``name``, ``namespace/name``, ``kind/name`` or ``kind/namespace/name``, with kubectl's names of kinds.
 
     Of several pods of one name, and of a workload's, one that waits is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
@@ -89,6 +89,8 @@ def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
     kind = KINDS.get(head.lower(), "") if slash else "Pod"
     if not kind:
         raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in KINDS)])
+    if namespace is None and "/" in tail:
+        namespace, _, tail = tail.partition("/")
     inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
     if kind == "Pod":
         return Subject(_one(name, tail or head, inside, namespace))
