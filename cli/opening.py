@@ -100,8 +100,8 @@ def reading(paths: Iterable[Path]) -> AbstractContextManager[Callable[[str], Non
 
 
 def tell_edits(scenario: Scenario) -> None:
-    """Say what each ``--set`` did."""
-    for edited in scenario.edited:
+    """Say what each ``--set`` did; of one that changed nothing there is a warning."""
+    for edited in (edited for edited in scenario.edited if edited.changed):
         note(str(edited))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, as_document, says
 from ..api.view import Column, Name, Number, Part, Table, View, Words, step, table_of
-from ..api.words import brief, count_of, decimal
+from ..api.words import brief, count_of, decimal, listed
 from ..exceptions import KubeclassicError
 from ..framework.plugin import Plugin
 from ..simulation.processes.executors import executor_of
@@ -221,14 +221,24 @@ def _verdict(found: SweepResult) -> Words:
     if not compared:
         return Words("All ", Number(len(found.rows), "runs.length"), " runs failed.")
     groups: dict[tuple[str, ...], list[Best]] = defaultdict(list)
-    for one in best_of(compared, found.objectives):
+    bests = best_of(compared, found.objectives)
+    for one in (one for one in bests if not one.rivals):
         groups[tuple(each.name for each in one.best)].append(one)
-    if not groups:
+    if not bests:
         number = Number(len(compared), "confidence.length" if found.confidence else "")
         return Words(number, " configurations come to the same.") if len(compared) > 1 else Words(ALONE)
-    (names, first), *others = list(groups.items())[:MOST_GROUPS]
-    said = [Words(winners(names), " is best in " if len(names) == 1 else " are best in ", _won(first))]
-    return Words(_joined([*said, *(Words(winners(each), " in ", _won(won)) for each, won in others)], "; "), ".")
+    said = list[Words]()
+    for names, won in list(groups.items())[:MOST_GROUPS]:
+        verb = "" if said else " is best" if len(names) == 1 else " are best"
+        said.append(Words(winners(names), verb, " in ", _won(won)))
+    return Words(_joined([*said, *_uncertain([one for one in bests if one.rivals], bool(said))], "; "), ".")
+
+
+def _uncertain(bests: Sequence[Best], said: bool) -> Iterator[Words]:
+    """In what no configuration is better for certain."""
+    if bests:
+        no = "no" if said else "No"
+        yield Words(no, " configuration is best for certain in ", Name(listed([one.objective for one in bests])), ", as intervals overlap")
 
 
 def winners(names: Sequence[str]) -> Words:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..console.output import warn
+from ..console.output import note, warn
 from ..console.progress import telling
 from .commands import INPUT, SECTIONS
 from .paramtypes import FILE
@@ -38,16 +38,26 @@ class LiveCluster(NamedTuple):
     context: str | None = None
     allowed: tuple[str, ...] = ()
     """Kinds that may be missing, where they may not be listed."""
+    in_environment: bool = False
+    """Without file and context the files that KUBECONFIG names count."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is a live cluster to read."""
+        return self.kubeconfig is not None or self.context is not None or self.in_environment
 
 
-def takes_cluster(*needs: str) -> Callable[[Declared], Declared]:
+def takes_cluster(*needs: str, falls_back: bool = False) -> Callable[[Declared], Declared]:
     """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of its *paths*, as a file that
-    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has.
+    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has. *falls_back*: without paths the
+    cluster counts that KUBECONFIG names.
     """
 
     def taking(command: Declared) -> Declared:
         @functools.wraps(command)
         def reading(live: LiveCluster, **values: Any) -> Any:
+            if falls_back and not live.is_named and not values["paths"]:
+                live = _in_environment(live, values.get("pod"))
             with live_paths(live, needs) as found:
                 return command(**{**values, "paths": (*found, *values["paths"])})
 
@@ -58,7 +68,7 @@ def takes_cluster(*needs: str) -> Callable[[Declared], Declared]:
 
 def takes_paths(*needs: str) -> Callable[[Declared], Declared]:
     """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold, and one of them is needed."""
-    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs)(_needing_paths(command)))
+    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs, falls_back=True)(_needing_paths(command)))
 
 
 def with_kubeconfig(command: Declared) -> Declared:
@@ -78,16 +88,26 @@ def _needing_paths(command: Declared) -> Declared:
     @functools.wraps(command)
     def needing(**values: Any) -> Any:
         if not values["paths"]:
-            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
+            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG.")
         return command(**values)
 
     return needing
 
 
+def _in_environment(live: LiveCluster, last: str | None) -> LiveCluster:
+    """*live*, which names no cluster, with what KUBECONFIG names, if it is set. Raises UsageError if *last*, the pod's name, is a path."""
+    if last is not None and Path(last).exists():
+        raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
+    named = os.environ.get("KUBECONFIG", "")
+    if named:
+        note(f"KUBECONFIG: the cluster that {named} names")
+    return live._replace(in_environment=bool(named))
+
+
 @contextmanager
 def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple[Path, ...]]:
-    """The paths that a live cluster is for the block: a file for this user alone, or none where neither file nor context is named."""
-    if live.kubeconfig is None and live.context is None:
+    """The paths that a live cluster is for the block: a file for this user alone, or none where none is named."""
+    if not live.is_named:
         if live.allowed:
             raise click.UsageError("--allow-missing needs --kubeconfig or --context")
         yield ()
