@@ -14,7 +14,7 @@ import click
 from ..live.settings.flagtable import BOOL, FLAGS, Flag
 from .console.exitstatus import needing_extra
 from .console.output import note, warn, writing
-from .declaring.commands import SECTIONS, command
+from .declaring.commands import SECTIONS, CommonOption, command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 
@@ -63,13 +63,22 @@ def _flags(function: F) -> F:
 
 
 @command(short_help="Schedule the pods of a live cluster.", outputs=("--explain",))
-@click.option("--kubeconfig", type=FILE, help="How to reach the API server; KUBECONFIG does not count.  [default: as a pod of the cluster]")
+@click.option(
+    "--kubeconfig", cls=CommonOption, type=FILE,
+    help="How to reach the API server; KUBECONFIG does not count.  [default: as a pod of the cluster]",
+)  # fmt: skip
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
 @_flags
-@click.option("--dry-run", is_flag=True, help="Decide and tell, but write nothing to the cluster, and elect no leader.")
-@click.option("--explain", is_flag=True, help="Tell with each decision which nodes fit, how they score, and why the others do not.")
-@click.option("-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How decisions are told: lines.")
+@click.option("--dry-run", cls=CommonOption, is_flag=True, help="Decide and tell, but write nothing to the cluster, and elect no leader.")
+@click.option(
+    "--explain", cls=CommonOption, is_flag=True,
+    help="Tell with each decision which nodes fit, how they score, and why the others do not.",
+)  # fmt: skip
+@click.option(
+    "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="How decisions are told: lines.",
+)  # fmt: skip
 def run(
     kubeconfig: Path | None, context: str | None, setup: Setup, dry_run: bool, explain: bool, form: str, **flags: str | None
 ) -> None:  # fmt: skip

@@ -12,7 +12,7 @@ import click
 
 from ..exceptions import visible
 from .console.output import note, warn
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 from .declaring.paths import DEFAULT_ACCESS
@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
-@click.option("--kubeconfig", type=FILE, help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
+@click.option("--kubeconfig", cls=CommonOption, type=FILE, help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
-@click.option("--for", "seconds", type=float, metavar="SECONDS", help="Stop after this time.  [default: at Ctrl-C or SIGTERM]")
-@click.option("--all", "shows_all", is_flag=True, help="Tell of each pod, not only of those on which the two differ.")
-@click.option("-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Lines of text, or of JSON.")
+@click.option(
+    "--for", "seconds", cls=CommonOption, type=float, metavar="SECONDS",
+    help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
+)  # fmt: skip
+@click.option("--all", "shows_all", cls=CommonOption, is_flag=True, help="Tell of each pod, not only of those on which the two differ.")
+@click.option(
+    "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="Lines of text, or of JSON.",
+)  # fmt: skip
 def shadow(
     kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str
 ) -> None:  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..choices import DEFAULT_RELEASE, LOCKED, MODES, NEWEST_RELEASE
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, process_options
 from .declaring.outputs import Output, check_together, output_options
 from .declaring.paramtypes import FILE
@@ -19,13 +19,24 @@ FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 
 @command(short_help="Which upgrade moves which pod, and why?")
 @takes_paths()
-@click.option("--from", "start", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of today.")
-@click.option("--to", "end", metavar="RELEASE", default=NEWEST_RELEASE, show_default=True, help="The release at the end of the way.")
+@click.option(
+    "--from", "start", cls=CommonOption, metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of today."
+)
+@click.option(
+    "--to", "end", cls=CommonOption, metavar="RELEASE", default=NEWEST_RELEASE, show_default=True,
+    help="The release at the end of the way.",
+)  # fmt: skip
 @click.option("--steps", metavar="A,B", help="These releases alone, oldest first, in place of every one from --from to --to.")
-@click.option("--policy", type=FILE, metavar="FILE", help="The Policy of today; it is carried over by its own releases, then migrated.")
-@click.option("--profile", type=FILE, metavar="FILE", help="The component configuration of today.")
+@click.option(
+    "--policy", cls=CommonOption, type=FILE, metavar="FILE",
+    help="The Policy of today; it is carried over by its own releases, then migrated.",
+)  # fmt: skip
+@click.option("--profile", cls=CommonOption, type=FILE, metavar="FILE", help="The component configuration of today.")
 @click.option("--percentage", type=click.IntRange(0, 100), metavar="N", help="percentageOfNodesToScore in all releases.")
-@click.option("--pod", metavar="NAMESPACE/NAME", default="", help="The way of this pod alone, and the first release that moves it.")
+@click.option(
+    "--pod", cls=CommonOption, metavar="NAMESPACE/NAME", default="",
+    help="The way of this pod alone, and the first release that moves it.",
+)  # fmt: skip
 @click.option(
     "--mode", type=click.Choice(MODES), default=LOCKED, show_default=True,
     help="locked: all on the states of --from; free: each on its own.",

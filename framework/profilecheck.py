@@ -114,10 +114,12 @@ def check_profile(
 
 def _hint(fault: ProfileFault, release: Release) -> str | None:
     """Where a plugin can come from that does not exist, or what takes its place."""
+    if (hint := hint_of_plugins(fault.what)) is not None:
+        return hint
     name = (fault.got or "").strip('"')
     if name in release.configuration.gone_plugins:
         return f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
-    return hint_of_plugins(fault.what)
+    return None
 
 
 def _decoded(

@@ -108,15 +108,17 @@ def chosen_release(name: str, kubelet_versions: Iterable[str], default: str) -> 
     return ALL_RELEASES[default] if found is None else found[0]
 
 
-def find_any_release(name: str) -> Release:
+def find_any_release(name: str, more: str = "") -> Release:
     """The release called *name*, of either generation; see :func:`~kubeclassic.algorithmprovider.releases.find_release`.
+
+    *more*: what else an error says is wanted.
 
     >>> find_any_release("v1.27.14").version in FRAMEWORK_RELEASES
     True
     """
     version = _version_of(name)
     if version not in ALL_RELEASES:
-        raise UnknownNameError(f'release: got "{name}", wanted {", ".join(ALL_RELEASES)}')
+        raise UnknownNameError(f'release: got "{name}", wanted {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}')
     return ALL_RELEASES[version]
 
 

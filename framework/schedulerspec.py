@@ -13,9 +13,9 @@ import attrs
 from ..algorithmprovider import config as classic
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.check import hint_of_rules
-from ..algorithmprovider.gates import keeps_priorities, parse_gates
+from ..algorithmprovider.gates import UNKNOWN_GATE, keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.registry import check_names
+from ..algorithmprovider.registry import check_names, gates_of
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
@@ -86,13 +86,21 @@ class SchedulerSpec:
             "tie_break": options.tie_break, "seed": options.seed, "memory_bytes": options.memory_bytes, "max_pd_vols": options.max_pd_vols,
         }  # fmt: skip
         if isinstance(options, Framework):
-            return cls._of_profiles(options, shared)
+            try:
+                return cls._of_profiles(options, shared)
+            except PolicyError as error:
+                name = str(error).removeprefix(UNKNOWN_GATE)
+                if name == str(error):
+                    raise
+                raise PolicyError(f"{called('gates')}: {error}{gates_of(name, find_any_release(version))}") from None
         if options.equivalence_cache and not find_any_release(version).equivalence_cache:
             raise UnknownNameError(f"{called('equivalence_cache')}: {version} has none")
         catalogue = catalogue_of(options.rules, options.catalogue or CATALOGUE)
         policy = None if options.policy is None or _is_file(options.policy) else _policy(options.policy)
         config = _classic_config(options)
-        return cls(**shared, config=config, policy=policy, catalogue=catalogue, equivalence_cache=options.equivalence_cache).checked()
+        return cls(**shared, config=config, policy=policy, catalogue=catalogue, equivalence_cache=options.equivalence_cache).checked(
+            lambda name: called("config" if getattr(options, name) is None else name)
+        )
 
     @classmethod
     def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
@@ -135,9 +143,9 @@ class SchedulerSpec:
             raise PolicyError(f"{file}: {error}" if file else str(error)) from None
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
-    def checked(self) -> SchedulerSpec:
+    def checked(self, called: Callable[[str], str] = as_named) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the release does not have."""
-        check_names(find_any_release(self.version), self.config.gates, self.config.source.provider)
+        check_names(find_any_release(self.version), self.config.gates, self.config.source.provider, called)
         return self
 
     def read(self) -> SchedulerSpec:

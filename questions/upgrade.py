@@ -18,7 +18,7 @@ from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, T
 from ..api.words import count_of
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.facts.records import ReleaseFact
-from ..simulation.compare.agreement import LOCKED, MODES
+from ..simulation.compare.agreement import LOCKED, MODES, Mode
 from ..simulation.compare.causes import KINDS
 from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of
 from ..simulation.processes.executors import Executor, executor_of
@@ -272,7 +272,7 @@ def started_with(policy: Any, profile: Any, percentage: int | None) -> StartedWi
 
 def upgrade(
     cluster: GivenCluster, start: str, end: str, *, steps: Sequence[str] = (), policy: Any = None, profile: Any = None,
-    mode: str = LOCKED, pods: GivenCluster = (), order: str = "input", percentage: int | None = None, defaults: bool = True,
+    mode: Mode = LOCKED, pods: GivenCluster = (), order: str = "input", percentage: int | None = None, defaults: bool = True,
     jobs: int = 1, dask: str | None = None,
 ) -> UpgradeResult:  # fmt: skip
     """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why.

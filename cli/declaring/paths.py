@@ -14,7 +14,7 @@ import click
 
 from ..console.output import note, warn
 from ..console.progress import telling
-from .commands import INPUT, SECTIONS
+from .commands import INPUT, SECTIONS, CommonOption
 from .paramtypes import FILE
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ SERVER_VERSION = "kubeclassic.server_version"
 """Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
 DEFAULT_ACCESS = "the files in the variable KUBECONFIG, or else as a pod of the cluster"
 """Of commands that always look at a live cluster."""
+ALL_NAMESPACES_HELP = "What is done anyway: all namespaces are read."
 MISSING_HELP = "With --kubeconfig or --context: if KIND may not be listed, go on as if there were none. May be given again."
 
 
@@ -79,9 +80,10 @@ def with_kubeconfig(command: Declared) -> Declared:
     def taking(kubeconfig: Path | None, context: str | None, allow_missing: tuple[str, ...], **values: Any) -> Any:
         return command(live=LiveCluster(kubeconfig, context, allow_missing), **values)
 
+    taking = click.option("--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help=ALL_NAMESPACES_HELP)(taking)
     taking = click.option("--allow-missing", multiple=True, metavar="KIND", help=MISSING_HELP)(taking)
     taking = click.option("--context", metavar="NAME", help=CONTEXT_HELP)(taking)
-    return click.option("--kubeconfig", type=FILE, help=KUBECONFIG_HELP)(taking)
+    return click.option("--kubeconfig", cls=CommonOption, type=FILE, help=KUBECONFIG_HELP)(taking)
 
 
 def _needing_paths(command: Declared) -> Declared:

@@ -167,6 +167,9 @@ def configuration_schema() -> Schema:
     )
 
 
+TAKEN_BY_POLICY = "this is a Policy: --policy takes it for releases up to 1.22, and `kubeclassic policy migrate` makes a profile of it"
+
+
 @cache
 def fields_without(lacked: frozenset[str]) -> Shape:
     """The fields of a configuration, of all versions but for those that are *lacked*."""
@@ -299,7 +302,10 @@ def load_configuration(
     try:
         return read_configuration(document.data, gates, release)
     except PolicyError as error:
-        raise PolicyError(f"{path}: {error}") from None
+        refused = PolicyError(f"{path}: {error}")
+        if document.data.get("kind") == "Policy":
+            refused.add_note(TAKEN_BY_POLICY)
+        raise refused from None
 
 
 GivenProfile: TypeAlias = "KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]"
