@@ -97,10 +97,19 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     >>> did_you_mean("DefaultProvidor", ["ClusterAutoscalerProvider", "DefaultProvider"])
     '; did you mean "DefaultProvider"?'
     """
+    near = [f'"{found}"' for found in near_names(name, names)]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def near_names(name: str, names: Iterable[str]) -> list[str]:
+    """The *names* that are near *name*, the nearest first, three at most.
+
+    >>> near_names("genral", ["general", "gpu"])
+    ['general']
+    """
     from difflib import get_close_matches  # needed only once something is wrong
 
-    near = [f'"{found}"' for found in get_close_matches(name[:_LONGEST_NAME], list(dict.fromkeys(names)), n=3)]
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    return get_close_matches(name[:_LONGEST_NAME], list(dict.fromkeys(names)), n=3)
 
 
 def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: str) -> None:

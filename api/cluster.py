@@ -15,13 +15,13 @@ from .garbage import no_garbage_collection
 from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not_waiting
 from .kindnames import kind_of
 from .load import Loaded, load_documents
+from .meaning.labels import zone_of
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
 from .view import NodeMap, View, table_of
 
 RESOURCES = ("cpu", "memory")
-ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 
 def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap | None:
@@ -35,16 +35,12 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap | None:
             if f"requests.{resource}" in used:
                 requested[pod.spec.node_name, resource] += used[f"requests.{resource}"].milli_value()
     uses = {resource: [_share(node, resource, requested[node.name, resource]) for node in nodes] for resource in RESOURCES}
-    return NodeMap([node.name for node in nodes], uses, [_zone(node) for node in nodes])
+    return NodeMap([node.name for node in nodes], uses, [zone_of(node.labels) for node in nodes])
 
 
 def _share(node: Node, resource: str, requested: int) -> float | None:
     found = node.status.allocatable.get(resource)
     return requested / found.milli_value() if found is not None and found.milli_value() > 0 else None
-
-
-def _zone(node: Node) -> str:
-    return next((node.labels[label] for label in ZONES if label in node.labels), "")
 
 
 K = TypeVar("K", bound=KubeObject)

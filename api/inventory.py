@@ -21,6 +21,8 @@ from .objects.pods import DEFAULT_SCHEDULER
 from .reading.documents import PathLike
 from .reading.notices import Notice
 
+NOT_ADMITTED = "not admitted"
+"""Why a pod is passed over that the API server would refuse."""
 ON_A_NODE = "on a node"
 TABLE_HINT = "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
 CSV_HINT = "got a CSV file, wanted manifests: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
@@ -95,7 +97,7 @@ def take_in(
     admitted = admit(given, known, priorities=priorities) if defaults else None
     refused = tuple(Notice(f"{item.kind} {item.key}", f"not admitted: {why}") for item, why in admitted.refused) if admitted else ()
     objects = with_device_claims(admitted.objects if admitted else given, known)
-    passed_over = Counter({"not admitted": len(refused)}) if refused else Counter()
+    passed_over = Counter({NOT_ADMITTED: len(refused)}) if refused else Counter()
     for part in parts:
         passed_over.update({f"of kind {kind}": count for kind, count in part.passed_over.items()})
     lacks_classes = any("PriorityClass" in notice.what for notice in refused)

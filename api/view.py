@@ -346,14 +346,22 @@ class View:
         """The table that CSV has."""
         return self.tables_of("csv")[0]
 
-    def frame(self, name: str | None = None, library: str | None = None) -> Any:
-        """A table as a DataFrame: by default the first.
+    def frame(self, name: str | None = None, library: str | None = None, record: Mapping[str, Any] | None = None) -> Any:
+        """A table as a DataFrame: by default the first. The lists of *record* are tables too, and their fields columns.
 
         *library* is ``pandas`` or ``polars``; by default the first of them that is installed. Raises
         :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or none of them is installed.
         """
-        tables = {table.name: table for table in self.tables_of("data")}
-        chosen = tables.get(next(iter(tables)) if name is None else name)
-        if chosen is None:
-            raise UnknownNameError(f'table: got "{name}", wanted {" or ".join(tables)}')
-        return make_frame(chosen.records(), [column.name for column in chosen.columns], library)
+        from .frames import rows_of  # needed for frames alone
+
+        tables = {table.name: (table.records(), [column.name for column in table.columns]) for table in self.tables_of("data")}
+        name = next(iter(tables)) if name is None else name
+        lists = {} if record is None else rows_of(record)
+        if name not in tables and name not in lists:
+            raise UnknownNameError(f'table: got "{name}", wanted {" or ".join(dict.fromkeys([*tables, *lists]))}')
+        rows, columns = tables.get(name, ([{} for _ in lists.get(name, ())], []))
+        more, key = lists.get(name, []), columns[:1]
+        if [[row[one] for one in key] for row in rows] == [[other.get(one) for one in key] for other in more]:
+            rows = [{**other, **row} for row, other in zip(rows, more, strict=True)]
+            columns = list(dict.fromkeys([*columns, *(key for other in more for key in other)]))
+        return make_frame(rows, columns, library)

@@ -130,5 +130,5 @@ def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[s
     paths = tuple(path for path in given if str(path) == STANDARD or path.exists())
     if not paths:
         missing = f"{given[0]}: got neither a path that is there nor, without any, a cluster with a node of that name. " if given else ""
-        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE.")
+        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
     return paths, tuple(str(path) for path in given if path not in paths)

@@ -16,7 +16,7 @@ import click
 from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, DEVIATIONS
 from ..exceptions import UnknownNameError
 from .declaring.commands import command
-from .declaring.options import environments_max_pd_vols
+from .declaring.options import EXTENDERS, environments_max_pd_vols
 from .declaring.outputs import Output, check_together, output_options
 from .declaring.paramtypes import FILE, FormOrFile, Whole
 from .declaring.paths import takes_cluster
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FORMS = ("yaml", "json")
 REPORTS = (".html", ".json", ".txt")
-NEEDS = (("--report", "--check"), ("--newer-labels", "--check"))
+NEEDS = (("--report", "--check"), ("--newer-labels", "--check"), ("--extenders", "--check"))
 
 
 @command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.")
@@ -49,6 +49,7 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"))
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
 @takes_cluster()
 @click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
+@EXTENDERS
 @output_options(
     FormOrFile(FORMS), "How to write it.", default="yaml", what="the profile", headers=False, page=False,
     verbose="List every warning about the cluster of --check.",
@@ -58,7 +59,8 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"))
 @click.argument("more", type=FILE, nargs=-1)
 def migrate_policy(
     file: Path, release: str | None, target: str | None, gates: str | None, undone: tuple[str, ...], selector_spread: bool,
-    paths: tuple[Path, ...], newer_labels: bool, output: Output, report: str | None, show: int, more: tuple[Path, ...],
+    paths: tuple[Path, ...], newer_labels: bool, extenders: str | None, output: Output,
+    report: str | None, show: int, more: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact equivalent.
 
@@ -81,13 +83,13 @@ def migrate_policy(
     from ..algorithmprovider.gates import parse_gates
     from ..framework.migrate.deviations import named
     from ..questions.migrate import MigrateOptions, ask, check_undone
-    from ..simulation.scenario import read_scenario
+    from ..simulation.scenario import Files
     from .answering import answer, write_yaml
     from .notices import tell_line
     from .opening import Console, reading
 
     output = output.settled(FORMS)
-    _check_given(paths, more, report, newer_labels)
+    _check_given(paths, more, report, newer_labels, extenders)
     read = read_policy_file(file)
     profile = None if read.profile is None else read.profile.data
     before, after = _releases(release, target, profile)
@@ -95,12 +97,13 @@ def migrate_policy(
     options = MigrateOptions(
         policy=read.policy, config=attrs.evolve(read.config, gates={**read.config.gates, **parse_gates(gates or "")}),
         written=None if read.document is None else read.document.data, release=before, target=after, without=named(undone),
-        selector_spread=selector_spread, max_pd_vols=environments_max_pd_vols(), profile=profile,
+        selector_spread=selector_spread, max_pd_vols=environments_max_pd_vols(), profile=profile, extenders=extenders,
     )  # fmt: skip
     cluster = None
     if paths:
         with reading((*paths, *more)):
-            cluster = read_scenario((*paths, *more), scheduler_name=options.scheduler_names)
+            files = Files.read((*paths, *more), keeps_manifests=extenders is not None)
+            cluster = files.scenario(options.scheduler_names)
     console, reports = Console(output.verbose), report is not None
     found = ask(options, cluster, newer_labels=newer_labels, tries=reports, correlates=reports, observer=console)
     forms: Mapping[str, Writer] = {
@@ -117,11 +120,12 @@ def migrate_policy(
     sys.exit(status)
 
 
-def _check_given(paths: Sequence[Path], more: Sequence[Path], report: str | None, newer_labels: bool) -> None:
+def _check_given(paths: Sequence[Path], more: Sequence[Path], report: str | None, newer_labels: bool, extenders: str | None) -> None:
     """Raise for options that do not go together."""
     if more and not paths:
         raise click.UsageError(f"got {more[0]} after FILE, wanted --check before it")
-    check_together({"--check": bool(paths), "--report": report is not None, "--newer-labels": newer_labels}, NEEDS, ())
+    given = {"--check": bool(paths), "--report": report is not None, "--newer-labels": newer_labels, "--extenders": extenders is not None}
+    check_together(given, NEEDS, ())
     if report is not None and Path(report).suffix not in REPORTS:
         raise UnknownNameError(f'--report: got "{report}", wanted a name that ends in {", ".join(REPORTS)}')
 

@@ -63,7 +63,10 @@ def _flags(function: F) -> F:
 
 
 @command(short_help="Schedule the pods of a live cluster.", outputs=("--explain",))
-@click.option("--kubeconfig", cls=CommonOption, type=FILE, help="How to reach the API server.  [default: as a pod of the cluster]")
+@click.option(
+    "--kubeconfig", cls=CommonOption, type=FILE,
+    help="How to reach the API server; KUBECONFIG does not count.  [default: as a pod of the cluster]",
+)  # fmt: skip
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
 @_flags
@@ -109,12 +112,11 @@ def run(
         return
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
     access = access_of(settings, context)
-    lease_access = None if settings.election is None else access_of(settings, context)
-    sys.exit(asyncio.run(_scheduled(options, settings, access, lease_access, details=explain, is_dry=dry_run, **told)))
+    sys.exit(asyncio.run(_scheduled(options, settings, access, details=explain, is_dry=dry_run, **told)))
 
 
-async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, lease_access: Access | None, **more: Any) -> int:
-    """Schedule until a signal; the exit status. The lease is renewed on a thread with *lease_access*; None: no leader is elected."""
+async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, **more: Any) -> int:
+    """Schedule until a signal; the exit status. The lease is renewed on a thread of its own, with the same credentials."""
     from ..extenders.choice import asked_extenders
     from ..framework.schedulerspec import SchedulerSpec
     from ..live.client.http import HttpTransport
@@ -126,7 +128,7 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
             from ..live.process.leasethread import LeaseThread
             from ..live.process.process import LeaderLostError, Process
         spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
-        lease = None if lease_access is None else LeaseThread(lease_access)
+        lease = None if settings.election is None else LeaseThread(access)
         process = await Process.of(spec, settings, access, link, say=note, warn=warn, lease_thread=lease, **more)
         try:
             await process.run(end)

@@ -79,17 +79,16 @@ def serve(
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     curl 'http://127.0.0.1:8888/explain?pod=shop/orders-1'
     """
-    if kubeconfig is None and not paths:
-        raise KubeclassicError("got neither PATHS nor --kubeconfig, wanted one of them")
-    if kubeconfig is not None and paths:
-        raise KubeclassicError(f"--kubeconfig cannot be combined with {paths[0]}")
-    if context is not None and kubeconfig is None:
-        raise KubeclassicError("--context needs --kubeconfig")
+    live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
+    if not live and not paths:
+        raise KubeclassicError("got neither PATHS nor --kubeconfig or --context, wanted one of them")
+    if live and paths:
+        raise KubeclassicError(f"{live} cannot be combined with {paths[0]}")
     with needing_extra("serve", "serve"):
         from ..live.server.limits import MEBIBYTE, ServerLimits
         from ..live.server.serving import Listening, read_token, run_server
         from ..live.server.site import ServerSite
-    from ..live.client.kubeconfig import read_kubeconfig
+    from ..live.client.kubeconfig import access_to
 
     listening = Listening(
         address=address, port=port, certificate=certificate, key=key, client_ca=client_ca, has_token=token is not None,
@@ -101,7 +100,7 @@ def serve(
         token=None if token is None else read_token(token),
         hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
     )  # fmt: skip
-    access = None if kubeconfig is None else read_kubeconfig(kubeconfig, context)
+    access = access_to(kubeconfig, context) if live else None
     cluster = _served(paths, setup, defaults=not no_defaults, verbose=verbose)
     if run_server(ServerSite(cluster, listening, limits, access, note, warn).serve()):
         raise KeyboardInterrupt

@@ -15,6 +15,7 @@ from .console.output import note, warn
 from .declaring.commands import CommonOption, command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
+from .declaring.paths import DEFAULT_ACCESS
 
 if TYPE_CHECKING:
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
-@click.option("--kubeconfig", cls=CommonOption, type=FILE, help="How to reach the API server.  [default: as a pod of the cluster]")
+@click.option("--kubeconfig", cls=CommonOption, type=FILE, help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
 @click.option(
@@ -40,7 +41,8 @@ def shadow(
     """Watch the cluster's own scheduler, decide on each pod that it binds, on the same state, and tell where the two differ, and why.
 
     Nothing is written to the cluster. The other's decision is the one that counts for the pods after it. Another node that scores as high
-    as our own is `among the best`, and no difference: there the tie-break decides. A summary follows at the end.
+    as our own is `among the best`, and no difference: there the tie-break decides. `order unknown` is no difference either: ours decides
+    otherwise as things were seen, but not in each order in which the other may have decided. A summary follows at the end.
 
     Exit status 0: no decision differs, 1: some do, 2: bad input, or the whole cluster was never seen.
 

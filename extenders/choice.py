@@ -43,10 +43,14 @@ def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_pos
 class ConfiguredExtenders:
     """The extenders that a Policy or a configuration names, reached by *how*, which has the words of ``--extenders``.
 
-    Without words none is called: a file that others wrote must not say where a cluster's manifests are sent.
+    Without words none is called: a file that others wrote must not say where a cluster's manifests are sent. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError` for other words.
     """
 
     how: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        check_way(self.how)
 
     def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]:
         """New extenders. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for other words, and a record that cannot be read."""
@@ -56,10 +60,7 @@ class ConfiguredExtenders:
 
 def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
     """What the option ``extenders`` of the Python API means: extenders themselves, or how those that are configured are called."""
-    if given is None or isinstance(given, str):
-        check_way(given)
-        return ConfiguredExtenders(given)
-    return given
+    return ConfiguredExtenders(given) if given is None or isinstance(given, str) else given
 
 
 def check_way(how: str | None) -> None:
@@ -71,7 +72,6 @@ def check_way(how: str | None) -> None:
 
 def way_to_extenders(how: str | None) -> OpenPost | None:
     """How extenders are reached by the words of ``--extenders``; None: they are not called."""
-    check_way(how)
     if how is None or how == "off":
         return None
     if how == "call":

@@ -224,7 +224,7 @@ def _affinity_weight() -> Any:
     return option(
         None, flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", metavar="N", types=(int,),
         wanted="a whole number from 0 to 100",
-        help="The weight of the required affinity of other pods in scoring, 1 to 100.  [default: 1]",
+        help="The weight of the required affinity of other pods in scoring, 0 to 100.  [default: 1]",
         words="hard pod affinity weight", instead="hardPodAffinityWeight of InterPodAffinity in a profile",
     )  # fmt: skip
 

@@ -76,6 +76,16 @@ def is_of(kubelet_version: str, release: Release) -> bool:
     return minor_of(kubelet_version) in ("", release.version)
 
 
+def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple[str, ...]:
+    """The versions by which the release of a cluster is found: *kubelet_versions*, or where none says one, that of the API *server*.
+
+    >>> telling_versions(["", "v1.14.1"], "v1.15.0"), telling_versions([""], "v1.15.0")
+    (('', 'v1.14.1'), ('v1.15.0',))
+    """
+    found = tuple(kubelet_versions)
+    return found if nearest_release(found) is not None else (server,)
+
+
 def nearest_release(kubelet_versions: Iterable[str]) -> tuple[Release, str] | None:
     """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None if none says a release.
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import attrs
 
@@ -36,6 +36,15 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"
 
 
+class ExtenderChoice(MakeExtenders, Protocol):
+    """Makes those extenders of a configuration that are to be called."""
+
+    @property
+    def how(self) -> str | None:
+        """The words of ``--extenders``; None: nothing was said, so that none is called."""
+        ...
+
+
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class SchedulerSpec:
     """A release and its options. Files are read already, so that a copy in another process makes the same scheduler."""
@@ -55,7 +64,7 @@ class SchedulerSpec:
     preemption: bool = True
     tie_break: str | PickHost = "release"
     seed: int = 0
-    extenders: tuple[Extender, ...] | MakeExtenders = ()
+    extenders: tuple[Extender, ...] | ExtenderChoice = ()
     memory_bytes: int = 1 << 30
     max_pd_vols: int | None = None
 
@@ -64,7 +73,7 @@ class SchedulerSpec:
 
     @classmethod
     def of(
-        cls, options: GivenOptions, extenders: Iterable[Extender] | MakeExtenders = (), called: Callable[[str], str] = as_named
+        cls, options: GivenOptions, extenders: Iterable[Extender] | ExtenderChoice = (), called: Callable[[str], str] = as_named
     ) -> SchedulerSpec:
         """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages name an option.
 
@@ -178,7 +187,7 @@ class SchedulerSpec:
     @property
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
-        if getattr(self.extenders, "how", "") in ("off", None):
+        if not isinstance(self.extenders, tuple) and self.extenders.how in ("off", None):
             return False
         if self.profiles is not None:
             return bool(self.profiles.extenders) or self.config.source.policy is not None
@@ -227,7 +236,8 @@ class SchedulerSpec:
         """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the Engine."""
         return build_engine(
             wanted, plugins=self.plugins, preempts=self.preemption, tie_break=self.tie_break, seed=self.seed, extenders=self.extenders,
-            memory_bytes=self.memory_bytes, max_pd_vols=self.max_pd_vols, **more,
+            leaves_uncalled=not isinstance(self.extenders, tuple) and self.extenders.how is None, memory_bytes=self.memory_bytes,
+            max_pd_vols=self.max_pd_vols, **more,
         )  # fmt: skip
 
     def algorithm(self, config_maps: ConfigMaps | None = None, release: Release | None = None) -> Algorithm:

@@ -21,7 +21,7 @@ from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Obse
 from ..simulation.nodesbyuse import pods_on
 from ..simulation.simulate import Simulation
 from .closeupview import close_up_parts, leads_table, room_table, rules_table, scores_table
-from .explainview import explanation_parts, node_list, reasons_table, verdict
+from .explainview import causes_table, explanation_parts, node_list, reasons_table, verdict
 from .result import Result
 
 
@@ -106,7 +106,7 @@ class ExplainResult(Result):
             beside = leads_table("closeUp.leads", close.leads, close.node, close.against or "")
             tables = [rules_table(found, close), room_table(close), scores_table(close), beside]
         else:
-            tables = [reasons_table(found)]
+            tables = [reasons_table(found), causes_table(found)]
             if choice is not None:
                 tables.append(leads_table("choice.leads", choice.leads, self.host or "", choice.against or ""))
         return [attrs.evolve(table, forms=("page",)) for table in tables]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
+import attrs
+
+from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
 from ..api.words import count_of, listed, short_name
 from ..simulation.explain.choice import HostChoice
 from ..simulation.explain.closeup import CloseUp
@@ -35,7 +37,8 @@ def verdict(found: ExplanationDocument) -> Words:
         return Words(pod, " is held back and not tried.")
     start = pod if found.placed_on is None else Words(pod, ", which is on ", Name(found.placed_on), ",")
     if found.host is None:
-        return Words(start, " finds no node", _against(found), ".")
+        why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
+        return Words(start, " finds no node", why)
     if found.placed_on == found.host:
         return Words(start, " would stay there", _because(found), ".")
     return Words(start, " would go to " if found.placed_on else " goes to ", Name(found.host), _because(found), ".")
@@ -111,10 +114,13 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
     if found.question.passed_over is not None:
         return [paragraphs(head)]
+    if found.missing:
+        return [paragraphs([*head, decision.error or "", *found.missing])]
     nearest = next((node for node in found.nodes if node.devices), None)
     devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
     parts = [
-        paragraphs([*head, decision.error or ""]), paragraphs(_why(found)), _fitting(found, every), _groups(found), _nearest(found, every),
+        paragraphs([*head, decision.error or ""]), paragraphs(_why(found)), _fitting(found, every), _groups(found),
+        _causes(found), _nearest(found, every),
         devices, paragraphs(_eviction_sentences(found.eviction)),
     ]  # fmt: skip
     return [part for part in parts if part]
@@ -186,7 +192,8 @@ def _no_host(found: Explanation) -> str:
         return ""
     near = found.turned_down[0]
     obstacles = f"; {count_of(near.obstacles, 'reason')} in all"
-    lacking = f", short of {'; '.join(map(short_of, near.shortages))}" if near.shortages else f": {'; '.join(near.reasons)}"
+    why = "; ".join(near.causes or near.reasons)
+    lacking = f", short of {'; '.join(map(short_of, near.shortages))}" if near.shortages else f": {why}"
     return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
 
 
@@ -276,9 +283,13 @@ def _nearest(found: Explanation, every: bool) -> Part:
     columns = (
         Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=wide),
         Column("code", forms=wide if found.by_plugins else ()), Column("reasons"),
+        Column("what fails", forms=TEXT if any(node.causes for node in shown) else ()),
         Column("short of", forms=TEXT if any(node.shortages for node in shown) else ()),
     )  # fmt: skip
-    rows = [[node.name, node.rules, node.code or None, _reasons(node), "; ".join(map(short_of, node.shortages))] for node in shown]
+    rows = [
+        [node.name, node.rules, node.code or None, _reasons(node), "; ".join(node.causes), "; ".join(map(short_of, node.shortages))]
+        for node in shown
+    ]  # fmt: skip
     told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)" if len(shown) < len(others) else ""
     return [Table("nearest", columns, rows), *paragraphs([told])]
 
@@ -295,6 +306,18 @@ def _groups(found: Explanation) -> Part:
     if not found.groups:
         return []
     return [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
+
+
+def _causes(found: Explanation) -> Part:
+    return [attrs.evolve(causes_table(found), forms=TEXT)] if found.causes else []
+
+
+def causes_table(found: Explanation) -> Table:
+    """What of the pod fails on nodes, and which taints."""
+    notes = EVERYWHERE if any(cause.note for cause in found.causes) else ()
+    columns = (Column("what fails", "name"), Column("nodes", "count", at="nodes"), Column("in the cluster", "name", forms=notes))
+    rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
+    return Table("causes", columns, rows, places=[f"causes.{at}" for at in range(len(rows))], forms=PAGE)
 
 
 def reasons_table(found: Explanation) -> Table:
@@ -345,7 +368,8 @@ def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence
         Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=data),
         Column("fits", forms=csv), Column("visited", forms=csv), Column("total", "count"),
         Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
-        Column("reasons", forms=page), Column("reasons", forms=data), Column("reasons", forms=csv), Column("short of", forms=page),
+        Column("reasons", forms=page), Column("reasons", forms=data), Column("reasons", forms=csv),
+        Column("what fails", forms=page), Column("causes", forms=("data",)), Column("causes", forms=csv), Column("short of", forms=page),
         Column("missing", forms=data), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
         Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
     )  # fmt: skip
@@ -354,7 +378,8 @@ def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence
         lacks, words = node.shortages, ["true" if is_so else "false" for is_so in (node.fits, node.visited)]
         rows.append([
             node.name, state_of(found, node), node.fits, *words, node.total, list(node.rules), ";".join(node.rules),
-            "; ".join(node.reasons) or None, ", ".join(node.reasons), ";".join(node.reasons), "; ".join(map(short_of, lacks)) or None,
+            "; ".join(node.reasons) or None, ", ".join(node.reasons), ";".join(node.reasons),
+            "; ".join(node.causes) or None, ", ".join(node.causes), ";".join(node.causes), "; ".join(map(short_of, lacks)) or None,
             ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks), None if node.fits else node.obstacles, node.obstacles,
             ";".join(f"{lack.resource}={lack.missing}" for lack in lacks),
             *(node.scores[rule].total if rule in node.scores else None for rule in rules),

@@ -17,10 +17,11 @@ from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
-from ..api.record import Record, plain, replace, says
+from ..api.record import Count, Record, plain, replace, says
 from ..api.view import TEXT, Column, Name, Number, Table, View, Words
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
+from ..extenders.choice import ConfiguredExtenders
 from ..framework.config.configuration import read_configuration as read_profiles
 from ..framework.migrate.carrying import carried
 from ..framework.migrate.deviations import named
@@ -71,6 +72,7 @@ class MigrationReport(Record):
     notes: tuple[MigrationNote, ...]
     trials: tuple[DeviationTrial, ...]
     source: Annotated[Literal["Policy", "profile"], says("What was given.")] = "Policy"
+    left_out: Annotated[Count, says("Extenders that it names and that the check did not call.")] = 0
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -91,6 +93,8 @@ class MigrateOptions:
 
     profile: Mapping[str, Any] | None = None
     """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
+    extenders: str | None = None
+    """How the check calls the extenders that are named; None: not at all."""
 
     @property
     def scheduler_names(self) -> list[str]:
@@ -209,13 +213,16 @@ def ask(
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     made = options.translated(options.without)
-    check = Check(options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target, options.profile)
+    extenders = ConfiguredExtenders(options.extenders)
+    check = Check(
+        options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target, options.profile, extenders
+    )  # fmt: skip
     given_document = options.written if options.profile is None else options.profile
     report = MigrationReport(
         release=options.release.version, target=options.target.version, undone=tuple(sorted(options.without)), newer_labels=newer_labels,
         policy=None if given_document is None else dict(given_document), profile=dict(made.document), trials=(),
         notes=tuple(MigrationNote(one.subject, one.text, one.deviation.name if one.deviation else None) for one in made.notes),
-        source="Policy" if options.profile is None else "profile",
+        source="Policy" if options.profile is None else "profile", left_out=0 if cluster is None else check.left_out,
     )  # fmt: skip
     texts = tuple(map(str, made.notes))
     if cluster is None:
@@ -236,6 +243,7 @@ def ask(
 def migrate(
     policy: GivenPolicy, release: str | None = None, *, to: str = DEFAULT_FRAMEWORK, gates: Mapping[str, bool] | str | None = None,
     without: Collection[str] = (), selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
+    extenders: str | None = None,
 ) -> MigrateResult:  # fmt: skip
     """Translate *policy*, as *release* runs it, to a profile of plugins.
 
@@ -248,6 +256,7 @@ def migrate(
     :param selector_spread: spread pods with plugin SelectorSpread, which has the old formula.
     :param check: a cluster on which both decide on every pod that waits, on the same state.
     :param newer_labels: check with the node labels of newer releases beside the old ones, as after an upgrade.
+    :param extenders: how the check calls the extenders that are named: ``off``, ``call``, ``record FILE`` or ``replay FILE``.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
@@ -261,8 +270,9 @@ def migrate(
     switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
     options = MigrateOptions(
         policy=written, config=attrs.evolve(config, gates={**config.gates, **switches}), written=data, release=before, target=target,
-        without=named(without), selector_spread=selector_spread, profile=profile,
+        without=named(without), selector_spread=selector_spread, profile=profile, extenders=extenders,
     )  # fmt: skip
+    check_type("extenders", extenders, (str, NoneType), declared_of(FIELDS["extenders"]).wanted)
     cluster = None if check is None else scenario_of(check, scheduler_names=options.scheduler_names)
     return ask(options, cluster, newer_labels=newer_labels)
 
@@ -292,7 +302,16 @@ def _read(given: GivenPolicy) -> _Read:
 
 
 def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
-    """Whether the profile decides as the Policy does, and what differs."""
+    """Whether the profile decides as the Policy does, and what differs; with what the check left out."""
+    return Words(_agreeing(report, against), _left_out(report))
+
+
+def _left_out(report: MigrationReport) -> Words:
+    count = report.left_out
+    return Words(", leaving out ", Number(count, "migration.leftOut"), " extender" if count == 1 else " extenders") if count else Words()
+
+
+def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:
     found = against.agreement
     cycles = Number(found.cycles, f"{AGREEMENT}.cycles")
     if not found.different and not found.held_back:

@@ -65,13 +65,16 @@ class NewNodesResult(Result):
 
     @property
     def cost(self) -> Decimal | None:
-        """What they cost in all; each node 1 if no costs were given. None if no number is enough."""
-        return self.answer.cost if self.ok else None
+        """What they cost in all; each node 1 if no costs were given. None if no number is enough.
+
+        Pods that can never be placed do not count: *added* and *cost* are for the others.
+        """
+        return self.answer.cost if self.answer.helps else None
 
     @property
     def is_proven(self) -> bool:
         """Whether every mix that costs less was simulated, or has too little of something."""
-        return self.ok and self.answer.found.is_proven
+        return self.answer.helps and self.answer.found.is_proven
 
     @property
     def with_one_fewer(self) -> str | None:
@@ -98,7 +101,7 @@ class NewNodesResult(Result):
                 "proven": self.is_proven or None,
             },
             paragraphs=list(_paragraphs(answer)),
-            tables=[_added(answer), _nodes(answer), _without(answer)],
+            tables=[_added(answer), _not_taken(answer), _nodes(answer), _without(answer)],
         )  # fmt: skip
 
 
@@ -185,7 +188,12 @@ def _verdict(found: NewNodesDocument) -> Words:
     if found.placed:
         finds = Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node"
         return Words("Add ", *_mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
-    if found.without_node.never:
+    never = Number(found.without_node.never, "withoutNode.never")
+    if found.without_node.never and found.cost is not None:
+        rest, each = Number(found.pods - left, "pods - withoutNode.count"), "each of them finds a node"
+        what = Words("Add ", *_mix(found), " for ", rest) if found.added else Words("No new node is needed for ", rest)
+        return Words(what, " of ", pods, " pods: ", each, "; ", never, " can never be placed, whatever number is added.")
+    if found.without_node.never == left:
         return Words(without, " can never be placed, whatever number of these nodes is added.")
     return Words("No number of these nodes is enough: ", without, " find no node." if left != 1 else " finds no node.")
 
@@ -196,22 +204,28 @@ def _mix(found: NewNodesDocument) -> Iterator[Words]:
 
 
 def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
-    sentences: Iterable[tuple[str, Sequence[str]]] = ((text, TEXT) for text in _yes(answer)) if answer.is_yes else _no(answer)
+    sentences: Iterable[tuple[str, Sequence[str]]] = ((text, TEXT) for text in _yes(answer)) if answer.helps else _no(answer)
     yield from (Paragraph(text, forms, hanging="") for text, forms in sentences)
+    yield from (Paragraph(text, forms, hanging="") for text, forms in _hopeless(answer))
     if answer.found.best.evicted:
         yield Paragraph(f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room.", hanging="")
 
 
 def _yes(answer: NewNodesAnswer) -> Iterator[str]:
-    pods = count_of(answer.found.best.wanted, "pod")
+    pods = f"{count_of(answer.wanted, 'pod')} to place, and each finds a node"
+    if answer.hopeless:
+        some = answer.found.best.wanted
+        pods = f"{some:,} of {count_of(answer.wanted, 'pod')} to place {'find' if some != 1 else 'finds'} a node"
     if not answer.count:
-        yield f"No new node is needed: {pods} to place, and each finds a node."
+        yield f"No new node is needed: {pods}."
         return
     cost = f", cost {_number(answer.cost)}" if any(kind.cost != 1 for kind in answer.kinds) else ""
-    yield f"Add {answer.named(answer.found.best)}{cost}: {pods} to place, and each finds a node."
+    yield f"Add {answer.named(answer.found.best)}{cost}: {pods}."
     for sentence in answer.fewer:
         yield f"With one fewer, {sentence}"
     yield proof(answer)
+    for kind in answer.not_taken():
+        yield f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}"
 
 
 def proof(answer: NewNodesAnswer) -> str:
@@ -229,14 +243,25 @@ def proof(answer: NewNodesAnswer) -> str:
 
 def _no(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
     """Sentences, each with the forms of text that have it."""
-    found, pods = answer.without_place, count_of(answer.found.best.wanted, "pod")
-    if answer.found.never:
-        never = f"{count_of(len(found), 'pod')} of {answer.found.best.wanted:,} can never be placed"
-        yield f"{never}, whatever number of these nodes is added:", TEXT
-    else:
-        tried = "each was simulated" if answer.found.is_proven else f"{count_of(answer.found.simulated, 'mix', 'mixes')} were simulated"
-        yield f"No number of these nodes is enough, up to {answer.most_nodes:,}: {tried}.", TEXT
-        yield f"With {answer.named(answer.found.best)} these find no node, {len(found):,} of {pods}:", TEXT
+    left = answer.without_place[answer.hopeless :]
+    if not left:
+        return
+    tried = "each was simulated" if answer.found.is_proven else f"{count_of(answer.found.simulated, 'mix', 'mixes')} were simulated"
+    pods = count_of(answer.found.best.wanted, "pod")
+    yield f"No number of these nodes is enough, up to {answer.most_nodes:,}: {tried}.", TEXT
+    yield f"With {answer.named(answer.found.best)} these find no node, {len(left):,} of {pods}:", TEXT
+    yield from _listed(left)
+
+
+def _hopeless(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
+    """The pods that no number of nodes helps."""
+    never = answer.without_place[: answer.hopeless]
+    if never:
+        yield f"{count_of(len(never), 'pod')} of {answer.wanted:,} can never be placed, whatever number of these nodes is added:", TEXT
+        yield from _listed(never)
+
+
+def _listed(found: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[str]]]:
     for at, (key, why) in enumerate(found):
         yield f"  {key}: {why}", TEXT if at < MOST_PODS else ("wide",)
     if len(found) > MOST_PODS:
@@ -261,6 +286,14 @@ def _added(answer: NewNodesAnswer) -> Table:
     rows = [[row.node, row.count, row.cost_of_one, row.cost, row.cost_of_one] for row in answer.added()]
     places = [f"added.{at}" for at in range(len(rows))]
     return Table("added", columns, rows, places=places, forms=EVERYWHERE if rows else ("data", "csv"))
+
+
+def _not_taken(answer: NewNodesAnswer) -> Table:
+    """A row a kind of which none is added."""
+    cost, takes = Column("cost of one", "count", at="costOfOne"), Column("takes", "count", at="takes")
+    columns = (Column("node", "name"), cost, takes, Column("why", "name"))
+    rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in answer.not_taken()]
+    return Table("notTaken", columns, rows, places=[f"notTaken.{at}" for at in range(len(rows))], forms=("page",))
 
 
 def _nodes(answer: NewNodesAnswer) -> Table:

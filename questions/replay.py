@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from ..api.objects import KubeObject, Node
-from ..api.reading.notices import NoticeGroup, grouped, refuse_unread
+from ..api.objects import KubeObject, Node, Pod
+from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..api.view import MEANINGS, TEXT, Column, LineChart, Number, Paragraph, Table, View, Words, table_of
 from ..api.words import count_doing, count_of, duration
 from ..core.engine import Engine
@@ -72,10 +72,16 @@ class ReplayInput:
         inputs = read_inputs(paths, choice, objects=objects)
         spec = spec if settle is None else settle(inputs.nodes)
         engine = spec.engine(inputs.config_maps)
-        noted = attrs.evolve(inputs, warnings=input_notices(inputs, engine.algorithm, release))
+        noted = attrs.evolve(inputs, warnings=(*input_notices(inputs, engine.algorithm, release), *_nothing_happens(inputs)))
         if strict:
             refuse_unread(noted.warnings)
         return cls(inputs=noted, spec=spec, engine=engine)
+
+
+def _nothing_happens(inputs: Inputs) -> Iterator[Notice]:
+    """A warning if there is nothing to replay: no pod, and nothing that comes later."""
+    if not inputs.operations and not any(isinstance(event.item, Pod) or event.time > 0 for event in inputs.events):
+        yield Notice("", "got no Pod and no event, so nothing happens in this replay")
 
 
 @attrs.frozen(eq=False, repr=False)

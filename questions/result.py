@@ -38,11 +38,13 @@ class Result(ABC):
         return found
 
     def to_frame(self, table: str | None = None, library: str | None = None) -> Any:
-        """A table of :meth:`view` as a DataFrame: by default the first. *library*: ``pandas`` or ``polars``, as is installed.
+        """A table as a DataFrame: by default the first of :meth:`view`. *library*: ``pandas`` or ``polars``, as is installed.
+
+        Each list of objects in :meth:`record` is a table too, with every field as a column: fields inside fields are ``requests.cpu``.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or no library.
         """
-        return self.view().frame(table, library)
+        return self.view().frame(table, library, self.record())
 
     def told_warnings(self) -> tuple[InputWarning, ...]:
         """The warnings as the document has them."""

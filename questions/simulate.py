@@ -7,11 +7,12 @@ from functools import cached_property
 
 import attrs
 
-from ..api.meaning.labels import Matcher, everything
+from ..api.inventory import NOT_ADMITTED
+from ..api.meaning.labels import Matcher, everything, zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words, step
 from ..api.words import count_of, short_name
 from ..core.decision.decision import Decision
 from ..core.decision.record import CycleRecord
@@ -235,7 +236,7 @@ class SimulationResult(Result):
     def _map(self) -> NodeMap | None:
         resources = [name for name in ALWAYS if any(name in use.resources for use in self.uses)]
         uses = {name: [use.resources[name].use for use in self.uses] for name in resources}
-        return NodeMap([use.node for use in self.uses], uses) if uses else None
+        return NodeMap([use.node for use in self.uses], uses, [zone_of(use.labels) for use in self.uses]) if uses else None
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -298,7 +299,14 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         first = Words(having, " of ", pods, " pods", finds, " a node, ", none, does_not, _lacking(reasons))
     left = Number(summary.evicted, "summary.evicted")
     noun = " pod is evicted to make room" if summary.evicted == 1 else " pods are evicted to make room"
-    return Words(first, Words("; ", left, noun) if summary.evicted else "", ".")
+    return Words(first, Words("; ", left, noun) if summary.evicted else "", _not_admitted(summary), ".")
+
+
+def _not_admitted(summary: Summary) -> Words:
+    """The pods that the API server would refuse, which are not among those that wait."""
+    count = summary.not_admitted
+    more = Number(count, f"summary.passedOver.{step(NOT_ADMITTED)}")
+    return Words("; ", more, " more ", "is" if count == 1 else "are", " not admitted") if count else Words()
 
 
 def _lacking(reasons: Sequence[UnplacedPods]) -> Words:
@@ -328,12 +336,15 @@ def summary_lines(summary: Summary) -> list[str]:
         told.append(f"{summary.waiting:,} waiting for plugins that permit the binding")
     if summary.gated:
         told.append(f"{summary.gated:,} not tried for {'its' if summary.gated == 1 else 'their'} scheduling gates")
+    if summary.not_admitted:
+        told.append(f"{summary.not_admitted:,} more not admitted")
     lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
     if summary.evicted:
         lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")
     if summary.replaced:
         lines[-1] += f"; their owners made {count_of(summary.replaced, 'new pod')}, tried after the others"
-    return [*lines, *passed_over_text(summary.passed_over)]
+    others = {why: count for why, count in summary.passed_over.items() if why != NOT_ADMITTED}
+    return [*lines, *passed_over_text(others)]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

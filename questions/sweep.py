@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,15 +15,15 @@ from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, as_document, says
 from ..api.view import Column, Name, Number, Part, Table, View, Words, step, table_of
-from ..api.words import brief, count_of, decimal
-from ..exceptions import KubeclassicError, wrong_type
+from ..api.words import brief, count_of, decimal, listed
+from ..exceptions import KubeclassicError
 from ..framework.plugin import Plugin
+from ..simulation.processes.executors import executor_of
 from ..simulation.sweep.asked.axes import WEIGHT
 from ..simulation.sweep.asked.spec import Spec, read_spec
 from ..simulation.sweep.confidence import over_seeds
 from ..simulation.sweep.journal import RunJournal
 from ..simulation.sweep.plan import Planner, Rules, Settings
-from ..simulation.sweep.processes.executors import Executor, InProcesses, InThisProcess
 from ..simulation.sweep.search import TRIAL, WeightSearchResult
 from ..simulation.sweep.search import search as find_weights
 from ..simulation.sweep.sweep import ERROR, RUN, Sweep
@@ -184,7 +184,7 @@ def sweep(
         raise KubeclassicError("search: the spec has none, wanted search: {weights: {NAME: 0..10}, maximise: [placed]}")
     planner = Planner(wanted, Rules(catalogue, plugins))
     points = list(planner.points())
-    with RunJournal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
+    with RunJournal(folder) as journal, executor_of(jobs, dask, len(points) if not search else None) as executor:
         made = Sweep(planner, executor, journal, on_progress or _ignore)
         result = _searched(made, points, wanted) if search else _of_grid(made, points, wanted)
     result = attrs.evolve(result, warnings=grouped(made.notices()))
@@ -196,17 +196,6 @@ def sweep(
 
 def _ignore(done: int, total: int) -> None:
     """Progress is not reported."""
-
-
-def _executor(jobs: object, dask: str | None, runs: int | None) -> Executor:
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise wrong_type("jobs", jobs, "a whole number above 0")
-    if dask is not None:
-        from ..simulation.sweep.processes.ondask import OnDask  # an extra that few have
-
-        return OnDask(dask)
-    several = jobs if runs is None else min(jobs, runs)
-    return InThisProcess() if several == 1 else InProcesses(several)
 
 
 def _of_grid(made: Sweep, points: Sequence[Settings], wanted: Spec) -> SweepResult:
@@ -232,14 +221,24 @@ def _verdict(found: SweepResult) -> Words:
     if not compared:
         return Words("All ", Number(len(found.rows), "runs.length"), " runs failed.")
     groups: dict[tuple[str, ...], list[Best]] = defaultdict(list)
-    for one in best_of(compared, found.objectives):
+    bests = best_of(compared, found.objectives)
+    for one in (one for one in bests if not one.rivals):
         groups[tuple(each.name for each in one.best)].append(one)
-    if not groups:
+    if not bests:
         number = Number(len(compared), "confidence.length" if found.confidence else "")
         return Words(number, " configurations come to the same.") if len(compared) > 1 else Words(ALONE)
-    (names, first), *others = list(groups.items())[:MOST_GROUPS]
-    said = [Words(winners(names), " is best in " if len(names) == 1 else " are best in ", _won(first))]
-    return Words(_joined([*said, *(Words(winners(each), " in ", _won(won)) for each, won in others)], "; "), ".")
+    said = list[Words]()
+    for names, won in list(groups.items())[:MOST_GROUPS]:
+        verb = "" if said else " is best" if len(names) == 1 else " are best"
+        said.append(Words(winners(names), verb, " in ", _won(won)))
+    return Words(_joined([*said, *_uncertain([one for one in bests if one.rivals], bool(said))], "; "), ".")
+
+
+def _uncertain(bests: Sequence[Best], said: bool) -> Iterator[Words]:
+    """In what no configuration is better for certain."""
+    if bests:
+        no = "no" if said else "No"
+        yield Words(no, " configuration is best for certain in ", Name(listed([one.objective for one in bests])), ", as intervals overlap")
 
 
 def winners(names: Sequence[str]) -> Words:

@@ -15,6 +15,7 @@ from ..api.view import Column, Name, Number, Paragraph, Table, View, Words
 from ..api.words import count_of, listed, rounded
 from ..exceptions import wrong_type
 from ..simulation.explain.closeup import CloseUp
+from ..simulation.explain.explanation import Explanation
 from ..simulation.explain.subject import find_subject
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of, parts_of
 from ..simulation.simulate import Simulation
@@ -83,11 +84,16 @@ class WhatIfResult(Result):
         without = Words("The pod gets ", Name(self.host or ""), " without any change.")
         return View(
             title=type(self).__name__,
-            verdict=without if self.fits else helps if count else "No single change helps.",
+            verdict=without if self.fits else helps if count else self._without_help(),
             facts={"pod": self.found.explanation.decision.pod.key, "host": self.host, "want": self.found.want, "suggestions": count},
             text=list(_parts(self.found)),
             tables=[_suggestions(self.suggestions)],
         )
+
+
+    def _without_help(self) -> str:
+        missing = self.found.explanation.missing
+        return missing[0] if missing else "No single change helps."
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -156,12 +162,19 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     if found.fits:
         yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
         return
-    yield first
+    yield [*first, *map(_line, found.explanation.missing), *map(_line, _notes(found.explanation))]
+    if found.explanation.missing:
+        return
     if close is not None:
         yield [Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)]
         wide = ([item for item in part if "wide" in item.forms] for part in close_up_parts(found.explanation, close))
         yield from ([attrs.evolve(item, forms=("wide",)) for item in part] for part in wide)
     yield list(_helping(found))
+
+
+def _notes(found: Explanation) -> Iterator[str]:
+    """What fails on every node that fails, if the cluster has nothing like it."""
+    return (f"{one.words}: {one.note}." for one in found.causes if one.absent)
 
 
 def _line(text: str, hanging: str = "") -> Paragraph:

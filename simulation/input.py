@@ -24,10 +24,10 @@ from ..framework.options import Classic, Framework, GivenOptions, options_of
 from ..framework.releases import AUTO, chosen_release, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
-from .scenario import ORDERS, Scenario, parsed_edits, read_scenario, sorted_out
+from .scenario import ORDERS, Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
-    from .edits.apply import Edits
+    from .edits.apply import Edited, Edits
 
 T = TypeVar("T")
 Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
@@ -288,10 +288,14 @@ def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:
 def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, priorities: bool) -> Inventory:
     there = Loaded(() if cluster is None else cluster.objects)
     loaded = [_loaded(number, part, defaults) for number, part in enumerate(parts, 1)]
+    edited: list[Edited] = []
     if edits is not None:
-        (there, *loaded), _ = edits.of_loaded([there, *loaded])
+        (there, *loaded), edited = edits.of_loaded([there, *loaded])
     found = _joined(cluster, there.objects, take_in(loaded, there.objects, defaults=defaults, priorities=priorities))
-    return found if edits is None else attrs.evolve(found, objects=edits.of_pods(found.objects, priorities=priorities)[0])
+    if edits is None:
+        return found
+    objects, more = edits.of_pods(found.objects, priorities=priorities)
+    return attrs.evolve(found, objects=objects, warnings=(*found.warnings, *idle_notices([*edited, *more])))
 
 
 def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Inventory) -> Inventory:

@@ -134,7 +134,14 @@ class Files:
         if self.edits is None:
             return sorted_out(found, names, self.where)
         objects, edited = self.edits.of_pods(found.objects, priorities=priorities)
-        return attrs.evolve(sorted_out(attrs.evolve(found, objects=objects), names, self.where), edited=(*self.edited, *edited))
+        all_edited = (*self.edited, *edited)
+        warnings = (*found.warnings, *idle_notices(all_edited))
+        return attrs.evolve(sorted_out(attrs.evolve(found, objects=objects, warnings=warnings), names, self.where), edited=all_edited)
+
+
+def idle_notices(edited: Iterable[Edited]) -> Iterator[Notice]:
+    """A warning for each edit that changed nothing."""
+    return (Notice("", str(one)) for one in edited if not one.changed)
 
 
 def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from ..api.inventory import NOT_ADMITTED
 from ..api.objects import Pod
 from ..api.record import Count, Counts, Record, says
 from ..core.arrays.table import NodeTable
@@ -81,6 +82,11 @@ class Summary(Record):
     cycles: Count
     passed_over: Annotated[Counts, says("Why objects of the input do not count -> how many.")]
     resources: tuple[Usage, ...]
+
+    @property
+    def not_admitted(self) -> int:
+        """How many pods the API server would refuse; they are among those that are passed over."""
+        return self.passed_over.get(NOT_ADMITTED, 0)
 
 
 def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:

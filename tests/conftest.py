@@ -28,6 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 os.environ.setdefault("KUBECLASSIC_PROGRESS", "0")  # what tests read on standard error must not depend on how busy the machine is
+os.environ.pop("KUBECONFIG", None)  # no test looks at a cluster of its user
 
 
 def _keep_compiled() -> None:
@@ -87,8 +88,9 @@ _modules = itertools.count(1)
 
 @pytest.fixture(autouse=True, scope="module")
 def _garbage_goes() -> Iterator[None]:
-    """Collect fully after every sixteenth module: commands freeze what there is for a time, and then Python puts that off."""
+    """Nothing stays frozen; after every sixteenth module all is collected, which Python puts off while commands freeze what there is."""
     yield
+    assert gc.get_freeze_count() == 0, "something is frozen and never thawed: its garbage is kept, and each load goes through all of it"
     if next(_modules) % 16 == 0:
         _collect()
 

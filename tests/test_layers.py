@@ -33,7 +33,7 @@ ROWS = {
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
-    "api/words.py api/kindnames.py": "exceptions.py api",
+    "api/words.py api/kindnames.py api/frames.py": "exceptions.py api",
     "api/view.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
     "core/release core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,

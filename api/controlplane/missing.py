@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from ..objects import (
+    DeviceClass,
     KubeObject,
     Node,
     PersistentVolume,
@@ -17,6 +18,8 @@ from ..objects import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
+    ResourceClaimTemplate,
     Service,
     StatefulSet,
     StorageClass,
@@ -31,6 +34,7 @@ NO_OWNER = "its {} is not in the input, so its pods are not spread as those of o
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
+NO_PODS = "got no Pod in the input, so its nodes count as empty (kubectl get pods -A)"
 NO_PRIORITY_CLASSES = "got no PriorityClass in the input, though pods name some (kubectl get priorityclasses)"
 NO_SERVICES = "got no Service in the input, so pods are not spread as those of one service (kubectl get services)"
 NO_BUDGETS = "got no PodDisruptionBudget in the input, so preemption protects no pods (kubectl get poddisruptionbudgets)"
@@ -49,12 +53,47 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         yield from _claims(pod, there)
     if not _is_dump(objects):
         return
+    if not any(isinstance(item, Pod) for item in objects):
+        yield Notice("", NO_PODS)
     if lacks_classes and not there.has(PriorityClass):
         yield Notice("", NO_PRIORITY_CLASSES)
     if not there.has(Service) and any(pod.labels for pod in waiting):
         yield Notice("", NO_SERVICES)
     if not there.has(PodDisruptionBudget) and _may_preempt(waiting, objects):
         yield Notice("", NO_BUDGETS)
+
+
+def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True) -> Iterator[str]:
+    """What *pod* needs and *objects* lack, each with what to do about it. *devices*: claims to devices count."""
+    there = _There.of(objects)
+    names = [*_storage_names(pod, there), *(_device_names(pod, there) if devices else ())]
+    yield from (f"{name} is not in the input: create it, or add it to the input." for name in dict.fromkeys(names))
+
+
+def _storage_names(pod: Pod, there: _There) -> Iterator[str]:
+    for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
+        claim: PersistentVolumeClaim | None = there.by_kind.get(PersistentVolumeClaim, {}).get(f"{pod.namespace}/{name}")
+        lacks = _lack(pod, name, there) if name else ""
+        if lacks == NO_CLAIM:
+            yield f"PersistentVolumeClaim {pod.namespace}/{name}"
+        elif claim is not None and lacks == NO_VOLUME:
+            yield f"PersistentVolume {claim.spec.volume_name}, the volume of claim {claim.key},"
+        elif claim is not None and lacks == NO_CLASS:
+            yield f"StorageClass {_class_of(claim)}, the class of claim {claim.key},"
+
+
+def _device_names(pod: Pod, there: _There) -> Iterator[str]:
+    for one in pod.spec.resource_claims:
+        template = one.resource_claim_template_name
+        claim: ResourceClaim | None = there.by_kind.get(ResourceClaim, {}).get(f"{pod.namespace}/{one.resource_claim_name}")
+        if one.resource_claim_name and claim is None:
+            yield f"ResourceClaim {pod.namespace}/{one.resource_claim_name}"
+        elif template and not there.has(ResourceClaimTemplate, f"{pod.namespace}/{template}"):
+            yield f"ResourceClaimTemplate {pod.namespace}/{template}"
+        for request in () if claim is None else claim.spec.devices.requests:
+            wanted = [request.exactly] if request.exactly is not None else request.first_available
+            for name in (each.device_class_name for each in wanted if not there.has(DeviceClass, each.device_class_name)):
+                yield f"DeviceClass {name}, which claim {pod.namespace}/{one.resource_claim_name} asks for,"
 
 
 @attrs.frozen(repr=False)
@@ -101,8 +140,12 @@ def _lack(pod: Pod, name: str, there: _There) -> str:
         return NO_CLAIM
     if claim.spec.volume_name:
         return "" if there.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
-    storage_class = claim.annotations.get(_BETA_CLASS, claim.spec.storage_class_name)
+    storage_class = _class_of(claim)
     return NO_CLASS if storage_class and not there.has(StorageClass, storage_class) else ""
+
+
+def _class_of(claim: PersistentVolumeClaim) -> str | None:
+    return claim.annotations.get(_BETA_CLASS, claim.spec.storage_class_name)
 
 
 def _is_dump(objects: Sequence[KubeObject]) -> bool:

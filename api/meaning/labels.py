@@ -35,6 +35,7 @@ __all__ = [
     "set_selector",
     "topology_term_matches",
     "topology_terms_match",
+    "zone_of",
 ]
 
 Matcher: TypeAlias = Callable[[Mapping[str, str]], bool]
@@ -279,3 +280,15 @@ def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
         # Upstream: an empty key with operator Equal covers every key that has this value.
         return toleration.value == taint.value
     return toleration.operator == "Exists"
+
+
+ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+
+
+def zone_of(labels: Mapping[str, str]) -> str:
+    """The zone that the *labels* of a node name; empty if none does.
+
+    >>> zone_of({"topology.kubernetes.io/zone": "a"}), zone_of({})
+    ('a', '')
+    """
+    return next((labels[label] for label in ZONES if label in labels), "")

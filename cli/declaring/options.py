@@ -91,6 +91,19 @@ CLUSTER = (
 )  # fmt: skip
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def process_options(default: int | Callable[[], int], said: str) -> Callable[[F], F]:
+    """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the *default* number in words."""
+    told = f"Run in that many processes.  [default: {said}]"
+    jobs = click.option("--jobs", "-j", type=Whole(1), metavar="N", default=default, help=told)
+    dask = click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
+    return lambda command: jobs(dask(command))
+
+
 @attrs.frozen(kw_only=True, repr=False)
 class ClusterChoice:
     """Which files, and how to read them."""

@@ -12,6 +12,8 @@ from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import resolve
 from ...core.engine import Engine
 from ...core.release import Release
+from ...core.rule import Algorithm
+from ...extenders.choice import ConfiguredExtenders
 from ...framework.building import build_engine
 from ...framework.config.configuration import KubeSchedulerConfiguration, read_configuration
 from ...framework.migrate.fromplugins import running
@@ -40,34 +42,41 @@ class Check:
     """The release that runs the profile."""
     before: Mapping[str, Any] | None = None
     """The profile that *release* runs, in place of a Policy."""
+    extenders: ConfiguredExtenders = attrs.field(factory=ConfiguredExtenders)
+    """How those that the Policy or the profile names are called."""
 
     def old(self) -> Engine:
         """The old release, looking at all nodes."""
         if self.before is not None:
-            return build_engine(_on_all_nodes(self.before, self.release, self.config.gates), max_pd_vols=self.max_pd_vols)
+            return self._engine(_on_all_nodes(self.before, self.release, self.config.gates))
         if self.release.policies is not None:
-            return build_engine(running(self.policy, self.release, self.config, EVERY_NODE), max_pd_vols=self.max_pd_vols)
+            return self._engine(running(self.policy, self.release, self.config, EVERY_NODE))
         config = self.config.with_defaults(self.release)
         settings: dict[str, Any] = {"provider": config.source.provider} if config.source.provider else {}
-        return build_engine(
+        return self._engine(
             resolve(
                 self.release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
                 percentage=EVERY_NODE, preemption=not config.disable_preemption, **settings,
-            ),
-            max_pd_vols=self.max_pd_vols,
+            )
         )  # fmt: skip
 
     def new(self) -> Engine:
         """The framework with the profile, looking at all nodes."""
-        return build_engine(_on_all_nodes(self.profile, self.target), max_pd_vols=self.max_pd_vols)
+        return self._engine(_on_all_nodes(self.profile, self.target))
+
+    def _engine(self, wanted: Algorithm | KubeSchedulerConfiguration) -> Engine:
+        return build_engine(wanted, max_pd_vols=self.max_pd_vols, extenders=self.extenders)
+
+    @property
+    def left_out(self) -> int:
+        """How many extenders of the Policy or the older profile are not called."""
+        named = (self.before or {}).get("extenders", ()) if self.policy is None else self.policy.extenders
+        return len(named) if self.extenders.how in (None, "off") else 0
 
     def warnings(self, scenario: Scenario, newer_labels: bool) -> tuple[str, ...]:
         """What of the check on *scenario* is in doubt; *newer_labels*: nodes have the labels of newer releases too."""
         missing = None if newer_labels else zones_warning(scenario)
-        extenders = (self.before or {}).get("extenders", ()) if self.policy is None else self.policy.extenders
-        whose = "profile" if self.policy is None else "Policy"
-        uncalled = [f"the {whose}'s extenders are not called: {len(extenders)}"] if extenders else []
-        return (*([] if missing is None else [missing]), *uncalled)
+        return () if missing is None else (missing,)
 
     def on(self, scenario: Scenario, following: Following = unfollowed, *, correlates: bool = True) -> Comparison:
         """Compare both on *scenario*, on a state that follows the old release; *correlates* as for :func:`~.compare.compare`."""

@@ -33,6 +33,8 @@ class Edited:
 
     def __str__(self) -> str:
         objects = f"{self.chosen} {self.edit.kind if self.chosen == 1 else f'{self.edit.kind}s'}"
+        if not self.changed:
+            return f"{shown(self.edit.text)}: nothing changed: {objects}, and each is so already"
         return f"{shown(self.edit.text)}: {objects}" + ("" if self.changed == self.chosen else f", of which {self.changed} changed")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
 import attrs
 import numpy as np
 
+from ...api.controlplane.missing import missing_for
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import replace
@@ -21,14 +23,16 @@ from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
 from ...framework.plugins.dynamicresources import DynamicResources
+from ..scenario import Scenario
 from ..simulate import Simulation
 from .choice import choice_among, leads
 from .closeup import CloseUp, RequestedResource, RuleVerdict, Verdict
 from .eviction import Victim, eviction_for, why_no_room
 from .explanation import Explanation, PodQuestion
+from .faileddemands import Causes
 from .judged import JudgedNodes
 from .subject import Subject
-from .values import NodeReport
+from .values import NodeReport, Objection
 
 
 def explain_subject(
@@ -48,7 +52,21 @@ def explain_subject(
         found = explain(simulation.engine, subject.pod, node=node)
     else:
         found = explain_in(simulation, subject.pod, node=node)
-    return attrs.evolve(found, question=question)
+    return attrs.evolve(found, question=question, missing=missing_in(simulation.scenario, found))
+
+
+_NEEDED = re.compile("volume|claim|class", re.IGNORECASE)
+"""What a refusal for an object that is not there speaks of."""
+_DEVICES = re.compile("ResourceClaim|device class")
+
+
+def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
+    """What the pod of *found* needs and *scenario* lacks, if it finds no node for that."""
+    decision = found.decision
+    if decision.host is not None or not _NEEDED.search(decision.error or ""):
+        return ()
+    devices = _DEVICES.search(decision.error or "") is not None
+    return tuple(missing_for(decision.pod, scenario.objects, devices=devices))
 
 
 def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
@@ -98,7 +116,19 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
     release = engine.release.version
     if not decision.has_details:
         return Explanation(decision, (), was_scored=False, release=release)
-    return _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
+    found = _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
+    reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)
+    return attrs.evolve(found, nodes=reports, causes=causes)
+
+
+def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
+    """What each rule has against each node for *pod*, which leaves no trace; by node."""
+    with engine.preserving_state(pod):
+        decision = engine.schedule(pod)
+    if not decision.has_details or decision.details.search is None:
+        return {}
+    judged = JudgedNodes(engine.begin(pod), decision.details, lambda row: (), decision.plugins is not None)
+    return {name: judged.objections(row) for row, name in enumerate(decision.details.names)}
 
 
 def _check_node(engine: Engine, name: str) -> None:

@@ -14,11 +14,13 @@ from ...core.decision.record import PreemptionRecord
 from .choice import HostChoice
 from .closeup import CloseUp
 from .eviction import EvictionOutcome
+from .faileddemands import FailedDemand
 from .values import NodeReport, ReasonGroup, in_groups
 
 PlacedOn = Annotated[str | None, says("The node that the pod is on; it is decided as if it had none.")]
 PassedOver = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
 Workload = Annotated[str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")]
+Missing = Annotated[Names, says("Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence.")]
 WorkloadPods = Annotated[Names, says("All pods of that workload.")]
 
 
@@ -58,6 +60,8 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     counts: NodeCounts
     choice: Annotated[HostChoice | None, says("How the host was chosen among several that fit.")]
     reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; the one with the nearest node first.")]
+    missing: Missing
+    causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
     eviction: Annotated[EvictionOutcome | None, says("What evicting pods would do.")]
     close_up: Annotated[CloseUp | None, says("With --node: all about that node.")]
     nodes: Annotated[
@@ -89,6 +93,10 @@ class Explanation:
     was_scored: bool
     """False if only one node fitted, which was taken without scoring; its scores are shown anyway."""
     release: str = ""
+    missing: tuple[str, ...] = ()
+    """Objects that the pod needs and the input lacks, where it finds no node; each in a sentence."""
+    causes: tuple[FailedDemand, ...] = ()
+    """What of the pod fails on nodes, and which taints; that of most nodes first."""
     choice: HostChoice | None = None
     """None where no two nodes were compared."""
     eviction: EvictionOutcome | None = None
@@ -156,5 +164,6 @@ class Explanation:
             plugins=UNSET if decision.plugins is None else tuple(sorted(decision.plugins)),
             release=self.release, gated=decision.is_gated, **attrs.asdict(self.question), scored=self.was_scored,
             rules=tuple(RuleConcerned(*rule) for rule in self.rules.items()), counts=self.counts, choice=self.choice, reasons=self.groups,
-            eviction=self.eviction, close_up=close, nodes=tuple(node for node in self.nodes if close is None or node.name == close.node),
+            missing=self.missing, causes=self.causes, eviction=self.eviction, close_up=close,
+            nodes=tuple(node for node in self.nodes if close is None or node.name == close.node),
         )  # fmt: skip

@@ -127,8 +127,8 @@ class JudgedNodes:
         if judged is None:
             return
         for name in names:
-            asked, free, _ = self.room(name, judged[0].nodes, judged[1])
-            yield NodeShortage(name, asked, free)
+            asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
+            yield NodeShortage(name, asked, free, has_none=not allocatable)
 
     def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:
         """Of the resource *name*: how much the pod asks for, how much is free on node *at* of a batch, and how much it has in all."""

@@ -27,6 +27,7 @@ KINDS: Mapping[str, str] = {word: kind for kind, words in _WORDS.items() for wor
 """kubectl's names of kinds -> kind."""
 
 HASH_LABEL = "pod-template-hash"
+NO_PRIORITY_CLASS = "no PriorityClass with name"
 _MIRROR = "kubernetes.io/config.mirror"
 
 _WHY = {
@@ -56,7 +57,8 @@ class Subject:
             why = "for another scheduler" if is_other else None
         passed_over = None if why is None else self._in_words(why, scheduler_names)
         if self.not_admitted is not None:
-            passed_over = f"the API server would not admit it: {self.not_admitted}"
+            advice = "; create it, or add it to the input" if NO_PRIORITY_CLASS in self.not_admitted else ""
+            passed_over = f"the API server would not admit it: {self.not_admitted}{advice}"
         if node and _MIRROR in self.pod.metadata.annotations:
             passed_over = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
         return PodQuestion(node or None, passed_over, self.workload, tuple(pod.key for pod in self.pods))
@@ -68,7 +70,7 @@ class Subject:
 
 
 def find_subject(scenario: Scenario, name: str, namespace: str | None = None) -> Subject:
-    """The pod that *name* means: ``name``, ``namespace/name`` or ``kind/name``, with kubectl's names of kinds.
+    """The pod that *name* means: ``name``, ``namespace/name``, ``kind/name`` or ``kind/namespace/name``, with kubectl's names of kinds.
 
     Of several pods of one name, and of a workload's, one that waits is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
@@ -87,6 +89,8 @@ def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
     kind = KINDS.get(head.lower(), "") if slash else "Pod"
     if not kind:
         raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in KINDS)])
+    if namespace is None and "/" in tail:
+        namespace, _, tail = tail.partition("/")
     inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
     if kind == "Pod":
         return Subject(_one(name, tail or head, inside, namespace))

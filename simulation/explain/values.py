@@ -17,6 +17,7 @@ class NodeShortage(Record):
     asked: int
     free: int
     missing: Annotated[int, says("How much more would do.")] = 0
+    has_none: Annotated[bool, says("The node has none of it at all.")] = False
 
     def __post_init__(self) -> None:
         derive(self, missing=self.asked - self.free)
@@ -65,6 +66,7 @@ class NodeReport(Record):
     predicates: Annotated[Names | UnsetType, says("1.12 to 1.16: those that turned the node down.")] = UNSET
     plugins: Annotated[Names | UnsetType, says("From 1.17 on: the one that turned the node down.")] = UNSET
     reasons: Annotated[Names, says("Why, in the scheduler's words.")] = ()
+    causes: Annotated[Names, says("The selectors, terms and constraints of the pod that fail here, and the untolerated taints.")] = ()
     objections: Annotated[tuple[Objection, ...], says("Of every rule, asked or not.")] = ()
     shortages: tuple[NodeShortage, ...] = ()
     scores: Scores = field(default_factory=dict)
@@ -86,10 +88,11 @@ class NodeReport(Record):
         return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
 
     @property
-    def nearness(self) -> tuple[int, bool, float]:
-        """A key that sorts the nodes that do not fit: first by number of obstacles, then what is least short."""
+    def nearness(self) -> tuple[int, int, bool, float]:
+        """A key that sorts the nodes that do not fit: by number of obstacles, those without a resource behind, then what is least short."""
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
-        return self.obstacles, self.obstacles > len(lacking), max(lacking, default=0.0)
+        without = sum(short.has_none for short in self.shortages)
+        return self.obstacles, without, self.obstacles > len(lacking), max(lacking, default=0.0)
 
 
 # --- nodes in groups ------------------------------------------------------------------------------------------------

@@ -88,6 +88,8 @@ class Session:
             return
         try:
             self.bench.answer(new)
+            if action.name == "edit":
+                self._check_edit(new)
         except LabError:
             raise
         except KubeclassicError as error:
@@ -100,6 +102,13 @@ class Session:
         if len(self.history) > MOST_STATES:
             del self.history[1]
         self.at = len(self.history) - 1
+
+    def _check_edit(self, state: LabState) -> None:
+        """Raise :class:`~.source.LabError` if the last edit of *state* changes nothing."""
+        text = state.changes.edits[-1]
+        last = next((one for one in reversed(self.bench.scenario(state).edited) if one.edit.text == text), None)
+        if last is not None and not last.changed:
+            raise LabError(str(last), "edit")
 
     # --- what is seen -----------------------------------------------------------------------------------------------
 

@@ -10,8 +10,10 @@ import attrs
 
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Counts, Meta, Record, says
+from ...api.words import count_of
 from .kinds import NodeKind
 from .search import MixesFound
+from .shapes import PodShape
 from .trials import MixTrial, NewNode
 
 MOST_TOLD = 10
@@ -38,6 +40,15 @@ class FewerNodes(Record):
     message: str
 
 
+class KindNotTaken(Record):
+    """A kind of node of which none is added."""
+
+    node: Annotated[str, says("The name of the template, or of the node that is copied.")]
+    cost_of_one: float
+    takes: Annotated[Count, says("How many of the pods that can be placed an empty one may take.")]
+    why: str
+
+
 class PodWithoutNode(Record):
     """A pod that finds no node."""
 
@@ -46,10 +57,10 @@ class PodWithoutNode(Record):
 
 
 class PodsWithoutNode(Record):
-    """The pods that find no node with what was tried last."""
+    """The pods that find no node: those that never can, then those that the mix that was tried last leaves."""
 
     count: Count
-    never: Annotated[bool, says("They can never be placed, whatever number of these nodes is added.")]
+    never: Annotated[Count, says("How many of them can never be placed, whatever number of these nodes is added.")]
     pods: Annotated[tuple[PodWithoutNode, ...], Meta(max_length=MOST_TOLD)]
 
 
@@ -58,7 +69,8 @@ class NewNodesDocument(ResultDocument, kw_only=True):
 
     KIND = "NewNodes"
     release: str
-    added: Annotated[tuple[AddedNodes, ...], says("The nodes to add, a row a kind; empty if none is needed, and if no number is enough.")]
+    added: Annotated[tuple[AddedNodes, ...], says("A row a kind, for the pods that can be placed; empty if none is needed or enough.")]
+    not_taken: Annotated[tuple[KindNotTaken, ...], says("Kinds of which none is added though others are, and why.")]
     placed: Annotated[bool, says("Whether each pod finds a node with them.")]
     with_one_fewer: Annotated[str | None, says("What happens with one node less of each kind that is added; null if none is added.")]
     cost: Annotated[float | None, says("Of all new nodes; null if no number is enough.")]
@@ -84,6 +96,8 @@ class NewNodesAnswer:
 
     release: str
     kinds: Sequence[NodeKind]
+    shapes: Sequence[PodShape]
+    """The pods that can be placed."""
     found: MixesFound
     scale: int
     most_nodes: int
@@ -91,7 +105,22 @@ class NewNodesAnswer:
     @property
     def is_yes(self) -> bool:
         """Whether each pod finds a node."""
-        return self.found.is_placed
+        return self.found.is_placed and not self.found.never
+
+    @property
+    def helps(self) -> bool:
+        """Whether each pod that can be placed finds a node, and there is one, or no pod wants one."""
+        return self.found.is_placed and (self.found.best.wanted > 0 or not self.found.never)
+
+    @property
+    def hopeless(self) -> int:
+        """How many pods can never be placed."""
+        return sum(shape.count for shape in self.found.never)
+
+    @property
+    def wanted(self) -> int:
+        """How many pods want a node, with those that can never be placed."""
+        return self.found.best.wanted + self.hopeless
 
     @property
     def count(self) -> int:
@@ -110,10 +139,9 @@ class NewNodesAnswer:
 
     @property
     def without_place(self) -> list[tuple[str, str]]:
-        """Pods that find no node, each with why: those that never can, else those that the best mix leaves."""
-        if self.found.never:
-            return [(key, _never(self.kinds, shape.refusals)) for shape in self.found.never for key in shape.keys]
-        return [(missing.pod.key, missing.message) for missing in self.found.best.missing]
+        """Pods that find no node, each with why: those that never can, then those that the best mix leaves."""
+        never = [(key, _never(self.kinds, shape.refusals)) for shape in self.found.never for key in shape.keys]
+        return [*never, *((missing.pod.key, missing.message) for missing in self.found.best.missing)]
 
     @property
     def fewer(self) -> list[str]:
@@ -132,12 +160,29 @@ class NewNodesAnswer:
 
     def added(self) -> tuple[AddedNodes, ...]:
         """A row a kind that is needed."""
-        counts = self._counts(self.found.best) if self.is_yes else ()
+        counts = self._counts(self.found.best) if self.helps else ()
         return tuple(AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count)
 
     def nodes(self) -> tuple[NewNode, ...]:
         """The new nodes: the pods on each, without those of DaemonSets, and of each resource what is requested."""
-        return self.found.best.nodes if self.is_yes else ()
+        return self.found.best.nodes if self.helps else ()
+
+    def not_taken(self) -> tuple[KindNotTaken, ...]:
+        """The kinds of which none is added though others are, the cheapest first, each with why."""
+        unused = [at for at, count in enumerate(self.found.best.mix) if not count] if self.added() else []
+        found = (self._not_taken(at) for at in sorted(unused, key=lambda at: self.kinds[at].cost))
+        return tuple(found)
+
+    def _not_taken(self, at: int) -> KindNotTaken:
+        kind = self.kinds[at]
+        takes = sum(shape.count for shape in self.shapes if shape.most[at])
+        refused = [shape for shape in self.shapes if not shape.most[at]]
+        why = "no mix with it that costs less does" if self.found.is_proven else "no mix with it that costs less was found"
+        if refused:
+            first = f"{refused[0].keys[0]}: {refused[0].refusals[at]}"
+            pods = f"{sum(shape.count for shape in refused):,} of {count_of(self.found.best.wanted, 'pod')}"
+            why = f"an empty one does not take {pods}, first {first}" + (f"; {why}" if takes else "")
+        return KindNotTaken(kind.name, number_of(kind.cost), takes, why)
 
     def document(self, warnings: tuple[InputWarning, ...] = ()) -> NewNodesDocument:
         """Everything."""
@@ -145,10 +190,11 @@ class NewNodesAnswer:
         pods = tuple(PodWithoutNode(key, why) for key, why in told[:MOST_TOLD])
         return NewNodesDocument(
             warnings=warnings, release=self.release, added=self.added(), placed=self.is_yes, with_one_fewer=self.with_one_fewer,
-            cost=number_of(self.cost) if self.is_yes else None, lower_bound=number_of(self.bound) if self.is_yes else None,
-            cheapest=found.is_proven and self.is_yes, none_from=found.none_from, pods=found.best.wanted, nodes=self.nodes(),
+            not_taken=self.not_taken(), cost=number_of(self.cost) if self.helps else None,
+            lower_bound=number_of(self.bound) if self.helps else None, cheapest=found.is_proven and self.helps,
+            none_from=found.none_from, pods=self.wanted, nodes=self.nodes(),
             one_fewer=tuple(FewerNodes(self._mix(trial), len(trial.missing), left(trial)) for trial in found.fewer),
-            without_node=PodsWithoutNode(len(told), bool(found.never), pods), tried=self._mix(found.best),
+            without_node=PodsWithoutNode(len(told), self.hopeless, pods), tried=self._mix(found.best),
             daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in self.kinds}, evicted=dict(found.best.evicted),
             most_nodes=self.most_nodes, simulated=found.simulated,
         )  # fmt: skip

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
+import attrs
+
 from ...api.load import Loaded
 from ...framework.schedulerspec import SchedulerSpec
 from ..capacity.question import CapacityQuestion
 from ..scenario import Scenario
 from .answer import NewNodesAnswer
 from .daemonpods import DaemonPods
-from .demand import Demand
+from .demand import Demand, never_placed
 from .kinds import NewNodeError, kinds_of
 from .search import MixSearch, whole_prices
 from .shapes import Shapes
@@ -27,7 +29,7 @@ def fewest_nodes(
     costs: Mapping[str, Decimal], *, most_nodes: int | None = None, most_trials: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> NewNodesAnswer:  # fmt: skip
-    """The cheapest mix of the kinds of nodes that are *given* with which each pod of *question* finds a node.
+    """The cheapest mix of the kinds of nodes that are *given* with which each pod of *question* finds a node that can find one.
 
     *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
     a kind. *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: how many simulations the proof may take.
@@ -46,7 +48,12 @@ def fewest_nodes(
     shapes = sorting.of([*waiting, *copies])
     demand = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
     prices, scale = whole_prices([kind.cost for kind in kinds])
+    never = never_placed(shapes, demand)
+    if never:
+        trials.hopeless = frozenset(key for shape in never for key in shape.keys)
+        shapes = [shape for shape in shapes if shape not in never]
+        demand = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
     most = most_nodes or max(trials.wanted, 1)
     budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
-    found = MixSearch(trials, shapes, demand, prices, most, budget).run()
-    return NewNodesAnswer(release=spec.version, kinds=kinds, found=found, scale=scale, most_nodes=most)
+    found = attrs.evolve(MixSearch(trials, shapes, demand, prices, most, budget).run(), never=tuple(never))
+    return NewNodesAnswer(release=spec.version, kinds=kinds, shapes=shapes, found=found, scale=scale, most_nodes=most)

@@ -42,6 +42,8 @@ _OF_PODS_THERE = frozenset(
     [reasons.DISK_CONFLICT.text, reasons.MAX_VOLUME_COUNT_EXCEEDED.text, *(cells.sole_user_text for cells in _CELLS)]
 )
 _LASTING = _OF_THE_NODE | _OF_THE_POD | _APART | _OF_PODS_THERE
+_MISSING = re.compile(r'persistentvolumeclaim ".*" not found|request .*: device class .* does not exist')
+"""Of an object that the pod needs and that is not there."""
 _UNTOLERATED = [re.compile(".*".join(map(re.escape, cells.taint_text.format(key="\0", value="\0").split("\0")))) for cells in _CELLS]
 
 
@@ -53,7 +55,11 @@ def lasts(texts: Collection[str]) -> bool:
     >>> lasts(["Insufficient cpu"]), lasts(["node(s) didn't match pod affinity rules"])
     (True, False)
     """
-    return keeps_apart(texts) or any(text in _LASTING or short_of([text]) or _is_of_taint(text) for text in texts)
+    return keeps_apart(texts) or any(map(_is_lasting, texts))
+
+
+def _is_lasting(text: str) -> bool:
+    return text in _LASTING or bool(short_of([text])) or _is_of_taint(text) or _MISSING.fullmatch(text) is not None
 
 
 def keeps_apart(texts: Collection[str]) -> bool:

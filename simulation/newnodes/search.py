@@ -12,7 +12,7 @@ from math import ceil
 
 import attrs
 
-from .demand import Demand, never_placed
+from .demand import Demand
 from .setcover import Key, SetCover
 from .shapes import PodShape
 from .trials import Mix, MixTrial, MixTrials
@@ -30,7 +30,7 @@ class MixesFound:
     best: MixTrial
     """The mix that does; if none does the one with which fewest pods were left."""
     never: tuple[PodShape, ...] = ()
-    """Pods that no kind takes, nor any node that is there: then nothing was simulated but the cluster as it is."""
+    """Pods that no kind takes, nor any node that is there: the search is for the others."""
     fewer: tuple[MixTrial, ...] = ()
     """With one node less of each kind that the mix has: none of them does."""
     bound: int = 0
@@ -44,7 +44,7 @@ class MixesFound:
 
     @property
     def is_placed(self) -> bool:
-        """Whether each pod finds a node."""
+        """Whether each pod that can be placed finds a node."""
         return self.best.is_placed
 
 
@@ -76,9 +76,6 @@ class MixSearch:
 
     def run(self) -> MixesFound:
         """Search."""
-        nothing = (0,) * len(self.prices)
-        if hopeless := never_placed(self.shapes, self.demand):
-            return MixesFound(best=self.trials.of(nothing), never=tuple(hopeless), simulated=len(self.trials.known))
         best = self._any()
         if best is None:
             tried = min(self.trials.known.values(), key=lambda trial: (len(trial.missing), self._covers.key(trial.mix)))

@@ -50,16 +50,16 @@ class MixTrial:
 
     mix: Mix
     wanted: int
-    """How many pods wanted a node."""
+    """How many pods wanted a node, without those that no mix can place."""
     missing: tuple[Missing, ...]
-    """Those that have none, in the order in which they were tried."""
+    """Those of them that have none, in the order in which they were tried."""
     nodes: tuple[NewNode, ...]
     evicted: Mapping[str, str]
     """Pod that had to leave -> the pod that took its place."""
 
     @property
     def is_placed(self) -> bool:
-        """Whether each pod has a node."""
+        """Whether each of these pods has a node."""
         return not self.missing
 
 
@@ -72,6 +72,8 @@ class MixTrials:
     new_engine: Callable[[], Engine]
     on_progress: Callable[[int], None] | None = None
     """Called after each simulation with how many there were."""
+    hopeless: frozenset[str] = frozenset()
+    """Pods that no mix can place: they are tried, and do not count."""
     known: dict[Mix, MixTrial] = attrs.field(factory=dict)
 
     def of(self, mix: Mix) -> MixTrial:
@@ -93,16 +95,16 @@ class MixTrials:
 
     @property
     def wanted(self) -> int:
-        """How many pods want a node."""
+        """How many pods want a node that some mix may place."""
         copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
-        return copies + (waiting if self.question.pending_first or not self.question.templates else 0)
+        return copies + (waiting if self.question.pending_first or not self.question.templates else 0) - len(self.hopeless)
 
     def _simulated(self, mix: Mix) -> MixTrial:
         engine = self.new_engine()
         with settled():
             missing, evicted = self._copies(mix, engine) if self.question.templates else self._waiting(mix, engine)
-        nodes = _new_nodes(engine, self.kinds, mix)
-        return MixTrial(mix=mix, wanted=self.wanted, missing=tuple(missing), nodes=nodes, evicted=evicted)
+        counted = tuple(found for found in missing if found.pod.key not in self.hopeless)
+        return MixTrial(mix=mix, wanted=self.wanted, missing=counted, nodes=_new_nodes(engine, self.kinds, mix), evicted=evicted)
 
     # --- pods that wait ---------------------------------------------------------------------------------------------
 

@@ -30,6 +30,11 @@ class SweepConfiguration:
         found: float | None = self.row.get(objective)
         return found
 
+    def ends(self, objective: str) -> tuple[float, float]:
+        """The ends of its 95 % interval; without seeds both are the value."""
+        value = self.value(objective) or 0.0
+        return self.row.get(f"{objective} low", value), self.row.get(f"{objective} high", value)
+
 
 def configurations(record: Mapping[str, Any]) -> list[SweepConfiguration]:
     """Each configuration with its mean over seeds, or without seeds each run that has not failed."""
@@ -76,6 +81,8 @@ class Best:
     """Whether more is better."""
     best: tuple[SweepConfiguration, ...]
     worst: tuple[SweepConfiguration, ...]
+    rivals: tuple[SweepConfiguration, ...] = ()
+    """Others whose 95 % interval overlaps that of the best: more seeds might say that they are better."""
 
 
 def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
@@ -89,8 +96,14 @@ def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> l
                 groups[value].append(one)
         if ways is not None and len(groups) > 1:
             ends = sorted(groups, reverse=ways)
-            answer.append(Best(objective, ways, tuple(groups[ends[0]]), tuple(groups[ends[-1]])))
+            best, others = groups[ends[0]], [one for end in ends[1:] for one in groups[end]]
+            rivals = tuple(one for one in others if any(_overlap(one.ends(objective), each.ends(objective)) for each in best))
+            answer.append(Best(objective, ways, tuple(best), tuple(groups[ends[-1]]), rivals))
     return answer
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def unbeaten(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[SweepConfiguration]:

@@ -27,6 +27,15 @@ GATES = (
 """The feature gates that scheduling reads; a release has some of them."""
 NEEDED = {DynamicResources.name}
 """Rules without which a pod gets a node and cannot start there."""
+OVERCOMMITS = "pods will request more than their nodes have"
+WITHOUT = {
+    "NodeResourcesFit": OVERCOMMITS, "PodFitsResources": OVERCOMMITS, "GeneralPredicates": OVERCOMMITS,
+    "NodePorts": "two pods may want one port of a node", "PodFitsHostPorts": "two pods may want one port of a node",
+    "TaintToleration": "taints keep no pod away", "PodToleratesNodeTaints": "taints keep no pod away",
+    "NodeAffinity": "pods do not go where they ask for", "MatchNodeSelector": "pods do not go where they ask for",
+    "VolumeBinding": "volumes may not be reached", "CheckVolumeBinding": "volumes may not be reached",
+}  # fmt: skip
+"""Rule -> what happens to every pod without it."""
 GENERAL = "GeneralPredicates"
 PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
 Variant = tuple[WhatIfChange, SchedulerSpec]
@@ -91,7 +100,7 @@ class Configurations:
         against = dict.fromkeys(one.rule for report, _ in context.targets() for one in report.objections)
         for rule in (rule for rule in against if rule not in NEEDED):
             if self.spec.profiles is not None:
-                told = f"disable plugin {rule} at preFilter and filter"
+                told = f"disable plugin {rule} at preFilter and filter{_what_then(rule)}"
                 change = WhatIfChange(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
                 yield change, self._profile(context, _without(rule))
             else:
@@ -103,13 +112,14 @@ class Configurations:
         if rule == GENERAL:
             for part in PARTS_OF_GENERAL:
                 rest = [PredicateEntry(name) for name in PARTS_OF_GENERAL if name != part]
-                told = f"leave out predicate {part} of {GENERAL}"
+                told = f"leave out predicate {part} of {GENERAL}{_what_then(part)}"
                 change = WhatIfChange(
                     kind="rule", words=told, patch=(f"policy: {', '.join(one.name for one in rest)} in place of {GENERAL}",)
                 )
                 yield change, self._with_policy(replace(policy, predicates=(*others, *rest)))
             return
-        change = WhatIfChange(kind="rule", words=f"leave out predicate {rule}", patch=(f"policy: without predicate {rule}",))
+        told, patch = f"leave out predicate {rule}{_what_then(rule)}", f"policy: without predicate {rule}"
+        change = WhatIfChange(kind="rule", words=told, patch=(patch,))
         yield change, self._with_policy(replace(policy, predicates=tuple(others)))
 
     def _weights(self, context: WhatIfContext) -> Iterator[Variant]:
@@ -177,6 +187,11 @@ def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
         if low <= high:
             found.append(low if low > 0 else min(high, 0))
     return list(dict.fromkeys(step for step in found if step))
+
+
+def _what_then(rule: str) -> str:
+    """What happens without *rule*, in brackets; empty if there is no more to say."""
+    return f" ({WITHOUT[rule]})" if rule in WITHOUT else ""
 
 
 def _without(plugin: str) -> Callable[[Plugins], Plugins]:

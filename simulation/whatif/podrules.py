@@ -6,11 +6,16 @@ from collections.abc import Iterator
 
 from ...api.meaning.labels import tolerates
 from ...api.objects import Node, Pod, Taint
+from ...api.words import count_of
+from ..explain.faileddemands import node_labels, node_terms, text_of
+from ..explain.labelfacts import LabelFacts
 from .change import ChangeKind, WhatIfChange
 from .context import WhatIfContext
 from .patcher import taint_text
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+FIRST = -1.0
+"""The size of a change that comes before all others of its kind."""
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
@@ -50,6 +55,32 @@ def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
     return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
 
 
+def respelt(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """A label that is selected and that no node has, in place of which another one is probably meant."""
+    facts = node_labels(context.engine)
+    for key, value in (context.pod.spec.node_selector or {}).items():
+        near = facts.near(key, value)
+        if near is not None:
+            edits = [f"nodeSelector.{key}-"] if near[0] != key else []
+            told = _respelt_words(facts, f"{key}={value}", near)
+            yield from edit_of_pod(context, "nodeSelector", told, *edits, f"nodeSelector.{near[0]}={near[1]}", size=FIRST)
+    for at, term in enumerate(node_terms(context.pod)):
+        for number, expression in enumerate(term.match_expressions):
+            path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
+            for place, value in enumerate(expression.values if expression.operator == "In" else ()):
+                near = facts.near(expression.key, value)
+                if near is not None:
+                    edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
+                    told = _respelt_words(facts, f"{expression.key}={value}", near)
+                    yield from edit_of_pod(context, "nodeAffinity", told, edit, size=FIRST)
+
+
+def _respelt_words(facts: LabelFacts, asked: str, near: tuple[str, str]) -> str:
+    count = facts.having(*near)
+    have = f"{count_of(count, 'node')} {'has' if count == 1 else 'have'} {'='.join(near)}"
+    return f"ask for {'='.join(near)}, not for {asked}: no node has that, and {have}"
+
+
 def dropped_node_selectors(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One key of the nodeSelector removed."""
     for key, value in (context.pod.spec.node_selector or {}).items():
@@ -58,14 +89,11 @@ def dropped_node_selectors(context: WhatIfContext) -> Iterator[WhatIfChange]:
 
 def dropped_node_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One expression of the required node affinity removed."""
-    affinity = context.pod.spec.affinity
-    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
-    for at, term in enumerate(required.node_selector_terms if required is not None else ()):
+    for at, term in enumerate(node_terms(context.pod)):
         for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", term.match_fields)):
             for number, expression in enumerate(expressions):
                 path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
-                told = " ".join([expression.key, expression.operator, *expression.values])
-                yield from edit_of_pod(context, "nodeAffinity", f"remove the required node affinity {told}", path)
+                yield from edit_of_pod(context, "nodeAffinity", f"remove the required node affinity {text_of(expression)}", path)
 
 
 def dropped_pod_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:

@@ -16,8 +16,9 @@ from ...core.decision.decision import Decision
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.choice import Lead
 from ..explain.closeup import CloseUp, RequestedResource
-from ..explain.explain import explain, freed, run_up_to, run_without
-from ..explain.explanation import Explanation, PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
+from ..explain.explain import explain, freed, missing_in, run_up_to, run_without
+from ..explain.explanation import Explanation, Missing, PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
+from ..explain.faileddemands import FailedDemand
 from ..scenario import Scenario
 from ..simulate import Simulation
 from . import devices, newnode, nodechanges, otherpods, podresources, podrules, targetnode
@@ -32,6 +33,7 @@ TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
 Family = Callable[[WhatIfContext], Iterator[WhatIfChange]]
 FAMILIES: tuple[tuple[str, Family], ...] = (
+    ("labels that no node has", podrules.respelt),
     ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
     ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
     ("spread", podrules.looser_spread), ("affinity", podrules.dropped_pod_affinity), ("host ports", podrules.dropped_ports),
@@ -116,6 +118,8 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     want: Annotated[str | None, says("The node that the pod should get; null: any.")]
     fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
     keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]
+    missing: Missing
+    causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
     tried: Annotated[Count, says("How many decisions were asked for.")]
     suggestions: tuple[Suggestion, ...]
 
@@ -153,7 +157,8 @@ class WhatIf:
         return WhatIfDocument(
             warnings=warnings, pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
             **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
-            keeps=None if close is None or self.fits else Keeps.of(close), tried=self.tried, suggestions=self.suggestions,
+            keeps=None if close is None or self.fits else Keeps.of(close), missing=self.explanation.missing,
+            causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
         )  # fmt: skip
 
 
@@ -168,9 +173,10 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
         return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
     context = asked.context(begun, pod)
     explanation = attrs.evolve(explain(context.engine, context.pod, node=asked.want), question=asked.question)
+    explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
     context.want, context.reports = asked.want, explanation.nodes
     before = WhatIf(explanation, asked.want, (), 0)
-    if before.fits:
+    if before.fits or explanation.missing:
         return before
     found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
     tell("the pods after it")

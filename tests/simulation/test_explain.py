@@ -243,7 +243,8 @@ class TestCommand:
         assert found["host"] is None
         assert len(found["nodes"]) == 11
         gpu = next(report for report in found["nodes"] if report["node"] == "gpu-b1")
-        assert gpu["shortages"] == [{"resource": "memory", "asked": 40 * 2**30, "free": 28 * 2**30, "missing": 12 * 2**30}]
+        short = {"resource": "memory", "asked": 40 * 2**30, "free": 28 * 2**30, "missing": 12 * 2**30, "hasNone": False}
+        assert gpu["shortages"] == [short]
 
     def test_table(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The table says what is short and by how much."""

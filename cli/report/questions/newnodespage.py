@@ -46,13 +46,15 @@ def _without(view: View) -> Iterator[Section]:
 def _added(view: View) -> Iterator[Section]:
     if view.table("added").rows:
         yield section("What to add", card("", short_table(view.table("added"), "What to add")), list_html(view.table("nodes")))
+    if view.table("notTaken").rows:
+        yield section("What was not taken", card("", short_table(view.table("notTaken"), "What was not taken")))
 
 
 def _why(answer: NewNodesAnswer, record: Record) -> Iterator[Section]:
     """Why not less; of an answer that is no, what was tried."""
-    if record["placed"] and record["added"]:
+    if record["added"]:
         fewer: list[Text] = [named(f"With one fewer, {one}") for one in answer.fewer]
         yield section("Why not less", bullets(fewer), paragraph(named(proof(answer))))
-    elif not record["placed"]:
+    elif record["cost"] is None and any(record["tried"].values()):
         tried = ", ".join(f"{count:,} {name}" for name, count in record["tried"].items())
         yield section("What was tried", paragraph("Up to this, and none of it is enough: ", named(tried), "."))

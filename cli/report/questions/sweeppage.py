@@ -78,11 +78,11 @@ def _best_table(best: Sequence[Best]) -> Markup:
         [
             named(one.objective), "more" if one.more else "less", value_told(one.best[0], one.objective),
             spoken(winners([each.name for each in one.best])), value_told(one.worst[0], one.objective),
-            spoken(winners([each.name for each in one.worst])),
+            spoken(winners([each.name for each in one.worst])), "no, intervals overlap" if one.rivals else "yes",
         ]
         for one in best
     ]  # fmt: skip
-    return plain_table(["objective", "better is", "best", "of", "worst", "of"], rows, "Best and worst in each objective")
+    return plain_table(["objective", "better is", "best", "of", "worst", "of", "for certain"], rows, "Best and worst in each objective")
 
 
 def _intervals(name: str, found: Sequence[SweepConfiguration], record: Record) -> Intervals:

@@ -17,7 +17,7 @@ import attrs
 from ....api.controlplane.admission import admit
 from ....api.controlplane.defaults import with_defaults
 from ....api.garbage import no_garbage_collection
-from ....api.inventory import ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
+from ....api.inventory import NOT_ADMITTED, ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
 from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
@@ -232,7 +232,7 @@ class _Reader:
             found = admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
             if found is not None and found.refused:
                 self.odd.notices.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
-                self.passed_over["not admitted"] += 1
+                self.passed_over[NOT_ADMITTED] += 1
             else:
                 item = event.item if found is None else found.objects[0]
                 kept.append(event if item is event.item else attrs.evolve(event, item=item))

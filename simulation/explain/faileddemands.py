@@ -1,0 +1,282 @@
+"""What of the pod or of the node is behind a reason: the selector, the term, the constraint, the port or the taint that fails.
+
+Selectors of nodes, and taints, are read off the objects. What depends on other pods is asked of the scheduler: the pod is decided once
+more with this one demand in place of all of its kind, and the nodes that are turned down for the same reason are turned down by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, TypeAlias
+
+import attrs
+
+from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector, tolerates
+from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod, PodAffinity, PodAffinityTerm, PodSpec, Requirement
+from ...api.record import Count, Record, replace, says
+from ...core.engine import Engine
+from .labelfacts import LabelFacts
+from .values import NodeReport, Objection
+
+SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
+AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
+SPREAD = frozenset({"EvenPodsSpread", "PodTopologySpread"})
+PORTS = frozenset({"GeneralPredicates", "PodFitsHostPorts", "NodePorts"})
+TAINTS = frozenset({"PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintToleration"})
+EXISTING = "existing pods anti-affinity"
+"""What the reason says where pods that are there keep the pod away."""
+Reasons: TypeAlias = "frozenset[tuple[str, str]]"
+"""Pairs of a rule and a reason."""
+
+
+class FailedDemand(Record):
+    """A demand of the pod that nodes do not meet, or a taint that it does not tolerate, in the words of the manifest."""
+
+    field: Annotated[str, says("nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort or taint.")]
+    text: Annotated[str, says("The demand, such as pool=general.")]
+    nodes: Annotated[Count, says("The nodes that fail it.")]
+    note: Annotated[str, says("What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known.")]
+    absent: Annotated[bool, says("Nothing in the cluster is as it asks for.")] = False
+
+    @property
+    def words(self) -> str:
+        """Both in a line."""
+        return f"{self.field} {self.text}"
+
+
+@attrs.frozen
+class _Demand:
+    field: str
+    text: str
+    rules: frozenset[str]
+    note: str = ""
+    absent: bool = False
+
+    @property
+    def words(self) -> str:
+        return f"{self.field} {self.text}"
+
+
+Judged: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
+"""A pod -> the objections of every node that does not fit, by name."""
+
+
+@attrs.define(eq=False)
+class Causes:
+    """Finds what is behind the reasons against the nodes of *reports*; *judged* decides a changed pod without a trace."""
+
+    engine: Engine
+    pod: Pod
+    judged: Judged
+    _found: dict[_Demand, list[str]] = attrs.field(factory=dict)
+
+    def of(self, reports: Sequence[NodeReport]) -> tuple[tuple[NodeReport, ...], tuple[FailedDemand, ...]]:
+        """*reports* with their causes, and each cause with its nodes, that of most nodes first."""
+        failing = [report for report in reports if not report.fits]
+        rules = {objection.rule for report in failing for objection in report.objections}
+        if rules & SELECTORS:
+            self._selectors(failing)
+        if rules & TAINTS:
+            self._taints(failing)
+        if rules & (AFFINITY | SPREAD | PORTS):
+            self._of_pods(failing, rules)
+        by_node: dict[str, list[str]] = {}
+        for demand, names in self._found.items():
+            for name in names:
+                by_node.setdefault(name, []).append(demand.words)
+        told = tuple(replace(one, causes=tuple(by_node[one.name])) if one.name in by_node else one for one in reports)
+        demands = (FailedDemand(one.field, one.text, len(names), one.note, one.absent) for one, names in self._found.items())
+        return told, tuple(sorted(demands, key=lambda one: -one.nodes))
+
+    def _add(self, demand: _Demand, report: NodeReport) -> None:
+        self._found.setdefault(demand, []).append(report.name)
+
+    def _against(self, reports: Iterable[NodeReport], rules: Collection[str]) -> Iterator[tuple[NodeReport, Node]]:
+        """The nodes that one of *rules* has something against."""
+        for report in reports:
+            node = self.engine.node(report.name)
+            if node is not None and any(objection.rule in rules for objection in report.objections):
+                yield report, node
+
+    # --- what nodes have --------------------------------------------------------------------------------------------
+
+    def _selectors(self, reports: Sequence[NodeReport]) -> None:
+        selector: Mapping[str, str] = self.pod.spec.node_selector or {}
+        terms = node_terms(self.pod)
+        if not selector and not terms:
+            return
+        facts = node_labels(self.engine)
+        pairs = [
+            (_Demand("nodeSelector", f"{key}={value}", SELECTORS, facts.note(key, value), not facts.having(key, value)), key, value)
+            for key, value in selector.items()
+        ]
+        each = [
+            (_Demand("nodeAffinity", text_of(one), SELECTORS, facts.note_of(one), facts.lacks(one)), alone)
+            for one, alone in _expressions(terms)
+        ]
+        for report, node in self._against(reports, SELECTORS):
+            for demand, key, value in pairs:
+                if node.labels.get(key) != value:
+                    self._add(demand, report)
+            if not any(compile_node_term(term)(node.labels, node.name) for term in terms):
+                for demand, term in each:
+                    if not compile_node_term(term)(node.labels, node.name):
+                        self._add(demand, report)
+
+    def _taints(self, reports: Sequence[NodeReport]) -> None:
+        for report, node in self._against(reports, TAINTS):
+            for taint in node.spec.taints:
+                if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(self.pod.spec.tolerations, taint):
+                    text = f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+                    self._add(_Demand("taint", text, TAINTS), report)
+
+    # --- what pods there are ----------------------------------------------------------------------------------------
+
+    def _of_pods(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
+        demands = [(demand, pod) for demand, pod in self._alone() if rules & demand.rules]
+        for demand, pod in demands:
+            found = self.judged(pod)
+            for report in reports:
+                if _reasons(report.objections, demand.rules) & _reasons(found.get(report.name, ()), demand.rules):
+                    self._add(demand, report)
+        self._kept_away(reports)
+
+    def _alone(self) -> Iterator[tuple[_Demand, Pod]]:
+        """Each demand about other pods, and the pod with this one alone of its kind."""
+        spec, affinity = self.pod.spec, self.pod.spec.affinity
+        for constraint in spec.topology_spread_constraints:
+            if constraint.when_unsatisfiable == "DoNotSchedule":
+                text = f"{constraint.topology_key}, maxSkew {constraint.max_skew}"
+                note = self._note(constraint.label_selector, {self.pod.namespace})
+                yield _Demand("topologySpreadConstraints", text, SPREAD, note), self._with(topology_spread_constraints=(constraint,))
+        affinity = affinity or Affinity()
+        near, away = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
+        for term in near.required:
+            alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
+            note = self._note_of(term)
+            yield _Demand("podAffinity", _term_text(term), AFFINITY, note, note.startswith("no pod")), self._with(affinity=alone)
+        for term in away.required:
+            alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
+            yield _Demand("podAntiAffinity", _term_text(term), AFFINITY), self._with(affinity=alone)
+        for port, containers in _with_one_port(spec):
+            yield _Demand("hostPort", str(port), PORTS), self._with(containers=containers)
+
+    def _with(self, **changes: object) -> Pod:
+        return replace(self.pod, spec=replace(self.pod.spec, preemption_policy="Never", **changes), manifest=None)
+
+    def _kept_away(self, reports: Sequence[NodeReport]) -> None:
+        """The pods on nodes whose anti-affinity keeps the pod away."""
+        affected = [
+            report for report in reports
+            if any(EXISTING in reason for objection in report.objections for reason in objection.reasons)
+        ]  # fmt: skip
+        if not affected:
+            return
+        domains: dict[tuple[str, str], list[_Demand]] = {}
+        for other, labels, term in self._apart():
+            value = labels.get(term.topology_key)
+            if value is not None and self._matches(term, other):
+                demand = _Demand("podAntiAffinity", f"of pod {other.key} by {term.topology_key}", AFFINITY)
+                domains.setdefault((term.topology_key, value), []).append(demand)
+        for report in affected:
+            node = self.engine.node(report.name)
+            for key, value in () if node is None else node.labels.items():
+                for demand in domains.get((key, value), ())[:1]:
+                    self._add(demand, report)
+
+    def _apart(self) -> Iterator[tuple[Pod, Mapping[str, str], PodAffinityTerm]]:
+        table = self.engine.fresh_table()
+        for name in self.engine.node_names():
+            node = self.engine.node(name)
+            labels = {} if node is None else node.labels
+            for entry in table.pods[table.row_of[name]]:
+                yield from ((entry.pod, labels, term) for term in entry.template.required_anti_affinity)
+
+    def _matches(self, term: PodAffinityTerm, owner: Pod) -> bool:
+        if term.namespace_selector is not None or self.pod.namespace not in (term.namespaces or (owner.namespace,)):
+            return False
+        return _selects(term.label_selector, self.pod.labels)
+
+    # --- notes ------------------------------------------------------------------------------------------------------
+
+    def _note_of(self, term: PodAffinityTerm) -> str:
+        return "" if term.namespace_selector is not None else self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
+
+    def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
+        """How many pods on nodes *selector* matches; of one that matches none the label that is near."""
+        labels = [pod.labels for name in self.engine.node_names() for pod in self.engine.pods_on(name) if pod.namespace in namespaces]
+        count = sum(_selects(selector, one) for one in labels)
+        if count:
+            return f"{count:,} {'pod' if count == 1 else 'pods'} on nodes {'matches' if count == 1 else 'match'}"
+        pairs = dict(selector.match_labels or {}) if selector is not None else {}
+        facts = LabelFacts.of(labels, "pod")
+        near = [found for key, value in pairs.items() if (found := facts.near(key, value)) is not None]
+        more = f"; {facts.having(*near[0]):,} with {'='.join(near[0])}" if near else ""
+        return f"no pod on a node matches{more}"
+
+
+def node_labels(engine: Engine) -> LabelFacts:
+    """The labels of all nodes that *engine* knows."""
+    nodes = (engine.node(name) for name in engine.node_names())
+    return LabelFacts.of(node.labels for node in nodes if node is not None)
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def text_of(expression: Requirement) -> str:
+    """An expression as it is read: ``pool In [general, gpu]``."""
+    values = f" [{', '.join(expression.values)}]" if expression.values else ""
+    return f"{expression.key} {expression.operator}{values}"
+
+
+def selector_text(selector: LabelSelector | None) -> str:
+    """A label selector on one line; ``every pod`` for an empty one."""
+    if selector is None:
+        return "no pod"
+    pairs = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
+    return ", ".join([*pairs, *map(text_of, selector.match_expressions)]) or "every pod"
+
+
+def _term_text(term: PodAffinityTerm) -> str:
+    return f"{selector_text(term.label_selector)} by {term.topology_key}"
+
+
+# --- parts of the pod -----------------------------------------------------------------------------------------------
+
+
+def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
+    """The terms of the pod's required node affinity."""
+    affinity = pod.spec.affinity
+    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
+    return () if required is None else required.node_selector_terms
+
+
+def _expressions(terms: Iterable[NodeSelectorTerm]) -> Iterator[tuple[Requirement, NodeSelectorTerm]]:
+    """Each expression of *terms*, and a term of it alone."""
+    for term in terms:
+        for expression in term.match_expressions:
+            yield expression, NodeSelectorTerm(match_expressions=(expression,))
+        for expression in term.match_fields:
+            yield expression, NodeSelectorTerm(match_fields=(expression,))
+
+
+def _with_one_port(spec: PodSpec) -> Iterator[tuple[int, tuple[object, ...]]]:
+    """Each host port, and the containers with this one alone."""
+    for at, container in enumerate(spec.containers):
+        for port in container.ports:
+            if port.host_port:
+                others = [replace(one, ports=()) for one in spec.containers]
+                others[at] = replace(container, ports=(port,))
+                yield port.host_port, tuple(others)
+
+
+def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:
+    return frozenset((one.rule, reason) for one in objections if one.rule in rules for reason in one.reasons)
+
+
+def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+    try:
+        return compile_selector(selector)(labels)
+    except SelectorError:
+        return False

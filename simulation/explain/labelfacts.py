@@ -1,0 +1,91 @@
+"""What labels there are, for people: how many have a label, and which one is near a label that none has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from ...api.objects import Requirement
+from ...api.words import count_of
+from ...exceptions import near_names
+
+MOST_VALUES = 3
+"""Values of a label that are named."""
+
+
+@attrs.frozen
+class LabelFacts:
+    """The labels of all nodes, or of all pods on nodes: key -> value -> how many have it; *noun*: what has them."""
+
+    counts: Mapping[str, Counter[str]]
+    noun: str = "node"
+
+    @classmethod
+    def of(cls, labels: Iterable[Mapping[str, str]], noun: str = "node") -> LabelFacts:
+        """Those of *labels*, one map for each object."""
+        counts: dict[str, Counter[str]] = {}
+        for one in labels:
+            for key, value in one.items():
+                counts.setdefault(key, Counter())[value] += 1
+        return cls(counts, noun)
+
+    def having(self, key: str, value: str) -> int:
+        """How many have the label."""
+        return self.counts.get(key, Counter())[value]
+
+    def near(self, key: str, value: str) -> tuple[str, str] | None:
+        """The label that is probably meant by one that none has: another value of the key, or the value of another key."""
+        if self.having(key, value):
+            return None
+        if key in self.counts:
+            found = near_names(value, self.counts[key])
+            return (key, found[0]) if found else None
+        return next(((other, value) for other in near_names(key, self.counts) if self.having(other, value)), None)
+
+    def note(self, key: str, value: str) -> str:
+        """How many have the label; if none, what they have in its place.
+
+        >>> facts = LabelFacts.of([{"pool": "general"}, {"pool": "general"}, {"pool": "gpu"}])
+        >>> facts.note("pool", "gpu"), facts.note("pool", "genral"), facts.note("pol", "gpu")
+        ('1 node has it', 'no node has it; 2 have pool=general', 'no node has it; 1 has pool=gpu')
+        >>> facts.note("pool", "x"), facts.note("disk", "ssd")
+        ('no node has it; pool is general on 2, gpu on 1', 'no node has the label disk')
+        """
+        count, near = self.having(key, value), self.near(key, value)
+        if count:
+            return f"{count_of(count, self.noun)} {'has' if count == 1 else 'have'} it"
+        if near is not None:
+            number = self.having(*near)
+            return f"no {self.noun} has it; {number:,} {'has' if number == 1 else 'have'} {'='.join(near)}"
+        if key not in self.counts:
+            return f"no {self.noun} has the label {key}"
+        values = self.counts[key].most_common(MOST_VALUES)
+        more = f" and {len(self.counts[key]) - MOST_VALUES:,} other values" if len(self.counts[key]) > MOST_VALUES else ""
+        return f"no {self.noun} has it; {key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"
+
+    def note_of(self, expression: Requirement) -> str:
+        """The same of an expression over labels; empty where it is about their absence or about numbers."""
+        if expression.operator == "Exists":
+            number = sum(self.counts.get(expression.key, Counter()).values())
+            return f"{count_of(number, self.noun)} {'has' if number == 1 else 'have'} the label" if number else self._none(expression.key)
+        if expression.operator != "In":
+            return ""
+        return "; ".join(self._each(expression))
+
+    def lacks(self, expression: Requirement) -> bool:
+        """Whether none has any of the labels that *expression* asks for."""
+        if expression.operator == "Exists":
+            return expression.key not in self.counts
+        return expression.operator == "In" and not any(self.having(expression.key, value) for value in expression.values)
+
+    def _each(self, expression: Requirement) -> Iterator[str]:
+        several = len(expression.values) > 1
+        for value in expression.values:
+            told = self.note(expression.key, value)
+            yield f"{value}: {told}" if several else told
+
+    def _none(self, key: str) -> str:
+        near = near_names(key, self.counts)
+        return f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")

@@ -1,0 +1,229 @@
+"""Answers that help: which selector, term or taint fails, the typo before anything else, and what is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic.cli import run
+from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.schemas import faults
+
+Json = dict[str, Any]
+RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
+ZONE = "topology.kubernetes.io/zone"
+
+
+def node(name: str, taints: tuple[Json, ...] = (), gpus: str = "0", **labels: str) -> Json:
+    """A node of four cores with a pool, and a label for its name."""
+    named = {"kubernetes.io/hostname": name, **labels}
+    allocatable = {"cpu": "4", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": gpus}
+    status = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
+    return {"kind": "Node", "metadata": {"name": name, "labels": named}, "spec": {"taints": list(taints)}, "status": status}
+
+
+def pod(name: str, labels: Json | None = None, requests: Json | None = None, **spec: Any) -> Json:
+    """A pod; *spec*: more of its spec."""
+    containers = [{"name": "c", "image": "i", "resources": {"requests": requests or {"cpu": "100m"}}}]
+    return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": containers, **spec}}
+
+
+def required(*terms: Json) -> Json:
+    """Terms that a pod requires of other pods."""
+    return {"requiredDuringSchedulingIgnoredDuringExecution": list(terms)}
+
+
+def term(app: str, key: str = "kubernetes.io/hostname") -> Json:
+    """A term of affinity to the pods of *app*."""
+    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key}
+
+
+GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+ZONES = {"general-a": "a", "general-b": "b", "gpu-1": "c"}
+NODES = [
+    node("general-a", pool="general", **{ZONE: "a"}), node("general-b", pool="general", **{ZONE: "b"}),
+    node("gpu-1", (GPU_TAINT,), "2", pool="gpu", **{ZONE: "c"}),
+]  # fmt: skip
+SPOT = [{"key": "pool", "operator": "In", "values": ["spot"]}, {"key": "kubernetes.io/hostname", "operator": "Exists"}]
+NODE_AFFINITY = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": SPOT}]}}
+WAITING = [
+    pod("typo", nodeSelector={"pool": "genral"}),
+    pod("key", nodeSelector={"pol": "general"}),
+    pod("spot", affinity={"nodeAffinity": NODE_AFFINITY}),
+    pod("gpu", requests={"nvidia.com/gpu": "1"}),
+    pod("nopvc", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]),
+    pod("near", affinity={"podAffinity": required(term("web"), term("cahce"))}),
+    pod("away", affinity={"podAntiAffinity": required(term("none"), term("web", ZONE))}, nodeSelector={"pool": "general"}),
+    pod("shy", labels={"app": "loud"}, nodeSelector={"pool": "general"}),
+    pod("class", priorityClassName="none"),
+]
+THERE = [
+    pod("web-0", labels={"app": "web"}, nodeName="general-a"), pod("cache-0", labels={"app": "cache"}, nodeName="general-b"),
+    pod("db-0", nodeName="general-a", affinity={"podAntiAffinity": required(term("loud", ZONE))}),
+    pod("db-1", nodeName="general-b", affinity={"podAntiAffinity": required(term("loud", ZONE))}),
+]  # fmt: skip
+
+
+@pytest.fixture
+def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """A function that explains a pod and tells its JSON, or with *form* another form of it."""
+    path = tmp_path / "cluster.yaml"
+    path.write_text(yaml.safe_dump_all([*NODES, *THERE, *WAITING]), encoding="utf-8")
+
+    def explained(name: str, *options: str, form: str = "json") -> Any:
+        run(["explain", str(path), name, "--alone", *options, "-o", form])
+        out = capsys.readouterr().out
+        if form != "json":
+            return out
+        found = json.loads(out)
+        assert faults("what-if" if "--what-if" in options else "explain", found) == []
+        return found
+
+    return explained
+
+
+def causes(found: Json) -> dict[str, list[str]]:
+    """Node -> what fails there."""
+    return {report["node"]: report["causes"] for report in found["nodes"] if report["causes"]}
+
+
+class TestWhatFails:
+    @RELEASES
+    def test_the_selector(self, release: str, asked: Any) -> None:
+        """The selector that fails is named on each node, with what there is in the cluster, in every release."""
+        found = asked("typo", "--release", release)
+        words = "nodeSelector pool=genral"
+        assert {name for name, told in causes(found).items() if words in told} == set(ZONES)
+        cause = next(one for one in found["causes"] if one["field"] == "nodeSelector")
+        assert cause == {
+            "field": "nodeSelector", "text": "pool=genral", "nodes": 3, "note": "no node has it; 2 have pool=general", "absent": True,
+        }  # fmt: skip
+
+    def test_the_expression_of_a_term(self, asked: Any) -> None:
+        """Of a term of node affinity the expression that fails is named, and not the one that holds."""
+        found = asked("spot")
+        assert all("nodeAffinity pool In [spot]" in told for told in causes(found).values())
+        assert not any("hostname" in words for told in causes(found).values() for words in told)
+        assert "no node has it; pool is general on 2, gpu on 1" in asked("spot", form="table")
+
+    @RELEASES
+    def test_the_taint(self, release: str, asked: Any) -> None:
+        """For a pod that lacks a toleration alone, the node with the GPUs is the nearest, and its taint is named."""
+        found = asked("gpu", "--release", release)
+        assert found["nodes"][0]["node"] == "gpu-1"
+        assert causes(found)["gpu-1"] == ["taint nvidia.com/gpu=present:NoSchedule"]
+        assert "The nearest is gpu-1: taint nvidia.com/gpu=present:NoSchedule." in asked("gpu", "--release", release, form="table")
+
+    @RELEASES
+    def test_the_term_of_affinity(self, release: str, asked: Any) -> None:
+        """Of two terms of pod affinity the one that fails on a node is named there, in every release."""
+        found = asked("near", "--release", release)
+        told = causes(found)
+        web, cache = "podAffinity app=web by kubernetes.io/hostname", "podAffinity app=cahce by kubernetes.io/hostname"
+        assert told["general-a"] == [cache]
+        assert told["general-b"] == [web, cache]
+        notes = {one["text"]: one["note"] for one in found["causes"]}
+        assert notes["app=cahce by kubernetes.io/hostname"] == "no pod on a node matches; 1 with app=cache"
+        assert notes["app=web by kubernetes.io/hostname"] == "1 pod on nodes matches"
+
+    @RELEASES
+    def test_the_term_of_anti_affinity(self, release: str, asked: Any) -> None:
+        """Of two terms of anti-affinity the one that fails is named."""
+        assert causes(asked("away", "--release", release, "--node", "general-a"))["general-a"] == [f"podAntiAffinity app=web by {ZONE}"]
+
+    @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
+    def test_the_pod_that_keeps_it_away(self, release: str, asked: Any) -> None:
+        """Where a pod that is there keeps it away, that pod is named."""
+        told = causes(asked("shy", "--release", release))
+        assert told["general-a"] == [f"podAntiAffinity of pod default/db-0 by {ZONE}"]
+        assert told["general-b"] == [f"podAntiAffinity of pod default/db-1 by {ZONE}"]
+
+    @pytest.mark.parametrize("release", ["1.18", "1.27", "1.34"])
+    def test_the_constraint(self, release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Of two constraints of the spread the one that fails is named."""
+        spread = [
+            {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}
+            for key, skew in ((ZONE, 1), ("kubernetes.io/hostname", 5))
+        ]
+        waiting = pod("spread", labels={"app": "web"}, topologySpreadConstraints=spread)
+        path = tmp_path / "cluster.json"
+        path.write_text(json.dumps({"kind": "List", "items": [*NODES[:2], *THERE[:1], waiting]}))
+        assert run(["explain", str(path), "spread", "--release", release, "-o", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["host"] == "general-b"
+        assert causes(found) == {"general-a": [f"topologySpreadConstraints {ZONE}, maxSkew 1"]}
+
+    def test_every_form_has_it(self, asked: Any) -> None:
+        """Text, wide text, CSV and the page name it too."""
+        for form in ("table", "wide", "csv", "html"):
+            assert "nodeSelector pool=genral" in asked("typo", form=form)
+
+
+class TestTheTypoFirst:
+    @RELEASES
+    @pytest.mark.parametrize(
+        ("name", "edit"), [("typo", "nodeSelector.pool=general"), ("key", "nodeSelector.pol- nodeSelector.pool=general")]
+    )
+    def test_a_selector(self, release: str, name: str, edit: str, asked: Any) -> None:
+        """A selector that no node meets, and one that is near it, are what comes first; labels with the typo come after it."""
+        found = asked(name, "--what-if", "--release", release)
+        first = found["suggestions"][0]
+        assert (first["kind"], first["patch"]) == ("nodeSelector", [f"pod default/{name} {edit}"])
+        told = asked(name, "--what-if", "--release", release, form="table")
+        wrong = "pool=genral" if name == "typo" else "pol=general"
+        assert f"nodeSelector {wrong}: no node has it; 2 have pool=general.\n" in told
+        assert f"  1. Ask for pool=general, not for {wrong}: no node has that, and 2 nodes have pool=general -> general-" in told
+
+    def test_several_things_wrong(self, asked: Any) -> None:
+        """Where no single change helps, what nothing in the cluster meets is named all the same."""
+        told = asked("near", "--what-if", form="table")
+        assert "podAffinity app=cahce by kubernetes.io/hostname: no pod on a node matches; 1 with app=cache.\n" in told
+
+    def test_what_overcommits_says_so(self, asked: Any) -> None:
+        """A rule that is left out is left out for every pod: the suggestion says what happens then."""
+        for release in ("1.16", "1.34"):
+            found = asked("gpu", "--what-if", "--release", release)
+            rules = [one["change"] for one in found["suggestions"] if one["kind"] == "rule"]
+            assert any("(pods will request more than their nodes have)" in words for words in rules)
+
+
+class TestWhatIsMissing:
+    @RELEASES
+    def test_a_claim(self, release: str, asked: Any) -> None:
+        """A claim that is missing is said as such, and nothing is tried in its place; no node is called the nearest."""
+        sentence = "PersistentVolumeClaim default/data is not in the input: create it, or add it to the input."
+        found = asked("nopvc", "--what-if", "--release", release)
+        assert (found["missing"], found["tried"], found["suggestions"]) == ([sentence], 0, [])
+        for options in ((), ("--what-if",)):
+            told = asked("nopvc", *options, "--release", release, form="table")
+            assert sentence in told
+            assert "earest" not in told
+
+    def test_classes(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """So are a StorageClass, a volume, a device class and a PriorityClass."""
+        claims = [
+            {
+                "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
+                "spec": {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"], **spec},
+            }
+            for name, spec in {"fast": {"storageClassName": "fast"}, "bound": {"volumeName": "v"}}.items()
+        ]  # fmt: skip
+        devices = {"requests": [{"name": "r", "exactly": {"deviceClassName": "encoder"}}]}
+        resource = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "gpu"}, "spec": {"devices": devices}}
+        pods = [pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": name}}]) for name in ("fast", "bound")]
+        pods += [pod("device", resourceClaims=[{"name": "d", "resourceClaimName": "gpu"}]), WAITING[-1]]
+        path = tmp_path / "cluster.json"
+        path.write_text(json.dumps({"kind": "List", "items": [*NODES, *claims, resource, *pods]}))
+        wanted = {
+            "fast": "StorageClass fast, the class of claim default/fast, is not in the input: create it, or add it to the input.",
+            "bound": "PersistentVolume v, the volume of claim default/bound, is not in the input: create it, or add it to the input.",
+            "device": "DeviceClass encoder, which claim default/gpu asks for, is not in the input: create it, or add it to the input.",
+            "class": "no PriorityClass with name none was found; create it, or add it to the input.",
+        }
+        for name, sentence in wanted.items():
+            run(["explain", str(path), name, "--release", "1.34", "--alone"])
+            assert sentence in capsys.readouterr().out

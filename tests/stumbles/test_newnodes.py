@@ -1,0 +1,81 @@
+"""Which nodes to add: for the pods that they can help, with those that nothing helps named, and why a cheaper kind was not taken."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic.cli import run
+from kubeclassic.framework.releases import ALL_RELEASES
+
+Json = dict[str, Any]
+
+
+def node(name: str, cpu: str = "2", **spec: Any) -> Json:
+    """A node's manifest; *spec*: its spec."""
+    status = {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}
+    return {"kind": "Node", "metadata": {"name": name, "labels": {"pool": "general"}}, "spec": spec, "status": status}
+
+
+def pod(name: str, **spec: Any) -> Json:
+    """A pod of one core; *spec*: more of its spec."""
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]
+    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": containers, **spec}}
+
+
+CLAIM = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+WAITING = [*(pod(f"web-{number}") for number in range(4)), pod("typo", nodeSelector={"pool": "genral"}), pod("nopvc", volumes=CLAIM)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a full node, four pods that new nodes help, and two that nothing helps."""
+    monkeypatch.chdir(tmp_path)
+    full = pod("full", nodeName="a")
+    full["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2"
+    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all([node("a"), full, *WAITING]), encoding="utf-8")
+    tainted = {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]}
+    for name, cpu, spec in (("m5", "4", {}), ("c", "8", tainted), ("small", "1", {})):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(node(name, cpu, **spec)), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_a_pod_that_never_fits_does_not_spoil_the_answer(release: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each real cluster has a pod with a wrong selector, and one whose claim is missing: the others get their answer all the same."""
+    asked = ["capacity", "dump.yaml", "--add-node", "m5.yaml", "--release", release]
+    assert run([*asked, "-o", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["added"][0]["node"], found["added"][0]["count"], found["placed"]) == ("m5", 1, False)
+    assert (found["withoutNode"]["count"], found["withoutNode"]["never"]) == (2, 2)
+    assert {one["pod"] for one in found["withoutNode"]["pods"]} == {"default/typo", "default/nopvc"}
+    assert run(asked) == 1
+    told = capsys.readouterr().out
+    assert told.startswith("Add 1 m5: 4 of 6 pods to place find a node.\n")
+    assert "2 pods of 6 can never be placed, whatever number of these nodes is added:\n  default/typo: on an empty m5: " in told
+
+
+def test_why_the_cheap_kind_was_not_taken(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One asks why the cheap node was not taken: it is told for each kind of which none is added."""
+    kinds = ["--add-node", "m5.yaml", "--add-node", "c.yaml", "--add-node", "small.yaml", "--cost", "m5=3,c=0.1,small=2"]
+    assert run(["capacity", "dump.yaml", *kinds, "-o", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["node"], one["costOfOne"], one["takes"]) for one in found["notTaken"]] == [("c", 0.1, 0), ("small", 2, 4)]
+    run(["capacity", "dump.yaml", *kinds])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Add 1 m5, cost 3:" in told
+    assert "No c, cost 0.1: an empty one does not take 4 of 4 pods, first default/web-0: 0/1 nodes are available: 1 node(s) had" in told
+    assert "No small, cost 2: no mix with it that costs less does" in told
+
+
+def test_the_page_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page's headline is for the pods that nodes help, and names how many nothing helps."""
+    assert run(["capacity", "dump.yaml", "--add-node", "m5.yaml", "--add-node", "c.yaml", "--cost", "m5=3,c=1", "-o", "html"]) == 1
+    page = re.sub(r"<[^>]+>", "", capsys.readouterr().out)
+    assert "Add 1 m5 for 4 of 6 pods: each of them finds a node; 2 can never be placed, whatever number is added." in page
+    assert "What was not taken" in page

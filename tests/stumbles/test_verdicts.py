@@ -1,0 +1,179 @@
+"""Verdicts that do not say more than is known: extenders that were not asked, intervals that overlap, inputs without pods or events."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+import yaml
+
+import kubeclassic
+from kubeclassic.cli import run
+from kubeclassic.simulation.lab.source import LabError
+from kubeclassic.simulation.sweep.sweepconfigurations import SweepConfiguration, best_of
+from tests.conftest import ROOT
+from tests.support.labbuild import session
+
+Json = dict[str, Any]
+CLUSTER = str(ROOT / "examples" / "cluster")
+NODE = {"kind": "Node", "metadata": {"name": "n", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+EXTENDER = {"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 5}
+POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
+
+
+def pod(name: str, **spec: Any) -> Json:
+    """A pod that waits."""
+    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
+
+
+def plain(page: str) -> str:
+    """The text of a page."""
+    return " ".join(re.sub(r"<[^>]+>", "", page).split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(name: str, *documents: Json) -> str:
+    """The name of a file with *documents*."""
+    Path(name).write_text(yaml.safe_dump_all(documents), encoding="utf-8")
+    return name
+
+
+class Extender(BaseHTTPRequestHandler):
+    """An extender that lets every node pass, and scores none."""
+
+    def do_POST(self) -> None:
+        """Answer a request to filter or to prioritize."""
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = [] if self.path.endswith("prioritize") else {"Nodes": asked.get("Nodes") or asked.get("nodes")}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def extender() -> Iterator[str]:
+    """The address of an extender that runs."""
+    server = HTTPServer(("127.0.0.1", 0), Extender)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class TestExtendersOfAPolicy:
+    def test_the_verdict_says_that_one_was_left_out(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A Policy with an extender that was not called is migrated "leaving out 1 extender": headline and cards say it."""
+        policy = written("policy.yaml", POLICY)
+        assert run(["policy", "migrate", policy, "--release", "1.15", "--check", CLUSTER, "--report", "m.html"]) in (0, 1)
+        page = plain(Path("m.html").read_text(encoding="utf-8"))
+        assert re.search(r"decisions .{5,200}, leaving out 1 extender", page)
+        assert "extenders left out" in page
+        assert "1 configured extender is not called" in capsys.readouterr().err
+
+    def test_recorded_answers_count(self, folder: Path, extender: str) -> None:
+        """``--extenders record`` and ``replay FILE`` work as for ``compare``: then nothing is left out."""
+        policy = written("policy.yaml", {**POLICY, "extenders": [{**EXTENDER, "urlPrefix": extender}]})
+        cluster = written("cluster.yaml", NODE, {**NODE, "metadata": {"name": "m"}}, pod("p"))
+        asked = ["policy", "migrate", policy, "--release", "1.15", "--check", cluster, "--report"]
+        assert run([*asked, "recorded.html", "--extenders", "record", "answers"]) in (0, 1)
+        assert Path("answers").stat().st_size
+        assert run([*asked, "replayed.html", "--extenders", "replay", "answers"]) in (0, 1)
+        for name in ("recorded.html", "replayed.html"):
+            page = plain(Path(name).read_text(encoding="utf-8"))
+            assert "leaving out" not in page
+            assert "the check called them, or took their kept answers" in page
+
+    def test_python_takes_the_same(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """In Python it is ``migrate(..., extenders=...)``, with the same words."""
+        found = kubeclassic.migrate(POLICY, "1.15", check=CLUSTER)
+        assert found.report.left_out == 1
+        with pytest.raises(kubeclassic.KubeclassicError, match=r'^extenders: got "offf", wanted off, call, record FILE or replay FILE$'):
+            kubeclassic.migrate(POLICY, "1.15", check=CLUSTER, extenders="offf")
+        assert run(["policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off"]) == 2
+        assert "--extenders needs --check" in capsys.readouterr().err
+
+
+class TestSweeps:
+    def test_no_winner_where_intervals_overlap(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A difference that more seeds may undo is no victory: "no configuration is best for certain"."""
+        assert run(["sweep", str(ROOT / "examples" / "sweep.yaml"), "-o", "html"]) == 0
+        page = plain(capsys.readouterr().out)
+        assert "No configuration is best for certain in placed, cpu used, imbalance and zone skew, as intervals overlap." in page
+        assert "is best in placed" not in page
+
+    def test_a_winner_where_they_do_not(self) -> None:
+        """Where no other interval reaches that of the best, it is the best; without seeds the values decide."""
+        rows = [{"placed": 20, "placed low": 19, "placed high": 21}, {"placed": 15, "placed low": 14, "placed high": 16}]
+        found = [SweepConfiguration(str(at), row, "") for at, row in enumerate(rows)]
+        assert [len(one.rivals) for one in best_of(found, ["placed"])] == [0]
+        found = [SweepConfiguration(str(at), {"placed": 20 + at}, "") for at in range(2)]
+        assert [len(one.rivals) for one in best_of(found, ["placed"])] == [0]
+        rows[1]["placed high"] = 19
+        found = [SweepConfiguration(str(at), row, "") for at, row in enumerate(rows)]
+        assert [one.name for one in best_of(found, ["placed"])[0].rivals] == ["1"]
+
+
+def from_a_server(item: Json) -> Json:
+    """*item* as ``kubectl get -o json`` prints it."""
+    metadata = {**item["metadata"], "uid": item["metadata"]["name"], "creationTimestamp": "2026-01-01T00:00:00Z"}
+    return {**item, "metadata": metadata}
+
+
+class TestInputsThatLack:
+    def test_nodes_without_pods(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Nodes alone (``kubectl get no -o json``): capacity would be that of an empty cluster, and a warning says so."""
+        nodes = written("nodes.yaml", from_a_server(NODE))
+        for asked in (["simulate", nodes], ["capacity", nodes, "--pod", str(ROOT / "examples/capacity/small-pod.yaml")]):
+            assert run(asked) in (0, 1)
+            assert "warning: got no Pod in the input, so its nodes count as empty (kubectl get pods -A)\n" in capsys.readouterr().err
+        whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
+        run(["simulate", whole])
+        assert "got no Pod" not in capsys.readouterr().err
+
+    def test_pods_that_are_not_admitted(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Pods not admitted for a missing PriorityClass are in the headline, beside "1 of 1 pod"."""
+        cluster = written("cluster.yaml", NODE, pod("p"), pod("q", priorityClassName="none"))
+        run(["simulate", cluster])
+        assert "1 of 1 pod placed on 1 node, 0 unschedulable, 1 more not admitted\n" in capsys.readouterr().err
+        run(["simulate", cluster, "-o", "html"])
+        assert "The pod finds a node; 1 more is not admitted." in plain(capsys.readouterr().out)
+
+    def test_an_edit_that_changes_nothing(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """An edit that changes nothing says so: on the command line, in JSON and in Python."""
+        cluster, edit = written("cluster.yaml", NODE, pod("p")), "node pool=gpu taints-=nvidia.com/gpu"
+        sentence = f"--set '{edit}': nothing changed: 1 Node, and each is so already"
+        assert run(["simulate", cluster, "--set", edit, "-o", "json"]) == 0
+        told = capsys.readouterr()
+        assert f"warning: {sentence}\n" in told.err
+        assert sentence in {one["text"] for one in json.loads(told.out)["warnings"]}
+        for given in (cluster, kubeclassic.Cluster.load(cluster)):
+            assert sentence in list(map(str, kubeclassic.simulate(given, edits=edit).warnings))
+
+    def test_it_is_no_step_of_the_lab(self, folder: Path) -> None:
+        """In the lab it is no step, and the field says why."""
+        found = session(Path(written("cluster.yaml", NODE, pod("p"))))
+        with pytest.raises(LabError, match="nothing changed: 1 Node, and each is so already"):
+            found.do({"do": "edit", "text": "node pool=gpu taints-=nvidia.com/gpu"})
+        assert len(found.history) == 1
+
+    def test_a_replay_without_events(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A replay of a file in which nothing happens says so."""
+        assert run(["replay", written("nodes.yaml", NODE)]) == 0
+        assert "warning: got no Pod and no event, so nothing happens in this replay\n" in capsys.readouterr().err
+        assert run(["replay", written("pods.yaml", NODE, pod("p"))]) == 0
+        assert "nothing happens" not in capsys.readouterr().err
