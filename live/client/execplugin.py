@@ -104,7 +104,7 @@ class ExecPlugin:
         except Exception as error:  # whatever it is, those that wait raise it
             failure = error
         with self._guard:
-            if self._run is run:  # else nobody waits for it any more
+            if self._run is run:  # else it was given up
                 self._run = None
                 self._failure = failure if isinstance(failure, CredentialsError) else None
                 self._failed_at = time.monotonic()

@@ -28,6 +28,7 @@ from tests.support.recordings import VERSIONS, Exchange, recorded
 
 DEPLOY = ROOT / "examples" / "deploy"
 MANIFESTS = ("rbac.yaml", "looker.yaml", "scheduler.yaml", "extender.yaml")
+"""Those whose tests are here; those of ``current.yaml`` are in ``test_current.py``."""
 Call = tuple[str, str, str]
 """API group, resource, verb."""
 

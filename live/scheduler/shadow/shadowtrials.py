@@ -11,7 +11,7 @@ failures overtake bindings; and each client of the API server learns of a change
 The possible states are all choices among these changes, too many to try. Tried are the one with the least room (all that takes room is
 there, nothing that frees it), the one with the most, the one with the least room on the node that we chose and the most on the one that the
 cluster's scheduler chose, and the states as they were at each moment of that time. A decision of ours that agrees in none of them is
-different. Where it agrees in one, nobody can tell: the order of the decisions is unknown.
+different. Where it agrees in one, it cannot be told: the order of the decisions is unknown.
 """
 
 from __future__ import annotations

@@ -102,13 +102,13 @@ class World:
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         return LiveState(engine, api, self.events, times, scheduler_name, report=self.reports.append)
 
-    def schedule(self, *, dry: bool = False) -> LiveScheduler:
+    def schedule(self, config: Mapping[str, Any] | None = None, *, dry: bool = False) -> LiveScheduler:
         """Start a scheduler."""
         transport = StoreTransport(self.store, self.faults)
         release = engine_for(self.release, {}).algorithm.release
         client = release.client
         api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), release.version, client.device_api)
-        scheduler = LiveScheduler(self.state(api))
+        scheduler = LiveScheduler(self.state(api, config))
         self.follow(transport, DryRun.of(scheduler, api), scheduler.run)
         return scheduler
 

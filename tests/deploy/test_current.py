@@ -1,0 +1,149 @@
+"""The second scheduler of a current release in examples/deploy: its rights, its configuration, and a pod that asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic.cli import BAD_INPUT, run
+from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.client.resources import DEVICE_KINDS, resource
+from kubeclassic.live.informers.informers import listed
+from kubeclassic.live.scheduler.flags import RunSettings, read_settings, split_flags
+from kubeclassic.simulation.engines import engine_for
+from tests.deploy.test_deploy import DEPLOY, READS, WRITES, Call, documents
+from tests.live.scheduler.worlds import World, live
+
+NAME, RELEASE = "kubeclassic-current", "1.34"
+
+
+def manifests(kind: str) -> list[dict[str, Any]]:
+    """The manifests of a kind in ``current.yaml``."""
+    return [item for item in documents("current.yaml") if item["kind"] == kind]
+
+
+def only(kind: str) -> dict[str, Any]:
+    """The only manifest of a kind."""
+    (item,) = manifests(kind)
+    return item
+
+
+def container() -> dict[str, Any]:
+    """The only container of the Deployment."""
+    (one,) = only("Deployment")["spec"]["template"]["spec"]["containers"]
+    return dict(one)
+
+
+def allowed(kind: str) -> set[Call]:
+    """What the role of a kind allows."""
+    return {call for rule in only(kind)["rules"] for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """The configuration of the ConfigMap, as a file."""
+    (text,) = only("ConfigMap")["data"].values()
+    path = tmp_path / "config.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def arguments(config: Path) -> list[str]:
+    """The arguments of the container, with the configuration where the test has it."""
+    (mount,), (volume,) = container()["volumeMounts"], only("Deployment")["spec"]["template"]["spec"]["volumes"]
+    assert (mount["name"], volume["configMap"]["name"]) == (volume["name"], only("ConfigMap")["metadata"]["name"])
+    place = f"{mount['mountPath']}/{config.name}"
+    found = [argument.replace(place, str(config)) for argument in container()["args"]]
+    assert found != container()["args"]
+    return found
+
+
+@pytest.fixture
+def settings(arguments: list[str]) -> RunSettings:
+    """What surrounds the scheduler."""
+    assert arguments[:2] == ["run", f"--release={RELEASE}"]
+    return read_settings(split_flags(arguments[2:]), RELEASE)
+
+
+class TestRights:
+    def test_it_reads_what_the_release_lists(self) -> None:
+        """With the reader's role, it may list and watch each kind that the release lists, and nothing else."""
+        engine = engine_for(RELEASE, {})
+        kinds = listed(engine.algorithm.release.client, engine.gates)
+        assert set(DEVICE_KINDS) < set(kinds)
+        made = {(version.rpartition("/")[0], resource(kind, version).plural) for kind, version in kinds.items()}
+        wanted = {(*pair, verb) for pair in made for verb in ("list", "watch")}
+        assert READS | {call for call in allowed("ClusterRole") if call[2] in ("list", "watch")} == wanted
+
+    def test_it_writes_what_a_scheduler_writes(self) -> None:
+        """With the writer's role, it may write claims to devices and its own lock, and nothing else."""
+        claims = {("resource.k8s.io", "resourceclaims", "get"), ("resource.k8s.io", "resourceclaims", "update")}
+        claims.add(("resource.k8s.io", "resourceclaims/status", "update"))
+        assert {call for call in allowed("ClusterRole") if call[2] not in ("list", "watch")} == claims
+        assert not claims & WRITES
+        assert allowed("Role") == {("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")}
+
+    def test_roles_are_bound(self) -> None:
+        """The Deployment's account has the two shared roles and its own."""
+        bound = [*manifests("ClusterRoleBinding"), *manifests("RoleBinding")]
+        assert sorted(each["roleRef"]["name"] for each in bound) == [NAME, NAME, "kubeclassic-reader", "kubeclassic-writer"]
+        account = {"kind": "ServiceAccount", "name": NAME, "namespace": "kubeclassic"}
+        assert all(each["subjects"] == [account] for each in bound)
+        assert only("Deployment")["spec"]["template"]["spec"]["serviceAccountName"] == only("ServiceAccount")["metadata"]["name"] == NAME
+        shared = [item["metadata"]["name"] for item in documents("rbac.yaml") if item["kind"] == "ClusterRole"]
+        assert {"kubeclassic-reader", "kubeclassic-writer"} == set(shared)
+
+
+class TestDeployment:
+    def test_run_takes_the_arguments(
+        self, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
+        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+        assert run(arguments) == BAD_INPUT
+        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in capsys.readouterr().err
+
+    def test_the_lock(self, settings: RunSettings) -> None:
+        """One of two replicas is elected, by the Lease that the Role names, which is no other scheduler's."""
+        assert settings.notes == ()
+        assert settings.election is not None
+        assert (settings.election.kind, settings.election.namespace, settings.election.name) == ("leases", "kubeclassic", NAME)
+        (names,) = [rule["resourceNames"] for rule in only("Role")["rules"] if "resourceNames" in rule]
+        assert names == [settings.election.name]
+        assert only("Deployment")["spec"]["replicas"] == 2
+
+    def test_it_can_be_reached(self, settings: RunSettings) -> None:
+        """Probes and the Service ask the secure port, which is on all addresses."""
+        (listener,) = settings.listeners
+        one, service = container(), only("Service")
+        assert (listener.address, listener.port) == ("0.0.0.0", one["ports"][0]["containerPort"])
+        probes = [one[probe]["httpGet"] for probe in ("livenessProbe", "readinessProbe")]
+        assert probes == [{"path": path, "port": "https", "scheme": "HTTPS"} for path in ("/livez", "/readyz")]
+        assert service["spec"]["ports"] == [{"name": "https", "port": listener.port, "targetPort": one["ports"][0]["name"]}]
+        labels = only("Deployment")["spec"]["template"]["metadata"]["labels"]
+        assert labels == only("Deployment")["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
+        assert one["securityContext"]["readOnlyRootFilesystem"]
+
+    def test_a_pod_that_asks_for_it(self, config: Path) -> None:
+        """The pod of the example gets a node from a scheduler with this configuration, and a pod without schedulerName gets none."""
+        pod = yaml.safe_load((DEPLOY / "current-pod.yaml").read_text(encoding="utf-8"))
+        (profile,) = load_configuration(config, release=ALL_RELEASES[RELEASE]).profiles
+        assert pod["spec"]["schedulerName"] == profile.scheduler_name == NAME
+
+        async def play(world: World) -> None:
+            for name in ("a", "b"):
+                world.add_node(name)
+            world.schedule({"profile": yaml.safe_load(config.read_text(encoding="utf-8"))})
+            assert world.send("POST", "/api/v1/namespaces/default/pods", pod).status == 201
+            world.add_pod("other")
+            await asyncio.sleep(5.0)
+
+        hosts = live(RELEASE, play).hosts
+        assert (hosts["packed"] in ("a", "b"), hosts["other"]) == (True, "")
