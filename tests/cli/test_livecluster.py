@@ -50,10 +50,12 @@ class TestVariable:
         assert json.loads(capsys.readouterr().out)["pods"][0]["host"] == "a"
 
     @pytest.mark.usefixtures("named")
-    def test_nobody_asks_for_it(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Without paths and options the variable alone makes no command look at a cluster."""
-        assert run(["simulate"]) == 2
-        assert "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME" in capsys.readouterr().err
+    def test_without_paths(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Where no path is given, the variable is enough, and a line says so."""
+        assert run(["simulate", "--release", "1.27", "-o", "json"]) == 0
+        told = capsys.readouterr()
+        assert json.loads(told.out)["pods"][0]["host"] == "a"
+        assert "KUBECONFIG: the cluster that " in told.err
 
     @pytest.mark.usefixtures("named")
     def test_commands_that_always_look(self, capsys: pytest.CaptureFixture[str]) -> None:
