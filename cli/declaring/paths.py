@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Declared = Callable[..., Any]
 """A command that click still gets options for."""
-KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path."
+KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path. Without PATHS KUBECONFIG counts."
 CONTEXT_HELP = "With --kubeconfig: the context to use, in place of the current one."
 MISSING_HELP = "With --kubeconfig: if KIND may not be listed, go on as if there were none. May be given again."
 
