@@ -1,4 +1,7 @@
-"""What schedulers and questions give: ``Decision``, and one class for each question. All but decisions are a ``Result``."""
+"""What schedulers and questions give: ``Decision``, and one class for each question, which is a ``Result``.
+
+``SchedulingEnv`` is what ``learning_environment`` gives, and ``EnvironmentState`` what its rewards get.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from .questions.drain import DrainResult as DrainResult
     from .questions.explain import ExplainResult as ExplainResult
     from .questions.explainreleases import ExplainReleasesResult as ExplainReleasesResult
+    from .questions.learning import EnvironmentState as EnvironmentState
+    from .questions.learning import SchedulingEnv as SchedulingEnv
     from .questions.migrate import MigrateResult as MigrateResult
     from .questions.newnodes import NewNodesResult as NewNodesResult
     from .questions.replay import ReplayResult as ReplayResult

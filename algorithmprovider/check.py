@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
+
+from msgspec.structs import replace
 
 from ..api.record import DocumentRecord, Record, field, says
 from ..core.release import Gates, Release
@@ -13,7 +15,7 @@ from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
 from .extenders import in_calling_order
 from .gates import resolved_gates
-from .policy import Policy, PriorityEntry, read_policy, unknown_keys
+from .policy import NEW_VERSION, NEW_VERSION_REFUSED, OLD_VERSION, Policy, PriorityEntry, read_policy, unknown_keys
 from .providers import Selection, in_running_order, select
 from .registry import DEFAULT_PROVIDER, Registry
 
@@ -39,12 +41,21 @@ class WeightedPriority(Record):
     weight: int
 
 
+class PolicyFault(Record):
+    """One fault of a Policy."""
+
+    where: Annotated[str, says("The path of the entry; empty: the whole.")]
+    what: Annotated[str, says("What is wrong, in the original's words.")]
+    got: Annotated[str | None, says("What was written, where the words do not say it.")] = None
+
+
 class PolicyCheck(DocumentRecord, kw_only=True):
     """What runs under a Policy."""
 
     KIND = "PolicyCheck"
     release: str
     refused: Annotated[str | None, says("Why the release does not start with it, in the original's words; null if it does.")] = None
+    faults: Annotated[tuple[PolicyFault, ...], says("Every fault, of each entry by itself; none if it starts.")] = ()
     predicates: Annotated[tuple[RunningPredicate, ...], says("What runs, in running order.")] = ()
     never_run: Annotated[tuple[str, ...], says("Predicates that are accepted but never run.")] = ()
     priorities: Annotated[tuple[WeightedPriority, ...], says("Sorted by name.")] = ()
@@ -71,11 +82,17 @@ def check(
     known = resolved_gates(release, gates)
     registry = Registry.of(release, known, catalogue)
     before = frozenset(registry.predicates)
+
+    def select_from(given: Policy | None) -> Selection:
+        return select(Registry.of(release, known, catalogue), given, provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
+
     try:
         given = None if policy is None else read_policy(policy)
         chosen = select(registry, given, provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
     except PolicyError as error:
-        return PolicyCheck(release=release.version, refused=str(error), warnings=tuple(_hints(str(error), release, known)))
+        faults = faults_of(policy, str(error), select_from)
+        hints = dict.fromkeys(hint for fault in faults for hint in _hints(fault.what, release, known))
+        return PolicyCheck(release=release.version, refused=str(error), faults=faults, warnings=tuple(hints))
     written = given or Policy(kind="Policy", api_version="v1")
     running = [rule.name for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))]
     never = tuple(name for name in chosen.predicates if name not in running)
@@ -89,6 +106,37 @@ def check(
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
         warnings=tuple(_warnings(policy or {}, written, chosen, running, never, before)),
     )
+
+
+def faults_of(policy: Mapping[str, Any] | None, refused: str, attempt: Callable[[Policy], object]) -> tuple[PolicyFault, ...]:
+    """Every fault of *policy*, which was *refused*: each entry is given to *attempt* by itself, which raises for one that is wrong.
+
+    What no entry alone is refused for is a fault of the whole.
+    """
+    try:
+        given = read_policy(policy or {})
+    except PolicyError:
+        return (PolicyFault("", refused),)
+    parts: dict[str, list[Any]] = {name: [] for name in ("predicates", "priorities", "extenders")}
+    found = []
+    for part, right in parts.items():
+        for i, entry in enumerate(getattr(given, part) or ()):
+            if (text := _refusal(attempt, replace(given, **{**dict.fromkeys(parts, ()), part: (entry,)}))) is None:
+                right.append(entry)
+            else:
+                weight = f"weight {entry.weight}" if "weight" in text and "Invalid value" not in text else None
+                found.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
+    rest = _refusal(attempt, replace(given, **{name: tuple(right) for name, right in parts.items()}))
+    bare = _refusal(attempt, replace(given, **dict.fromkeys(parts, ())))
+    return tuple(found) if rest is None else (PolicyFault("", rest), *(found if bare is None else ()))
+
+
+def _refusal(attempt: Callable[[Policy], object], policy: Policy) -> str | None:
+    try:
+        attempt(policy)
+    except PolicyError as error:
+        return str(error)
+    return None
 
 
 def _origin(name: str, policy: Policy, registry: Registry, provider: str | None) -> str:
@@ -110,13 +158,16 @@ def _hints(refused: str, release: Release, gates: Gates) -> Iterator[str]:
 
 
 def hint_of_rules(refused: str) -> str | None:
-    """Where a rule can come from that upstream does not find and no release has; None for any other refusal.
+    """Where a rule can come from that upstream does not find and no release has, or how a Policy of a later version is read; None for any
+    other refusal.
 
     >>> hint_of_rules("policy.json: Invalid configuration: Predicate type not found for NetworkMinCost")
     'no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
     >>> hint_of_rules('predicate type not found for "Odd"')
     'no release has Odd; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
     """
+    if refused.endswith(NEW_VERSION_REFUSED):
+        return f"apiVersion {NEW_VERSION} came with 1.17: write apiVersion: {OLD_VERSION}, or take --release 1.17 to 1.22"
     found = _NOT_FOUND.search(refused)
     if found is None:
         return None

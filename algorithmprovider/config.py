@@ -47,11 +47,15 @@ def policy_document(path: PathLike, stdin: IO[Any] | None = None) -> Document:
     Raises :class:`~kubeclassic.exceptions.PolicyError`, with file and place, where there is none.
     """
     try:
-        found = [document for document in read_documents(path, stdin) if document.data.get("kind", "Policy") in ("Policy", "ConfigMap")]
+        read = list(read_documents(path, stdin))
     except ManifestError as error:
         raise PolicyError(f"invalid policy: {error}") from None
+    found = [document for document in read if document.data.get("kind", "Policy") in ("Policy", "ConfigMap")]
     if len(found) != 1:
-        raise PolicyError(f"invalid policy: {path}: got {len(found)} documents that may be a Policy, wanted one Policy or one ConfigMap")
+        kinds, got = [document.data.get("kind") for document in read], f"{len(found)} documents that may be a Policy"
+        if kinds == [KIND]:
+            got = f"a {KIND}, which {'--profile' if has_profiles(read[0].data) else '--config'} takes"
+        raise PolicyError(f"invalid policy: {path}: got {got}, wanted one Policy or one ConfigMap")
     return _inside(found[0]) if found[0].data.get("kind") == "ConfigMap" else found[0]
 
 

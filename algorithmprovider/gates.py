@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 
+UNKNOWN_GATE = "unrecognized feature gate: "
+"""How the refusal of a gate that a release does not have begins."""
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
 POD_PRIORITY = "PodPriority"
@@ -72,7 +74,7 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
 def _check(release: Release, name: str, value: bool) -> None:
     gate = release.gates.get(name)
     if gate is None:
-        raise PolicyError(f"unrecognized feature gate: {name}")
+        raise PolicyError(f"{UNKNOWN_GATE}{name}")
     if gate.locked and gate.default != value:
         wanted, kept = (str(setting).lower() for setting in (value, gate.default))
         raise PolicyError(f"cannot set feature gate {name} to {wanted}, feature is locked to {kept}")

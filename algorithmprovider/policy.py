@@ -157,10 +157,14 @@ def _unregistered(kind: str, version: str) -> str:
     return f'invalid policy: no kind "{kind}" is registered for version "{version}"'
 
 
+NEW_VERSION_REFUSED = _unregistered("Policy", NEW_VERSION)
+"""What releases up to 1.16 say of a Policy in that version."""
+
+
 def validate(policy: Policy, release: Release) -> None:
     """Raise :class:`~kubeclassic.exceptions.PolicyError` with everything that upstream's validation finds, in one text."""
     if policy.api_version == NEW_VERSION:
-        raise PolicyError(_unregistered("Policy", NEW_VERSION))
+        raise PolicyError(NEW_VERSION_REFUSED)
     found = [*_faults_of_weights(policy), *faults(policy.extenders)]
     if found:
         raise PolicyError(release.error_joiner(found))

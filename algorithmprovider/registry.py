@@ -15,6 +15,7 @@ from ..core.release import GateEffect, Gates, Release
 from ..core.rule import Predicate, Priority
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from .catalogue import Catalogue
+from .gates import UNKNOWN_GATE
 
 R = TypeVar("R", Predicate, Priority)
 DEFAULT_PROVIDER = "DefaultProvider"
@@ -62,16 +63,22 @@ class Registry:
         return self.default_predicates, [instead.get(priority, priority) for priority in self.default_priorities]
 
 
-def check_names(release: Release, gates: Iterable[str], provider: str | None) -> None:
-    """Refuse unknown gates and providers in upstream's words, and suggest near ones.
+def check_names(release: Release, gates: Iterable[str], provider: str | None, called: Callable[[str], str] = str) -> None:
+    """Refuse unknown gates and providers in upstream's words, with what there is; *called*: how messages name an option.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
     for name in gates:
         if name not in release.gates:
-            raise UnknownNameError(f"unrecognized feature gate: {name}{did_you_mean(name, release.gates)}")
+            raise UnknownNameError(f"{called('gates')}: {UNKNOWN_GATE}{name}{gates_of(name, release)}")
     if provider and provider not in PROVIDERS:
-        raise UnknownNameError(f'plugin "{provider}" has not been registered{did_you_mean(provider, PROVIDERS)}')
+        wanted = f", wanted {' or '.join(PROVIDERS)}"
+        raise UnknownNameError(f'{called("provider")}: plugin "{provider}" has not been registered{wanted}')
+
+
+def gates_of(name: str, release: Release) -> str:
+    """Which gates may be meant by *name*, which *release* does not have, or where they are listed."""
+    return did_you_mean(name, release.gates) or f"; `kubeclassic releases {release.version}` lists those of {release.version}"
 
 
 def _with(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:

@@ -44,7 +44,6 @@ def no_garbage_collection() -> Iterator[None]:
 
 def _settle() -> None:
     """Make everything old, so that the next garbage collection does not go through all that was made."""
-    # To count what is frozen takes long where that is much: so it is not counted where it is known to be some.
-    if not HELD.times and not gc.get_freeze_count():
+    if not HELD.times:
         gc.freeze()
         gc.unfreeze()

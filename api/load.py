@@ -14,7 +14,8 @@ from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KubeObject, Node
+from .objects import KubeObject, Node, PersistentVolumeClaim
+from .objects.storage import BIND_COMPLETED
 from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
@@ -29,6 +30,7 @@ from .reading.validation import Validation
 K = TypeVar("K", bound=KubeObject)
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
+NOT_BOUND = f"it is Bound, but has no annotation {BIND_COMPLETED}, so the scheduler takes it as unbound"
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 
@@ -174,6 +176,8 @@ class _Loading:
         decoded = decode_kind(kind, data, place, strict=self.strict, keeps_manifest=self.keeps_manifests)
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
+            if isinstance(decoded, PersistentVolumeClaim):
+                self._check_binding(decoded, place)
         elif kind not in self.raw_kinds:
             self.passed_over[kind] += 1
         if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
@@ -182,6 +186,10 @@ class _Loading:
         if kind in WORKLOADS or not self.huge.has_none(decoded):
             check_nesting(data, place)
             self.odd.notices += [Notice(str(place), what) for what in huge_quantities(data)]
+
+    def _check_binding(self, claim: PersistentVolumeClaim, place: object) -> None:
+        if claim.spec.volume_name and claim.phase == "Bound" and BIND_COMPLETED not in claim.annotations:
+            self.odd.notices.append(Notice(str(place), NOT_BOUND))
 
     def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: object) -> None:
         told = self.validation.refused(decoded) if decoded is not None else []

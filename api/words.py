@@ -113,6 +113,15 @@ def short_name(resource: str) -> str:
     return resource.rpartition("/")[2]
 
 
+def used_up(resource: str) -> str:
+    """What is said of a resource of which nothing is left, after its name.
+
+    >>> f"{short_name('cpu')}{used_up('cpu')}", f"{short_name('pods')}{used_up('pods')}"
+    ('cpu has run out', 'pods are as many as allowed')
+    """
+    return " are as many as allowed" if resource == "pods" else " has run out"
+
+
 def is_bytes(resource: str) -> bool:
     """Whether amounts of *resource* are bytes."""
     return resource in BYTES or resource.startswith("hugepages-")

@@ -14,29 +14,30 @@ from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
+ASK, PLAN, RUN, MORE = "Ask", "Plan", "Run", "More"
 COMMANDS = {
-    "simulate": CommandPlace("simulate", "simulate", "Where do the waiting pods go?"),
-    "capacity": CommandPlace("capacity", "capacity", "How many more pods fit, and what stops the next?"),
-    "explain": CommandPlace("explain", "explain", "Why does a pod go there, or nowhere?"),
-    "drain": CommandPlace("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
-    "compare": CommandPlace("compare", "compare", "What does another configuration change?"),
-    "upgrade": CommandPlace("upgrade", "upgrade", "Which upgrade moves which pod, and why?"),
-    "lab": CommandPlace("lab", "lab", "Try it: move weights and edit the cluster on a page, and see what changes."),
-    "replay": CommandPlace("replay", "replay", "What would have happened over time?"),
-    "sweep": CommandPlace("sweep", "sweep", "Which configuration is best? Many, in one table."),
-    "run": CommandPlace("run", "run", "Schedule the pods of a live cluster."),
-    "shadow": CommandPlace("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?"),
-    "serve": CommandPlace("serve", "serve", "Be the extender of another scheduler."),
-    "conform": CommandPlace("conform", "conform", "Prove it: run cases that the original scheduler answered."),
-    "bench": CommandPlace("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
-    "snapshot": CommandPlace("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others."),
-    "import": CommandPlace("importing", "importing", "Turn a published trace into manifests."),
-    "releases": CommandPlace("releases", "releases", "What the releases are, and how two of them differ."),
-    "policy": CommandPlace("policy", "policy", "What a Policy means, and what replaces it."),
-    "schema": CommandPlace("schema", "schema", "What the JSON of the commands holds."),
-    "completion": CommandPlace("completion", "completion", "Print the script that completes commands in a shell."),
+    "simulate": CommandPlace("simulate", "simulate", "Where do the waiting pods go?", ASK),
+    "explain": CommandPlace("explain", "explain", "Why does a pod go there, or nowhere?", ASK),
+    "compare": CommandPlace("compare", "compare", "What does another configuration change?", ASK),
+    "upgrade": CommandPlace("upgrade", "upgrade", "Which upgrade moves which pod, and why?", ASK),
+    "policy": CommandPlace("policy", "policy", "What a Policy means, and what replaces it.", ASK),
+    "capacity": CommandPlace("capacity", "capacity", "How many more pods fit, and what stops the next?", PLAN),
+    "drain": CommandPlace("drain", "drain", "Which nodes can go, with all their pods elsewhere?", PLAN),
+    "sweep": CommandPlace("sweep", "sweep", "Which configuration is best? Many, in one table.", PLAN),
+    "replay": CommandPlace("replay", "replay", "What would have happened over time?", PLAN),
+    "lab": CommandPlace("lab", "lab", "Try it: move weights and edit the cluster on a page, and see what changes.", PLAN),
+    "snapshot": CommandPlace("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others.", RUN),
+    "shadow": CommandPlace("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?", RUN),
+    "run": CommandPlace("run", "run", "Schedule the pods of a live cluster.", RUN),
+    "serve": CommandPlace("serve", "serve", "Be the extender of another scheduler.", RUN),
+    "conform": CommandPlace("conform", "conform", "Prove it: run cases that the original scheduler answered.", MORE),
+    "bench": CommandPlace("bench", "bench", "How fast is it? Pods a second, and the same decisions.", MORE),
+    "import": CommandPlace("importing", "importing", "Turn a published trace into manifests.", MORE),
+    "releases": CommandPlace("releases", "releases", "What the releases are, and how two of them differ.", MORE),
+    "schema": CommandPlace("schema", "schema", "What the JSON of the commands holds.", MORE),
+    "completion": CommandPlace("completion", "completion", "Print the script that completes commands in a shell.", MORE),
 }
-"""The subcommands: where each is declared, and its short help, which is the command's own (a test holds them equal)."""
+"""The subcommands: where each is declared, its short help, which is the command's own (a test holds them equal), and its group."""
 
 
 def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -56,9 +57,11 @@ def cli() -> None:
     """The Kubernetes scheduler, every release from 1.12 to 1.34: where pods would go, and why.
 
     \b
-    kubeclassic simulate cluster.yaml              where do the waiting pods go?
-    kubeclassic explain cluster.yaml shop/web-0    why does this one go there, or nowhere?
-    kubeclassic releases --diff 1.15 1.16          what changed?
+    kubectl get no,po,pv,pvc,sc,svc,rs,sts,deploy,ds,pdb,pc,ns -A -o json > cluster.json
+    kubeclassic simulate cluster.json                        where do the waiting pods go?
+    kubeclassic explain cluster.json shop/web-0              why does this one go there, or nowhere?
+    kubeclassic explain cluster.json shop/web-0 --what-if    what would help it?
+    kubeclassic COMMAND --help                               what most people need; --help-all: everything
 
     Exit status: 0 and 1 are a command's answers, which its --help says; 2: bad input; 3: a defect of kubeclassic; 130: interrupted.
     Long work shows its progress on standard error; KUBECLASSIC_PROGRESS=0 turns that off.

@@ -18,7 +18,7 @@ from ..choices import CASE_KINDS, DEFAULT_RELEASE, FIRST_FRAMEWORK, KIND
 from ..exceptions import KubeclassicError
 from .console.output import note, warn, writing
 from .console.progress import working
-from .declaring.commands import ParentCommand, command
+from .declaring.commands import CommonOption, ParentCommand, command
 from .declaring.options import EXTENDERS
 from .declaring.paramtypes import FILE, Whole, engine_options, memory_options
 from .report.tables import write_tables
@@ -35,10 +35,13 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 
 @click.command(cls=ParentCommand, short_help="How fast is it? Pods a second, and the same decisions.")
 @click.argument("case", required=False, type=FILE, shell_complete=_completed)
-@click.option("--kind", type=click.Choice(CASE_KINDS), help="Make a cluster in scheduler_perf's shape instead of reading CASE.")
-@click.option("--nodes", type=COUNT, default=1000, show_default=True, help="With --kind: nodes.")
+@click.option(
+    "--kind", cls=CommonOption, type=click.Choice(CASE_KINDS),
+    help="Make a cluster in scheduler_perf's shape instead of reading CASE.",
+)  # fmt: skip
+@click.option("--nodes", cls=CommonOption, type=COUNT, default=1000, show_default=True, help="With --kind: nodes.")
 @click.option("--existing", type=Whole(0), help="With --kind: bound pods.  [default: 1000; preemption: 30 a node]")
-@click.option("--pods", type=COUNT, default=1000, show_default=True, help="With --kind: pods to schedule.")
+@click.option("--pods", cls=CommonOption, type=COUNT, default=1000, show_default=True, help="With --kind: pods to schedule.")
 @click.option("--templates", type=COUNT, default=1, show_default=True, help="With --kind: number of different pod sizes.")
 @click.option(
     "--release",
@@ -57,10 +60,13 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority.")
 @EXTENDERS
 @memory_options
-@click.option("--repeat", type=COUNT, default=5, show_default=True, help="Number of runs; the best one counts.")
+@click.option("--repeat", cls=CommonOption, type=COUNT, default=5, show_default=True, help="Number of runs; the best one counts.")
 @click.option("--check", type=FILE, metavar="HOSTS", help="A file of the hosts that the pods must get.")
-@click.option("--against", metavar="COMMAND", help="Run COMMAND too after each run, and compare the medians of its pods_per_s with ours.")
-@click.option("-o", "form", type=click.Choice(["json", "table"]), default="json", show_default=True, help="json: a line.")
+@click.option(
+    "--against", cls=CommonOption, metavar="COMMAND",
+    help="Run COMMAND too after each run, and compare the medians of its pods_per_s with ours.",
+)  # fmt: skip
+@click.option("-o", "form", cls=CommonOption, type=click.Choice(["json", "table"]), default="json", show_default=True, help="json: a line.")
 @click.option("--output", metavar="FILE", help="Write the placements there, as --check reads them.")
 @click.option("--flame-graph", type=FILE, metavar="FILE", help="Write a flame graph of one more run: .html, or .json for speedscope.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which share of decisions was read off boards, and why the others were not.")

@@ -12,7 +12,7 @@ import click
 
 from ..api.words import count_doing
 from ..exceptions import ManifestError
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, input_options, scheduler_options
 from .declaring.outputs import OptionsError, Output, check_together, output_options
 from .declaring.paramtypes import FILE, FileName, TextType, Whole, plain_number
@@ -60,11 +60,14 @@ class Ratio(TextType):
 @scheduler_options
 @input_options
 @click.option(
-    "--pod", "--podspec", "templates", type=FILE, multiple=True,
+    "--pod", "--podspec", "templates", cls=CommonOption, type=FILE, multiple=True,
     help="A Pod, a PodTemplate or a workload, of which copies are placed. Several take turns.",
 )  # fmt: skip
 @click.option("--ratio", type=Ratio(), metavar="N:N...", help="How many copies of each --pod come in turn.  [default: one of each]")
-@click.option("--pods", "wanted", type=Whole(1), metavar="N", help="Ask whether N copies fit; stop there. Exit status 1 if fewer do.")
+@click.option(
+    "--pods", "wanted", cls=CommonOption, type=Whole(1), metavar="N",
+    help="Ask whether N copies fit; stop there. Exit status 1 if fewer do.",
+)  # fmt: skip
 @click.option("--max-limit", type=Whole(0), metavar="N", default=0, help="Stop after N copies.  [default: 0, no limit]")
 @click.option(
     "--exclude-nodes", "exclude", multiple=True, metavar="NAMES|SELECTOR",
@@ -73,15 +76,18 @@ class Ratio(TextType):
 @click.option("--pending-first", is_flag=True, help="Place the pods that wait before all copies. Else they are left out.")
 @click.option("--preemption", "preempts", is_flag=True, help="Let copies evict pods of lower priority. Else they take free room only.")
 @click.option(
-    "--curve", multiple=True, metavar="RESOURCE=FROM..TO[:STEPS][:log],...",
+    "--curve", cls=CommonOption, multiple=True, metavar="RESOURCE=FROM..TO[:STEPS][:log],...",
     help="Count for many sizes of the pod, such as cpu=100m..4:20,memory=1Gi..8Gi. Without --pod: of one that requests nothing else.",
 )  # fmt: skip
 @click.option("--plot", type=FileName(allow_dash=False), help="With --curve: draw the counts into this file too: .svg, .png or .pdf.")
 @click.option(
-    "--add-node", multiple=True, metavar="FILE|like:NODE",
+    "--add-node", cls=CommonOption, multiple=True, metavar="FILE|like:NODE",
     help="Say how many new nodes are needed: of the Node in FILE, or copies of a node. Several: the cheapest mix of them.",
 )  # fmt: skip
-@click.option("--cost", multiple=True, metavar="NAME=NUMBER", help="What a new node costs, by the name of its kind.  [default: 1 each]")
+@click.option(
+    "--cost", cls=CommonOption, multiple=True, metavar="NAME=NUMBER",
+    help="What a new node costs, by the name of its kind.  [default: 1 each]",
+)  # fmt: skip
 @click.option("--most-nodes", type=Whole(1), metavar="N", help="Add N nodes at most.  [default: as many as there are pods]")
 @click.option("--most-trials", type=Whole(1), metavar="N", help="Simulate N cheaper mixes at most for the proof that none of them does.")
 @output_options(
@@ -133,12 +139,17 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
     from ..simulation.capacity.curve import axes_of
     from ..simulation.newnodes.kinds import LIKE, read_costs
     from .answering import about_input, answer
+    from .console.output import warn
     from .opening import Console, opened
     from .report import plots
     from .report.questions import capacitypage, curvepage
     from .report.questions.newnodespage import new_nodes_html
 
     axes = axes_of(asked["curve"])
+    for axis in axes:
+        if axis.in_few_bytes:
+            unit = f"a size in memory has a unit, such as {axis.resource}=1Gi..4Gi"
+            warn(f"--curve: {axis.resource} has at most {axis.values[-1]:,} bytes: {unit}")
     if asked["plot"] is not None:
         plots.check_plot(asked["plot"], axes)
     given = opened(paths, cluster, setup)

@@ -11,7 +11,7 @@ import attrs
 import click
 
 from ..choices import LOCKED, MODES
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, environments_max_pd_vols
 from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import CONFIGURATION
@@ -26,7 +26,9 @@ def _configurations(command: F) -> F:
     """The options ``--a``, ``--b`` and so on."""
     for name in reversed(NAMES):
         text = 'A configuration, such as "release=1.16 policy=p.json".'
-        option = click.option(f"--{name}", required=name in "ab", type=CONFIGURATION, metavar="TEXT", help=text, hidden=name > "c")
+        option = click.option(
+            f"--{name}", cls=CommonOption, required=name in "ab", type=CONFIGURATION, metavar="TEXT", help=text, hidden=name > "c"
+        )
         command = option(command)
     return command
 
@@ -35,7 +37,8 @@ def _configurations(command: F) -> F:
 @takes_paths()
 @_configurations
 @click.option(
-    "--mode", type=click.Choice(MODES), default=LOCKED, show_default=True, help="locked: all on the state of --a; free: each on its own."
+    "--mode", cls=CommonOption, type=click.Choice(MODES), default=LOCKED, show_default=True,
+    help="locked: all on the state of --a; free: each on its own."
 )
 @click.option("--newer-labels", is_flag=True, help="Give nodes the labels of newer releases beside the old ones, as after an upgrade.")
 @cluster_options

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import click
 
 from .console.output import STANDARD
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import FILE, Whole
@@ -22,21 +22,29 @@ if TYPE_CHECKING:
     from .declaring.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
-FORMS = ("table", "wide", "json", "yaml", "csv", "html")
+OF_KUBECTL = {"--dry-run": False, "--grace-period": True, "--timeout": True, "--skip-wait-for-delete-timeout": True, "--chunk-size": True}
+"""Flags of kubectl drain that mean nothing where nothing is drained, and whether each takes a value."""
+FORMS = ("table", "wide", "name", "json", "yaml", "csv", "html")
 
 CHOICE = (
     click.option("--node", "names", multiple=True, metavar="NAME", help="A node, where a file has the same name."),
-    click.option("--auto", is_flag=True, help="Look for as many nodes as possible that can go together."),
+    click.option("--auto", cls=CommonOption, is_flag=True, help="Look for as many nodes as possible that can go together."),
     click.option("--keep", type=Whole(0), default=0, metavar="N", help="With --auto: at least N of the nodes that it may choose stay."),
     click.option("--zone", metavar="ZONE", help="Only nodes of this zone; without --auto: all of them."),
-    click.option("--node-selector", "-l", metavar="SELECTOR", help="Only nodes with these labels: pool=general,!gpu; without --auto: all."),
+    click.option(
+        "--node-selector", "--selector", "-l", cls=CommonOption, metavar="SELECTOR",
+        help="Only nodes with these labels: pool=general,!gpu; without --auto: all.",
+    ),
 )
 FLAGS = (
-    click.option("--ignore-daemonsets", is_flag=True, help="Pass over pods of DaemonSets; else they keep their node from going."),
+    click.option(
+        "--ignore-daemonsets", cls=CommonOption, is_flag=True,
+        help="Pass over pods of DaemonSets; else they keep their node from going.",
+    ),
     click.option(
         "--delete-emptydir-data", "--delete-local-data", is_flag=True, help="Evict pods with an emptyDir, whose data is lost, too."
     ),
-    click.option("--force", is_flag=True, help="Delete pods without a controller; they are not made again."),
+    click.option("--force", cls=CommonOption, is_flag=True, help="Delete pods without a controller; they are not made again."),
     click.option("--recreate-bare", is_flag=True, help="Take it that somebody makes pods without a controller again, as for traces."),
     click.option("--disable-eviction", is_flag=True, help="Delete pods without asking disruption budgets."),
     click.option("--pod-selector", metavar="SELECTOR", help="Evict only pods with these labels; the others stay."),
@@ -47,7 +55,7 @@ def _with(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
     return lambda function: reduce(lambda made, option: option(made), reversed(options), function)
 
 
-@command(short_help="Which nodes can go, with all their pods elsewhere?")
+@command(short_help="Which nodes can go, with all their pods elsewhere?", ignored=OF_KUBECTL)
 @takes_cluster("PodDisruptionBudget")
 @click.argument("paths", nargs=-1, type=FILE, metavar="PATHS... [NODES]...")
 @_with(CHOICE)
@@ -55,8 +63,8 @@ def _with(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
 @scheduler_options
 @cluster_options
 @output_options(
-    FORMS, "wide: evictions in order too; csv: one line a node; html: a page.", verbose="Say what runs, on standard error.",
-    what="the records", headers=False,
+    FORMS, "wide: evictions in order too; name: the nodes that can go; csv: one line a node; html: a page.",
+    verbose="Say what runs, on standard error.", what="the records", headers=False,
 )  # fmt: skip
 def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **values: Any) -> None:
     """Say whether NODES can go: every pod on them is evicted, and placed elsewhere as its controller makes it again.
@@ -79,6 +87,7 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output:
     kubeclassic drain cluster/ --zone north-1c --ignore-daemonsets -o wide
     kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets --report drain.html
     kubeclassic drain cluster/ --auto --keep 3 --ignore-daemonsets --delete-emptydir-data -o json
+    kubeclassic drain cluster/ --auto --ignore-daemonsets -o name | xargs -r kubectl drain --ignore-daemonsets
     """
     sys.exit(_run(paths, setup, cluster, output, **values))
 
@@ -104,8 +113,14 @@ def _run(
     question = DrainQuestion(nodes=(*nodes, *names), mark="--", **values)
     read = opened(paths, cluster, setup)
     found = ask(read, question, flags, Console(output.verbose), occupancy=output.makes_page)
-    status = answer(found, output, lambda: drain_html(found, about_input(read, [*paths, *cluster.pods])), unread=False)
-    note_lines(wrapped(summary_lines(found.plan.answer), width_of(sys.stderr), "  "))
+
+    def write_names(stream: IO[str]) -> None:
+        stream.writelines(f"{node}\n" for node in found.can)
+
+    page = lambda: drain_html(found, about_input(read, [*paths, *cluster.pods]))  # noqa: E731
+    status = answer(found, output, page, unread=False, forms={"name": write_names})
+    said = [*summary_lines(found.plan.answer), *filter(None, [found.about_reasons])]
+    note_lines(wrapped(said, width_of(sys.stderr), "  "))
     tell_unread(read.scenario.warnings)
     return status
 
@@ -115,5 +130,5 @@ def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[s
     paths = tuple(path for path in given if str(path) == STANDARD or path.exists())
     if not paths:
         missing = f"{given[0]}: got neither a path that is there nor, without any, a cluster with a node of that name. " if given else ""
-        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE.")
+        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
     return paths, tuple(str(path) for path in given if path not in paths)

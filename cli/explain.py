@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.outputs import HTML, Output, check_together, output_options
 from .declaring.paths import takes_paths
@@ -29,11 +29,14 @@ CARRIED = ("release", "policy", "profile", "percentage_of_nodes_to_score")
 @click.argument("pod")
 @scheduler_options
 @cluster_options
-@click.option("--namespace", "-n", metavar="NAME", help="The namespace of POD.")
+@click.option("--namespace", "-n", cls=CommonOption, metavar="NAME", help="The namespace of POD.")
 @click.option("--node", metavar="NAME", help="All about this node: each rule in order with its verdict, room, scores.")
 @click.option("--all", "every", is_flag=True, help="Show every node, not only the best and the nearest ones; or every change that helps.")
-@click.option("--what-if", is_flag=True, help="Tell the smallest single changes after which the pod fits. Each is tried.")
-@click.option("--want", metavar="NODE", help="As --what-if, for this node: what keeps the pod from it, and what would bring it there.")
+@click.option("--what-if", cls=CommonOption, is_flag=True, help="Tell the smallest single changes after which the pod fits. Each is tried.")
+@click.option(
+    "--want", cls=CommonOption, metavar="NODE",
+    help="As --what-if, for this node: what keeps the pod from it, and what would bring it there.",
+)  # fmt: skip
 @click.option("--alone", is_flag=True, help="Explain on the cluster as it is, without scheduling the pods before it.")
 @output_options(
     FORMS, "wide: how each score comes about; csv: one line a node; html: a page.", what="the record", headers=False,

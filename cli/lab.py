@@ -15,7 +15,7 @@ import click
 from ..api.words import count_of
 from .console.exitstatus import needing_extra
 from .console.output import note
-from .declaring.commands import INPUT, SECTIONS, command
+from .declaring.commands import INPUT, SECTIONS, CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import takes_paths
@@ -34,8 +34,11 @@ SECTIONS["--replay"] = INPUT
 @scheduler_options
 @cluster_options
 @click.option("--replay", "replays", type=FILE, multiple=True, help="More events for the clock: recordings or scenarios, as for `replay`.")
-@click.option("--port", type=Whole(0, 65535), metavar="N", default=0, show_default="any free one", help="The port to listen on.")
-@click.option("--no-open", is_flag=True, help="Do not open the page in the browser; the address is on standard error.")
+@click.option(
+    "--port", cls=CommonOption, type=Whole(0, 65535), metavar="N", default=0, show_default="any free one",
+    help="The port to listen on.",
+)  # fmt: skip
+@click.option("--no-open", cls=CommonOption, is_flag=True, help="Do not open the page in the browser; the address is on standard error.")
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def lab(
     paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, replays: tuple[Path, ...], port: int, no_open: bool, verbose: bool

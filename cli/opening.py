@@ -7,17 +7,19 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import attrs
+import click
 
 from ..api.objects import Node
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto
 from ..simulation.input import ComparisonInput, Input, Observer
-from ..simulation.releasenotes import auto_told
+from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.scenario import DEFAULT_SCHEDULER, Scenario
 from .console.output import note, warn
 from .console.progress import counting, telling
 from .declaring.options import ClusterChoice
+from .declaring.paths import SERVER_VERSION
 from .declaring.setup import NamedSetup, Setup
 from .notices import tell_line, tell_notices
 
@@ -35,6 +37,8 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Inp
     spec = settled.spec
     with reading(paths):
         scenario = files.scenario(spec.scheduler_names, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
+    if is_auto(setup.release):
+        scenario = _with_server_notice(scenario, settled.version)
     tell_edits(scenario)
     return Input.of(
         scenario, spec, release=setup.release, order=cluster.order, defaults=not cluster.no_defaults, strict=cluster.strict,
@@ -103,24 +107,43 @@ def tell_edits(scenario: Scenario) -> None:
 
 def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
     """*setup* with the release of *nodes* in place of ``auto``, and a line that says so."""
-    settled = setup.settled(nodes)
+    server = server_version()
+    settled = setup.settled(nodes, server)
     if is_auto(setup.release):
-        note(auto_told(find_any_release(settled.version), nodes))
+        note(auto_told(find_any_release(settled.version), nodes, server))
     return settled
+
+
+def server_version() -> str:
+    """The version of the API server that was read, if its nodes say none; else empty."""
+    context = click.get_current_context(silent=True)
+    found: str = "" if context is None else context.meta.get(SERVER_VERSION, "")
+    return found
+
+
+def _with_server_notice(scenario: Scenario, release: str) -> Scenario:
+    """*scenario* with a warning if the *release* that ``auto`` took is not that of the API server."""
+    if not (server := server_version()):
+        return scenario
+    return attrs.evolve(scenario, warnings=(*scenario.warnings, *auto_notice(find_any_release(release), (), server)))
 
 
 def contestants(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: Sequence[NamedSetup]) -> ComparisonInput:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
     with reading(paths):
         files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
-    settled = [one.settled(files.nodes) for one in wanted]
+    server = server_version()
+    settled = [one.settled(files.nodes, server) for one in wanted]
     by_nodes = [one.name for one in wanted if is_auto(one.setup.release)]
     for one in settled:
         if one.name in by_nodes:
-            note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes)}")
+            note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes, server)}")
     spec = settled[0].setup.spec
     with reading(paths):
         scenario = files.scenario(spec.first_scheduler_name, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
+    for one in settled:
+        if one.name in by_nodes:
+            scenario = _with_server_notice(scenario, one.setup.version)
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     texts = {one.name: one.text for one in wanted}

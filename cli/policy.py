@@ -45,7 +45,7 @@ def check_policy(file: Path, release: str | None, gates: str | None, rules: tupl
     From 1.17 to 1.22 a release makes plugins of a Policy; then these are shown.
 
     FILE may be a ConfigMap, or a KubeSchedulerConfiguration: one that points to a Policy or names a provider (v1alpha1), or one with
-    profiles, of any version that the release reads. Of profiles every fault is listed, not the first alone.
+    profiles, of any version that the release reads. Every fault is listed, not the first alone.
 
     Exit status 0: accepted, 1: the release refuses it, 2: bad input.
 
@@ -62,9 +62,9 @@ def check_policy(file: Path, release: str | None, gates: str | None, rules: tupl
     from .console.output import note, one_line
     from .notices import tell_line
 
-    read = read_policy_file(file)
+    read, name = read_policy_file(file), "standard input" if str(file) == "-" else str(file)
     if read.profile is not None:
-        _check_profile(read.profile, release, gates, rules, form)
+        _check_profile(name, read.profile, release, gates, rules, form)
     found_release = release_with_policies(release or DEFAULT_RELEASE, f", or `kubeclassic policy migrate {file}` for a profile")
     config = read.config.with_defaults(found_release)
     config.validate()
@@ -80,7 +80,10 @@ def check_policy(file: Path, release: str | None, gates: str | None, rules: tupl
     if form == "json":
         write_answer(form, report, sys.stdout)
     elif report.refused is not None:
-        note(one_line(f"refused by {report.release}: {report.refused}"))
+        note(one_line(f"refused by {report.release}: {name}: {report.refused}"))
+        listed = len(report.faults) > 1 or any(fault.got for fault in report.faults)
+        for fault in report.faults if listed else ():
+            note("  " + one_line(": ".join(filter(None, [fault.where, fault.what])) + (f", got {fault.got}" if fault.got else "")))
     else:
         extenders = () if read.policy is None else read.policy.extenders
         click.echo(_text(report, in_calling_order(extenders, found_release.ignorable_extenders_last)))
@@ -89,7 +92,7 @@ def check_policy(file: Path, release: str | None, gates: str | None, rules: tupl
     sys.exit(0 if report.refused is None else 1)
 
 
-def _check_profile(written: Document, release: str | None, gates: str | None, rules: Sequence[str], form: str) -> NoReturn:
+def _check_profile(name: str, written: Document, release: str | None, gates: str | None, rules: Sequence[str], form: str) -> NoReturn:
     from ..framework.profilecheck import check_profile, release_with_profiles
     from ..framework.userrules import plugins_of
     from .answering import write_answer
@@ -101,7 +104,7 @@ def _check_profile(written: Document, release: str | None, gates: str | None, ru
         write_answer(form, report, sys.stdout)
     else:
         for fault in report.faults:
-            note(one_line(f"refused by {report.release}: {_in_words(fault)}"))
+            note(one_line(f"refused by {report.release}: {name}: {_in_words(fault)}"))
         if not report.faults:
             click.echo(_profile_text(report))
         for warning in report.warnings:

@@ -14,7 +14,7 @@ import attrs
 import click
 
 from ..choices import DELAYS as DEFAULT_DELAYS
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import STRICT, scheduler_options
 from .declaring.outputs import check_together, takes_report
 from .declaring.paramtypes import FileName, Whole
@@ -75,22 +75,29 @@ def _delays(command: Any) -> Any:
 @takes_paths()
 @scheduler_options
 @click.option(
-    "--compress-time", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="F", help="Let all times pass F times as fast."
+    "--compress-time", cls=CommonOption, type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="F",
+    help="Let all times pass F times as fast."
 )
 @click.option("--ignore-times", is_flag=True, help="Ignore the times in manifests and traces: all pods come at once, and stay.")
-@click.option("--as-recorded", is_flag=True, help="Pods leave at their recorded time, not after their recorded run time.")
+@click.option("--as-recorded", cls=CommonOption, is_flag=True, help="Pods leave at their recorded time, not after their recorded run time.")
 @click.option("--run-time", type=seconds, help="The run time of pods that have none of their own.  [default: for ever]")
 @_delays
 @click.option("--recreate/--no-recreate", default=True, show_default=True, help="Replace evicted pods of a controller, under another name.")
-@click.option("--until", type=seconds, help="Stop at this virtual time.  [default: when nothing happens any more]")
+@click.option("--until", cls=CommonOption, type=seconds, help="Stop at this virtual time.  [default: when nothing happens any more]")
 @click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended.")
 @click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
 @STRICT
 @click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
-@click.option("--output", type=PATH, metavar="FILE", help="Write the events there as they happen, instead of to standard output.")
-@click.option("--series", type=PATH, metavar="FILE", help="Write time series there: CSV, or Parquet if the name ends in .parquet.")
+@click.option(
+    "--output", cls=CommonOption, type=PATH, metavar="FILE",
+    help="Write the events there as they happen, instead of to standard output.",
+)  # fmt: skip
+@click.option(
+    "--series", cls=CommonOption, type=PATH, metavar="FILE",
+    help="Write time series there: CSV, or Parquet if the name ends in .parquet.",
+)  # fmt: skip
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
-@click.option("--plot", type=PATH, metavar="FILE", help="Draw the time series into this file: .svg, .png or .pdf.")
+@click.option("--plot", cls=CommonOption, type=PATH, metavar="FILE", help="Draw the time series into this file: .svg, .png or .pdf.")
 @takes_report
 @click.option("--checkpoint", type=PATH, metavar="FILE", help="Save the state there, for --resume; needs --output.")
 @click.option("--checkpoint-every", type=Whole(1), default=10_000, show_default=True, metavar="N", help="In steps.")

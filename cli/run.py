@@ -14,7 +14,7 @@ import click
 from ..live.settings.flagtable import BOOL, FLAGS, Flag
 from .console.exitstatus import needing_extra
 from .console.output import note, warn, writing
-from .declaring.commands import SECTIONS, command
+from .declaring.commands import SECTIONS, CommonOption, command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 
@@ -63,13 +63,22 @@ def _flags(function: F) -> F:
 
 
 @command(short_help="Schedule the pods of a live cluster.", outputs=("--explain",))
-@click.option("--kubeconfig", type=FILE, help="How to reach the API server.  [default: as a pod of the cluster]")
+@click.option(
+    "--kubeconfig", cls=CommonOption, type=FILE,
+    help="How to reach the API server; KUBECONFIG does not count.  [default: as a pod of the cluster]",
+)  # fmt: skip
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
 @_flags
-@click.option("--dry-run", is_flag=True, help="Decide and tell, but write nothing to the cluster, and elect no leader.")
-@click.option("--explain", is_flag=True, help="Tell with each decision which nodes fit, how they score, and why the others do not.")
-@click.option("-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How decisions are told: lines.")
+@click.option("--dry-run", cls=CommonOption, is_flag=True, help="Decide and tell, but write nothing to the cluster, and elect no leader.")
+@click.option(
+    "--explain", cls=CommonOption, is_flag=True,
+    help="Tell with each decision which nodes fit, how they score, and why the others do not.",
+)  # fmt: skip
+@click.option(
+    "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="How decisions are told: lines.",
+)  # fmt: skip
 def run(
     kubeconfig: Path | None, context: str | None, setup: Setup, dry_run: bool, explain: bool, form: str, **flags: str | None
 ) -> None:  # fmt: skip
@@ -103,12 +112,11 @@ def run(
         return
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
     access = access_of(settings, context)
-    lease_access = None if settings.election is None else access_of(settings, context)
-    sys.exit(asyncio.run(_scheduled(options, settings, access, lease_access, details=explain, is_dry=dry_run, **told)))
+    sys.exit(asyncio.run(_scheduled(options, settings, access, details=explain, is_dry=dry_run, **told)))
 
 
-async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, lease_access: Access | None, **more: Any) -> int:
-    """Schedule until a signal; the exit status. The lease is renewed on a thread with *lease_access*; None: no leader is elected."""
+async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, **more: Any) -> int:
+    """Schedule until a signal; the exit status. The lease is renewed on a thread of its own, with the same credentials."""
     from ..extenders.choice import asked_extenders
     from ..framework.schedulerspec import SchedulerSpec
     from ..live.client.http import HttpTransport
@@ -120,7 +128,7 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
             from ..live.process.leasethread import LeaseThread
             from ..live.process.process import LeaderLostError, Process
         spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
-        lease = None if lease_access is None else LeaseThread(lease_access)
+        lease = None if settings.election is None else LeaseThread(access)
         process = await Process.of(spec, settings, access, link, say=note, warn=warn, lease_thread=lease, **more)
         try:
             await process.run(end)

@@ -10,7 +10,7 @@ import click
 from ..exceptions import KubeclassicError
 from .console.exitstatus import needing_extra
 from .console.output import note, warn
-from .declaring.commands import INPUT, SECTIONS, command
+from .declaring.commands import INPUT, SECTIONS, CommonOption, command
 from .declaring.options import ClusterChoice, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import CONTEXT_HELP
@@ -25,15 +25,24 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @command(short_help="Be the extender of another scheduler.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
-@click.option("--kubeconfig", type=FILE, help="Follow the API server that this kubeconfig names instead; bindings are written there.")
+@click.option(
+    "--kubeconfig", cls=CommonOption, type=FILE,
+    help="Follow the API server that this kubeconfig names instead; bindings are written there.",
+)  # fmt: skip
 @click.option("--context", metavar="NAME", help=CONTEXT_HELP)
 @click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
-@click.option("--bind-address", "address", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=Whole(0, 65535), metavar="N", default=8888, show_default=True, help="The port; 0: any free one.")
+@click.option(
+    "--bind-address", "address", cls=CommonOption, metavar="ADDRESS", default="127.0.0.1", show_default=True,
+    help="The address to listen on.",
+)  # fmt: skip
+@click.option(
+    "--port", cls=CommonOption, type=Whole(0, 65535), metavar="N", default=8888, show_default=True,
+    help="The port; 0: any free one.",
+)  # fmt: skip
 @click.option("--tls-cert-file", "certificate", type=FILE, help="Serve HTTPS with this certificate (PEM).")
 @click.option("--tls-private-key-file", "key", type=FILE, help="The key of that certificate.")
 @click.option("--client-ca-file", "client_ca", type=FILE, help="Answer only clients with a certificate that one of these signed.")
-@click.option("--token-file", "token", type=FILE, help="Answer only requests with this bearer token; probes need none.")
+@click.option("--token-file", "token", cls=CommonOption, type=FILE, help="Answer only requests with this bearer token; probes need none.")
 @click.option("--insecure", is_flag=True, help="Answer every caller that can reach the address; none of them shows who it is.")
 @click.option(
     "--allowed-host", "hosts", multiple=True, metavar="NAME",
@@ -70,17 +79,16 @@ def serve(
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     curl 'http://127.0.0.1:8888/explain?pod=shop/orders-1'
     """
-    if kubeconfig is None and not paths:
-        raise KubeclassicError("got neither PATHS nor --kubeconfig, wanted one of them")
-    if kubeconfig is not None and paths:
-        raise KubeclassicError(f"--kubeconfig cannot be combined with {paths[0]}")
-    if context is not None and kubeconfig is None:
-        raise KubeclassicError("--context needs --kubeconfig")
+    live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
+    if not live and not paths:
+        raise KubeclassicError("got neither PATHS nor --kubeconfig or --context, wanted one of them")
+    if live and paths:
+        raise KubeclassicError(f"{live} cannot be combined with {paths[0]}")
     with needing_extra("serve", "serve"):
         from ..live.server.limits import MEBIBYTE, ServerLimits
         from ..live.server.serving import Listening, read_token, run_server
         from ..live.server.site import ServerSite
-    from ..live.client.kubeconfig import read_kubeconfig
+    from ..live.client.kubeconfig import access_to
 
     listening = Listening(
         address=address, port=port, certificate=certificate, key=key, client_ca=client_ca, has_token=token is not None,
@@ -92,7 +100,7 @@ def serve(
         token=None if token is None else read_token(token),
         hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
     )  # fmt: skip
-    access = None if kubeconfig is None else read_kubeconfig(kubeconfig, context)
+    access = access_to(kubeconfig, context) if live else None
     cluster = _served(paths, setup, defaults=not no_defaults, verbose=verbose)
     if run_server(ServerSite(cluster, listening, limits, access, note, warn).serve()):
         raise KeyboardInterrupt

@@ -12,9 +12,10 @@ import click
 
 from ..exceptions import visible
 from .console.output import note, warn
-from .declaring.commands import command
+from .declaring.commands import CommonOption, command
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
+from .declaring.paths import DEFAULT_ACCESS
 
 if TYPE_CHECKING:
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
@@ -22,19 +23,26 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
-@click.option("--kubeconfig", type=FILE, help="How to reach the API server.  [default: as a pod of the cluster]")
+@click.option("--kubeconfig", cls=CommonOption, type=FILE, help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
-@click.option("--for", "seconds", type=float, metavar="SECONDS", help="Stop after this time.  [default: at Ctrl-C or SIGTERM]")
-@click.option("--all", "shows_all", is_flag=True, help="Tell of each pod, not only of those on which the two differ.")
-@click.option("-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Lines of text, or of JSON.")
+@click.option(
+    "--for", "seconds", cls=CommonOption, type=float, metavar="SECONDS",
+    help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
+)  # fmt: skip
+@click.option("--all", "shows_all", cls=CommonOption, is_flag=True, help="Tell of each pod, not only of those on which the two differ.")
+@click.option(
+    "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="Lines of text, or of JSON.",
+)  # fmt: skip
 def shadow(
     kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str
 ) -> None:  # fmt: skip
     """Watch the cluster's own scheduler, decide on each pod that it binds, on the same state, and tell where the two differ, and why.
 
     Nothing is written to the cluster. The other's decision is the one that counts for the pods after it. Another node that scores as high
-    as our own is `among the best`, and no difference: there the tie-break decides. A summary follows at the end.
+    as our own is `among the best`, and no difference: there the tie-break decides. `order unknown` is no difference either: ours decides
+    otherwise as things were seen, but not in each order in which the other may have decided. A summary follows at the end.
 
     Exit status 0: no decision differs, 1: some do, 2: bad input, or the whole cluster was never seen.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from ..exceptions import UnknownNameError
-from .declaring.commands import command
+from ..exceptions import UnknownNameError, did_you_mean
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.outputs import Output, check_together, output_options
 from .declaring.paramtypes import TextType
@@ -19,6 +19,7 @@ from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from ..api.meaning.labels import Matcher
+    from ..api.objects import Pod
     from ..questions.simulate import SimulationOptions, SimulationResult
     from ..simulation.input import Input
     from .declaring.setup import Setup
@@ -59,8 +60,11 @@ class OutputForm(TextType):
 @scheduler_options
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
-@click.option("--nodes", is_flag=True, help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.")
-@click.option("--namespace", "-n", metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
+@click.option(
+    "--nodes", cls=CommonOption, is_flag=True,
+    help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.",
+)  # fmt: skip
+@click.option("--namespace", "-n", cls=CommonOption, metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
 @click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")
 @click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
 @click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each cycle too.")
@@ -68,9 +72,9 @@ class OutputForm(TextType):
     OutputForm(), "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error."
 )
 def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **asked: Any) -> None:
-    """Schedule the pods without a node in PATHS, as kube-scheduler would.
+    """Schedule the pods without a node in PATHS, manifests or a dump of a cluster (`kubectl get ... -A -o json`), as kube-scheduler would.
 
-    PATHS are manifests or dumps of a cluster: YAML, JSON, JSON Lines, gzipped or not, directories of them, - for standard input. Nodes
+    PATHS are YAML, JSON, JSON Lines, gzipped or not, directories and archives (tar, tar.gz, zip) of them, - for standard input. Nodes
     and pods with a node are the cluster. Pods without a node wait, and so do the pods that Deployments, StatefulSets, DaemonSets, Jobs and
     other workloads still lack. Records go to standard output; summary and warnings to standard error.
 
@@ -95,7 +99,6 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     kubeclassic simulate cluster.json --release auto --pods new.yaml
     kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
-    kubeclassic simulate cluster/ --report simulation.html
     kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy
     """
     given = {"--nodes": asked["nodes"], "-n": asked["namespace"] is not None, "--sort-by": asked["sort_by"] is not None}
@@ -131,7 +134,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
         else:
             found = listing.sorted(ask(given, options, console))
             answer(found, output, page, unread=False, forms=listing.forms(found, headers=output.headers))
-    _tell(found, given, output.verbose)
+    _tell(found, given, asked, output.verbose)
     return 0 if found.ok else 1
 
 
@@ -174,7 +177,17 @@ def _stream(given: Input, options: SimulationOptions, console: Console, file: st
     return run.result()
 
 
-def _tell(found: SimulationResult, given: Input, verbose: bool) -> None:
+def _chooses_none(asked: Mapping[str, Any], tried: Sequence[Pod]) -> str:
+    """Why the lists have none of the pods that were *tried*."""
+    there = list(dict.fromkeys(pod.namespace for pod in tried))
+    if asked["namespace"] in (None, *there):
+        flags = [flag for flag, name in (("-n", "namespace"), ("-l", "selector")) if asked[name] is not None]
+        return f"{' and '.join(flags)} choose{'s' * (len(flags) == 1)} none of those that were tried"
+    near = did_you_mean(asked["namespace"], there)
+    return f"-n: got {asked['namespace']}, but those that were tried are in {', '.join(there[:5])}{', ...' * (len(there) > 5)}{near}"
+
+
+def _tell(found: SimulationResult, given: Input, asked: Mapping[str, Any], verbose: bool) -> None:
     """The outcome on standard error."""
     from .console.output import note, note_lines
     from .notices import tell_unread
@@ -182,7 +195,7 @@ def _tell(found: SimulationResult, given: Input, verbose: bool) -> None:
     from .report.viewtext import view_lines
 
     if found.outcomes and not found.outcome.pods:
-        note("no pod to show: -n and -l choose none of those that were tried")
+        note(f"no pod to show: {_chooses_none(asked, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if verbose else ():
         again = f"; its owner made {one.replacement} in its place" if one.replacement else ""
         note(f"evicted {one.pod} from {one.node} to make room for {one.by}{again}")

@@ -29,8 +29,8 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
     controllers, disruption budgets, namespaces, classes and CSI objects, as one List.
 
     Each kind is one consistent list, and the List notes its resourceVersion. Nodes, pods, disruption budgets and all kinds to which pods
-    refer have to be readable. What else may not be listed is left out, and told on standard error. Without --kubeconfig, in a pod, the
-    service account is used.
+    refer have to be readable. What else may not be listed is left out, and told on standard error. Without --kubeconfig the files in the
+    variable KUBECONFIG count, and without these, in a pod, the service account.
 
     --redact renames objects, namespaces, values of labels, images, disks, zones, gates and schedulers, always one name for one name, in an
     order that is kept. It keeps the fields that rules read, and leaves out all others: environments, commands, messages, annotations.

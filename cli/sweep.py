@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 import click
 
 from .declaring.commands import command
+from .declaring.options import cores, process_options
 from .declaring.outputs import takes_report
-from .declaring.paramtypes import FILE, FileName, Whole
+from .declaring.paramtypes import FILE, FileName
 
 FORMS = ("table", "csv", "json", "html")
 
@@ -20,8 +20,7 @@ FORMS = ("table", "csv", "json", "html")
 @command(short_help="Which configuration is best? Many, in one table.", reads_folders=False, outputs=["--plot"])
 @click.argument("file", type=FILE)
 @click.option("--search", is_flag=True, help="Search for the weights that the file names, in place of running the grid once.")
-@click.option("--jobs", "-j", type=Whole(1), metavar="N", help="Run in that many processes.  [default: one a core]")
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
+@process_options(cores, "one a core")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules, as for simulate: a Catalogue, or plugins.")
 @click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write the records; html: a page.")
 @click.option(
@@ -63,7 +62,7 @@ def sweep(file: Path, **asked: Any) -> None:
     sys.exit(_run(file, **asked))
 
 
-def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Sequence[str], jobs: int | None, **options: Any) -> int:
+def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Sequence[str], **options: Any) -> int:
     from ..api.record import as_document
     from ..questions.sweep import sweep as run_sweep
     from .answering import about, answer
@@ -77,7 +76,7 @@ def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Se
     if plot is not None:
         check_place(plot)
     with working("sweeping", unit="runs") as work:
-        found = run_sweep(file, jobs=jobs or _cores(), **options, **_rules(rules), on_progress=work.at)
+        found = run_sweep(file, **options, **_rules(rules), on_progress=work.at)
     if plot is not None:
         draw_runs(found, plot)
 
@@ -94,11 +93,6 @@ def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Se
     for group in found.warnings:
         note(f"{group.text}." if group.is_unread else f"warning: {group}")
     return status
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _rules(places: Iterable[str]) -> dict[str, Any]:

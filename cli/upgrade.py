@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from ..choices import DEFAULT_RELEASE, LOCKED, MODES, NEWEST_RELEASE
-from .declaring.commands import command
-from .declaring.options import ClusterChoice, cluster_options
+from .declaring.commands import CommonOption, command
+from .declaring.options import ClusterChoice, cluster_options, process_options
 from .declaring.outputs import Output, check_together, output_options
 from .declaring.paramtypes import FILE
 from .declaring.paths import takes_paths
@@ -19,17 +19,29 @@ FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 
 @command(short_help="Which upgrade moves which pod, and why?")
 @takes_paths()
-@click.option("--from", "start", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of today.")
-@click.option("--to", "end", metavar="RELEASE", default=NEWEST_RELEASE, show_default=True, help="The release at the end of the way.")
+@click.option(
+    "--from", "start", cls=CommonOption, metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of today."
+)
+@click.option(
+    "--to", "end", cls=CommonOption, metavar="RELEASE", default=NEWEST_RELEASE, show_default=True,
+    help="The release at the end of the way.",
+)  # fmt: skip
 @click.option("--steps", metavar="A,B", help="These releases alone, oldest first, in place of every one from --from to --to.")
-@click.option("--policy", type=FILE, metavar="FILE", help="The Policy of today; it is carried over by its own releases, then migrated.")
-@click.option("--profile", type=FILE, metavar="FILE", help="The component configuration of today.")
+@click.option(
+    "--policy", cls=CommonOption, type=FILE, metavar="FILE",
+    help="The Policy of today; it is carried over by its own releases, then migrated.",
+)  # fmt: skip
+@click.option("--profile", cls=CommonOption, type=FILE, metavar="FILE", help="The component configuration of today.")
 @click.option("--percentage", type=click.IntRange(0, 100), metavar="N", help="percentageOfNodesToScore in all releases.")
-@click.option("--pod", metavar="NAMESPACE/NAME", default="", help="The way of this pod alone, and the first release that moves it.")
+@click.option(
+    "--pod", cls=CommonOption, metavar="NAMESPACE/NAME", default="",
+    help="The way of this pod alone, and the first release that moves it.",
+)  # fmt: skip
 @click.option(
     "--mode", type=click.Choice(MODES), default=LOCKED, show_default=True,
     help="locked: all on the states of --from; free: each on its own.",
 )  # fmt: skip
+@process_options(1, "1")
 @cluster_options
 @output_options(
     FORMS, "wide: the rule and the fact too; csv: one line a decision; html: a page.", verbose="List every warning, on standard error.",
@@ -37,7 +49,7 @@ FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 @click.option("--show", type=click.IntRange(min=0), default=20, show_default=True, help="table: list this many decisions.")
 def upgrade(
     paths: tuple[Path, ...], start: str, end: str, steps: str | None, policy: Path | None, profile: Path | None, percentage: int | None,
-    pod: str, mode: str, cluster: ClusterChoice, output: Output, show: int,
+    pod: str, mode: str, jobs: int, dask: str | None, cluster: ClusterChoice, output: Output, show: int,
 ) -> None:  # fmt: skip
     """Schedule the pods that wait in PATHS in each release from --from to --to, and say which release moves which pod, and why.
 
@@ -49,6 +61,8 @@ def upgrade(
     another. With --mode free each places the pods in its own copy of the cluster; where the nodes are only filled otherwise by then, the
     cause is an earlier decision.
 
+    With --jobs or --dask the releases run beside each other; the answer is the same.
+
     A Policy runs by the translation of each release that reads one, and then as the profile that `policy migrate` makes of it.
 
     Exit status 0: no decision differs, 1: some do, 2: bad input.
@@ -57,8 +71,10 @@ def upgrade(
     kubeclassic upgrade cluster/ --from 1.16 --to 1.34
     kubeclassic upgrade cluster/ --from 1.16 --policy policy.json --to 1.27 --report upgrade.html
     kubeclassic upgrade cluster/ --steps 1.16,1.22,1.27 --pod shop/web-0
+    kubeclassic upgrade cluster/ --from 1.12 --mode free --jobs 4
     """
     from ..questions.upgrade import UpgradeOptions, ask, started_with
+    from ..simulation.processes.executors import executor_of
     from .answering import about, answer
     from .opening import Console, scenario_of_default
     from .report.questions.upgradepage import upgrade_html
@@ -71,5 +87,5 @@ def upgrade(
     )  # fmt: skip
     versions = options.versions
     scenario = scenario_of_default(paths, cluster)
-    found = ask(scenario, options, cluster.order, Console(output.verbose))
+    found = ask(scenario, options, cluster.order, Console(output.verbose), executor_of(jobs, dask))
     sys.exit(answer(found, output, lambda: upgrade_html(found, about(scenario, (*paths, *cluster.pods), releases=versions))))

@@ -38,13 +38,15 @@ def build_engine(
     seed: int = 0,
     max_pd_vols: int | None = None,
     extenders: Iterable[Extender] | MakeExtenders = (),
+    leaves_uncalled: bool = False,
     **options: Any,
 ) -> Engine:
     """A scheduler of an algorithm (1.12 to 1.16) or of profiles (from 1.17 on).
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
     :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
-    or those that the function makes of the ones that *wanted* names. *options* are fields of the Engine.
+    or those that the function makes of the ones that *wanted* names. *leaves_uncalled*: nothing says that these are to be called, so that
+    answers say that they are not. *options* are fields of the Engine.
     *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself; upstream reads KUBE_MAX_PD_VOLS.
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
@@ -52,9 +54,8 @@ def build_engine(
     _check_limit(max_pd_vols)
     release = wanted.release
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
-    if getattr(extenders, "how", "") is None:
-        uncalled = tuple(map(UncalledExtender.of, wanted.extenders))
-        wanted = attrs.evolve(wanted, extenders=uncalled) if uncalled else wanted
+    if leaves_uncalled and wanted.extenders:
+        wanted = attrs.evolve(wanted, extenders=tuple(map(UncalledExtender.of, wanted.extenders)))
     if isinstance(wanted, Algorithm):
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
         return classic_engine(wanted, pick_host=draw(release, seed), **options)

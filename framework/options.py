@@ -53,6 +53,8 @@ class Declared:
     takes: str = "text"
     """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``choice``, ``flag``, ``no-flag``, ``places`` or ``extenders``."""
     help: str = ""
+    common: bool = False
+    """Whether most people use it: the short help of commands has it."""
     metavar: str | None = None
     key: str = ""
     """In ``--a KEY=VALUE``; empty: it cannot be varied there."""
@@ -119,7 +121,7 @@ class SchedulerOptions(ABC):
     """What schedulers of all releases take."""
 
     release: str | None = option(
-        None, flags=("--release",), metavar="RELEASE", types=(str,), wanted=f'a text such as "{DEFAULT_RELEASE}"',
+        None, flags=("--release",), common=True, metavar="RELEASE", types=(str,), wanted=f'a text such as "{DEFAULT_RELEASE}"',
         help="The release that schedules, such as 1.14 or v1.14.3; auto: that of the nodes, or the nearest."
         f"  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
         key="release", example="RELEASE",
@@ -197,7 +199,7 @@ def _provider() -> Any:
 
 def _policy() -> Any:
     return option(
-        None, flags=("--policy", "--policy-config-file"), takes="file", types=_policies,
+        None, flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
         wanted=f"{_A_FILE}, a Policy or its JSON form",
         help="Up to 1.22: a Policy, by itself or in a ConfigMap, instead of a provider.",
         key="policy", example="FILE", words="policy", instead=MIGRATED,
@@ -259,7 +261,8 @@ class Framework(SchedulerOptions):
     """What schedulers of 1.17 and later take, which have profiles of plugins; the first of them make these of Policies, too."""
 
     profile: GivenProfile | None = option(
-        None, flags=("--profile",), takes="file", types=_profiles, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
+        None, flags=("--profile",), common=True, takes="file", types=_profiles,
+        wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
         help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
         key="profile", example="FILE", words="profile", instead=f"release {DEFAULT_FRAMEWORK}",
     )  # fmt: skip
@@ -378,7 +381,7 @@ def version_of(values: Mapping[str, Any]) -> str:
     from .releases import find_any_release
 
     default = DEFAULT_RELEASE if values.get("profile") is None else DEFAULT_FRAMEWORK
-    return find_any_release(values.get("release") or default).version
+    return find_any_release(values.get("release") or default, " or auto").version
 
 
 def in_words(values: Mapping[str, Any]) -> Iterable[str]:

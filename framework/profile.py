@@ -20,7 +20,7 @@ from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import PluginEntry, Plugins, PluginSet
 from .config.fielderrors import FieldFault, aggregated, fault_of
-from .config.profiles import ProfileConfig
+from .config.profiles import ProfileConfig, sorter_args
 from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .status import Status
@@ -28,6 +28,8 @@ from .userplugins import made
 from .waitingpods import WaitingPods
 
 MAX_TOTAL = MAX_INT64
+CREATING = "creating profile for scheduler name {name}: "
+"""The end of how the refusal of a profile begins, once it is being made."""
 Registry = Mapping[str, type[Plugin]]
 
 _EXPANSION = (
@@ -78,12 +80,25 @@ def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handl
     found: dict[str, Profile] = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
+        if release.configuration.sorters_first:
+            _check_sorter(profile, config)
         try:
             own = handle if config.release.configuration.shares_waiting_pods else attrs.evolve(handle, waiting_pods=WaitingPods())
             found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
             raise PolicyError(f"{config.begins}{release.configuration.profile_prefix.format(name=name)}{error}") from None
     return found
+
+
+def _check_sorter(profile: ProfileConfig, config: KubeSchedulerConfiguration) -> None:
+    """Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the first profile has."""
+    cells, name = config.release.configuration, profile.scheduler_name
+    sorters = len(profile.plugins.get("queueSort", PluginSet()).enabled)
+    begins = f"{config.begins}{cells.profile_prefix.removesuffix(CREATING)}"
+    if sorters != 1:
+        raise PolicyError(f"{begins}{cells.sorters_text.format(name=name, count=sorters)}")
+    if sorter_args(profile) != sorter_args(config.profiles[0]):
+        raise PolicyError(f'{begins}different queue sort plugin args for profile "{name}"')
 
 
 def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry) -> list[FieldFault]:
@@ -291,6 +306,7 @@ class _Builder:
             check_all=self.config.checks_all,
             scores=bool(priorities) or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
             max_pd_vols=self.handle.max_pd_vols,
+            unread=self.config.unread,
         )
 
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:

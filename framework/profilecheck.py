@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -10,13 +9,14 @@ from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import in_calling_order
 from ..algorithmprovider.gates import resolved_gates
 from ..api.reading.documents import Document
+from ..api.reading.shapes import copied, removed
 from ..api.record import DocumentRecord, Record, replace, says
 from ..choices import DEFAULT_FRAMEWORK
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
-from .config.apiversions import with_profiles
-from .config.args import reads_args, takes_args, unknown_args
-from .config.configuration import KubeSchedulerConfiguration, decoded_configuration
+from .config.apiversions import own_path, with_profiles
+from .config.args import reads_args, takes_args
+from .config.configuration import KubeSchedulerConfiguration, decoded_configuration, passes_over
 from .config.defaults import GROUP, default_plugins
 from .config.fielderrors import ConfigurationError, FieldFault, fault_of
 from .config.profiles import ProfileConfig
@@ -28,8 +28,6 @@ from .userrules import hint_of_plugins
 
 FIT = "NodeResourcesFit"
 MOST_FAULTS = 1000
-_STEP = re.compile(r"[^.\[\]]+")
-_ONE_PROFILE = "profiles[0]."
 
 
 class ProfileFault(Record):
@@ -88,7 +86,8 @@ def check_profile(
     """
     resolved_gates(release, gates)
     report = ProfileCheck(release=release.version, version=str(document.data.get("apiVersion", "")))
-    faults = [FieldFault(path, "duplicate field") for path in document.repeated]
+    is_lenient = passes_over(document.data, release)
+    faults = [FieldFault(path, "duplicate field") for path in document.repeated if not is_lenient]
     config = _decoded(document.data, release, gates, faults)
     registry = with_plugins(registry_of(release), plugins)
     if config is not None:
@@ -97,38 +96,43 @@ def check_profile(
         faults += known
         for i, profile in enumerate(config.profiles):
             faults += (fault for fault in _built(profile, f"profiles[{i}]", config, registry) if not _is_told(fault, known))
+    built = _all_built(config, registry, faults) if config is not None and not faults else {}
     if faults or config is None:
-        found = tuple(ProfileFault(_own_path(one.where, document.data), one.what, one.got, one.wanted) for one in faults)
+        found = tuple(ProfileFault(own_path(one.where, document.data), one.what, one.got, one.wanted) for one in faults)
         hints = dict.fromkeys(hint for one in found if (hint := _hint(one, release)) is not None)
         return replace(report, faults=found, warnings=tuple(hints))
-    built = build_profiles(config, registry)
     return replace(
         report,
         profiles=tuple(_checked(found, config) for found in built.values()),
         extenders=tuple(one.url_prefix for one in in_calling_order(config.extenders, release.ignorable_extenders_last)),
-        warnings=tuple(_warnings(document.data, config, built)),
+        warnings=(
+            *(f"{path}: given more than once, the last one counts" for path in document.repeated),
+            *_warnings(document.data, config, built),
+        ),
     )
 
 
 def _hint(fault: ProfileFault, release: Release) -> str | None:
     """Where a plugin can come from that does not exist, or what takes its place."""
+    if (hint := hint_of_plugins(fault.what)) is not None:
+        return hint
     name = (fault.got or "").strip('"')
     if name in release.configuration.gone_plugins:
         return f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
-    return hint_of_plugins(fault.what)
+    return None
 
 
 def _decoded(
     data: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | str | None, faults: list[FieldFault]
 ) -> KubeSchedulerConfiguration | None:
     """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if that leaves none."""
-    rest = _copied(data)
+    rest = copied(data)
     for _ in range(MOST_FAULTS):
         try:
             return decoded_configuration(rest, gates, release)
         except ConfigurationError as error:
             faults += error.faults
-            left = [fault for fault in error.faults if not _removed(rest, _own_path(fault.where, data))]
+            left = [fault for fault in error.faults if not removed(rest, own_path(fault.where, data))]
             if left:
                 return None
         except PolicyError as error:
@@ -137,42 +141,23 @@ def _decoded(
     return None
 
 
-def _copied(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _copied(item) for name, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
-
-
-def _removed(data: dict[str, Any], path: str) -> bool:
-    """Whether the field at *path* was there and could be taken out."""
-    *way, last = _STEP.findall(path) or [""]
-    whole: Any = data
-    for step in way:
-        whole = whole.get(step) if isinstance(whole, dict) else _item(whole, step)
-    if not isinstance(whole, dict) or last not in whole or (not way and last in ("kind", "apiVersion")):
-        return False
-    del whole[last]
-    return True
-
-
-def _item(items: Any, index: str) -> Any:
-    return items[int(index)] if isinstance(items, list) and index.isdecimal() and int(index) < len(items) else None
-
-
-def _own_path(path: str, data: Mapping[str, Any]) -> str:
-    """*path* as *data* has it, of which v1alpha1 is one profile."""
-    is_flat = str(data.get("apiVersion", "")).endswith("/v1alpha1")
-    if not (is_flat and path.startswith(_ONE_PROFILE)):
-        return path
-    return path.removeprefix(_ONE_PROFILE).replace("plugins.preScore", "plugins.postFilter")
-
-
 def _built(
     profile: ProfileConfig, path: str, config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]]
 ) -> Iterator[FieldFault]:
     for fault in faults_of(profile, config, registry):
         where = fault.where if fault.where.startswith("arguments of") else f"{path}.{fault.where}".rstrip(".")
         yield FieldFault(where, fault.what, fault.got, fault.wanted)
+
+
+def _all_built(
+    config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]], faults: list[FieldFault]
+) -> Mapping[str, Profile]:
+    """The profiles; what is wrong with them together is added to *faults*."""
+    try:
+        return build_profiles(config, registry)
+    except PolicyError as error:
+        faults.append(fault_of(str(error)))
+        return {}
 
 
 def _is_told(fault: FieldFault, known: Sequence[FieldFault]) -> bool:
@@ -196,9 +181,9 @@ def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedPro
 
 def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]) -> Iterator[str]:
     yield from _about_points(data, config)
-    yield from _about_lenience(data, config)
+    yield from (f"{path}: unknown field, passed over" for path in config.unread)
     for i, (profile, given) in enumerate(zip(built.values(), config.profiles, strict=True)):
-        path = _own_path(f"{_ONE_PROFILE}", data) if len(built) == 1 else f"profiles[{i}]."
+        path = own_path(f"profiles[{i}].", data)
         yield from (f"{path}pluginConfig: {text}" for text in _about_arguments(given, profile, config))
         rules = {rule.name for rule in profile.algorithm.predicates}
         if FIT not in rules:
@@ -210,18 +195,14 @@ def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built
 
 
 def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
-    for i, profile in enumerate(data.get("profiles") or ()):
-        for point in sorted(config.context.cells.unread_points & set(profile.get("plugins") or ())):
-            yield f"profiles[{i}].plugins.{point}: passed over by {config.release.version}, as this apiVersion has it by mistake"
-
-
-def _about_lenience(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
-    """The fields of arguments that are unknown and no fault."""
-    context = config.context
-    for i, profile in enumerate(with_profiles(data, context.cells).get("profiles") or () if context.cells.lenient_args else ()):
-        for j, entry in enumerate(profile.get("pluginConfig") or ()):
-            for path in unknown_args(entry["name"], entry.get("args") or {}, context):
-                yield f"{_own_path(f'profiles[{i}].pluginConfig[{j}].args.{path}', data)}: unknown field, passed over"
+    cells, version = config.context.cells, config.release.version
+    for i, profile in enumerate(with_profiles(data, cells).get("profiles") or ()):
+        for point, found in (profile.get("plugins") or {}).items():
+            path = own_path(f"profiles[{i}].plugins.{point}", data)
+            if point in cells.unread_points:
+                yield f"{path}: passed over by {version}, as this apiVersion has it by mistake"
+            elif cells.adds_plugins_alone and (found or {}).get("disabled"):
+                yield f"{path}.disabled: passed over by {version}, where a configuration can only add plugins"
 
 
 def _about_arguments(given: ProfileConfig, profile: Profile, config: KubeSchedulerConfiguration) -> Iterator[str]:

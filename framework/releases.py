@@ -76,6 +76,16 @@ def is_of(kubelet_version: str, release: Release) -> bool:
     return minor_of(kubelet_version) in ("", release.version)
 
 
+def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple[str, ...]:
+    """The versions by which the release of a cluster is found: *kubelet_versions*, or where none says one, that of the API *server*.
+
+    >>> telling_versions(["", "v1.14.1"], "v1.15.0"), telling_versions([""], "v1.15.0")
+    (('', 'v1.14.1'), ('v1.15.0',))
+    """
+    found = tuple(kubelet_versions)
+    return found if nearest_release(found) is not None else (server,)
+
+
 def nearest_release(kubelet_versions: Iterable[str]) -> tuple[Release, str] | None:
     """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None if none says a release.
 
@@ -98,15 +108,17 @@ def chosen_release(name: str, kubelet_versions: Iterable[str], default: str) -> 
     return ALL_RELEASES[default] if found is None else found[0]
 
 
-def find_any_release(name: str) -> Release:
+def find_any_release(name: str, more: str = "") -> Release:
     """The release called *name*, of either generation; see :func:`~kubeclassic.algorithmprovider.releases.find_release`.
+
+    *more*: what else an error says is wanted.
 
     >>> find_any_release("v1.27.14").version in FRAMEWORK_RELEASES
     True
     """
     version = _version_of(name)
     if version not in ALL_RELEASES:
-        raise UnknownNameError(f'release: got "{name}", wanted {", ".join(ALL_RELEASES)}')
+        raise UnknownNameError(f'release: got "{name}", wanted {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}')
     return ALL_RELEASES[version]
 
 

@@ -6,16 +6,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import attrs
 
 from ..algorithmprovider import config as classic
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.check import hint_of_rules
-from ..algorithmprovider.gates import keeps_priorities, parse_gates
+from ..algorithmprovider.gates import UNKNOWN_GATE, keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.registry import check_names
+from ..algorithmprovider.registry import check_names, gates_of
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
@@ -34,6 +34,15 @@ if TYPE_CHECKING:  # the framework, of which releases up to 1.16 need nothing
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"
+
+
+class ExtenderChoice(MakeExtenders, Protocol):
+    """Makes those extenders of a configuration that are to be called."""
+
+    @property
+    def how(self) -> str | None:
+        """The words of ``--extenders``; None: nothing was said, so that none is called."""
+        ...
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -55,7 +64,7 @@ class SchedulerSpec:
     preemption: bool = True
     tie_break: str | PickHost = "release"
     seed: int = 0
-    extenders: tuple[Extender, ...] | MakeExtenders = ()
+    extenders: tuple[Extender, ...] | ExtenderChoice = ()
     memory_bytes: int = 1 << 30
     max_pd_vols: int | None = None
 
@@ -64,7 +73,7 @@ class SchedulerSpec:
 
     @classmethod
     def of(
-        cls, options: GivenOptions, extenders: Iterable[Extender] | MakeExtenders = (), called: Callable[[str], str] = as_named
+        cls, options: GivenOptions, extenders: Iterable[Extender] | ExtenderChoice = (), called: Callable[[str], str] = as_named
     ) -> SchedulerSpec:
         """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages name an option.
 
@@ -77,13 +86,21 @@ class SchedulerSpec:
             "tie_break": options.tie_break, "seed": options.seed, "memory_bytes": options.memory_bytes, "max_pd_vols": options.max_pd_vols,
         }  # fmt: skip
         if isinstance(options, Framework):
-            return cls._of_profiles(options, shared)
+            try:
+                return cls._of_profiles(options, shared)
+            except PolicyError as error:
+                name = str(error).removeprefix(UNKNOWN_GATE)
+                if name == str(error):
+                    raise
+                raise PolicyError(f"{called('gates')}: {error}{gates_of(name, find_any_release(version))}") from None
         if options.equivalence_cache and not find_any_release(version).equivalence_cache:
             raise UnknownNameError(f"{called('equivalence_cache')}: {version} has none")
         catalogue = catalogue_of(options.rules, options.catalogue or CATALOGUE)
         policy = None if options.policy is None or _is_file(options.policy) else _policy(options.policy)
         config = _classic_config(options)
-        return cls(**shared, config=config, policy=policy, catalogue=catalogue, equivalence_cache=options.equivalence_cache).checked()
+        return cls(**shared, config=config, policy=policy, catalogue=catalogue, equivalence_cache=options.equivalence_cache).checked(
+            lambda name: called("config" if getattr(options, name) is None else name)
+        )
 
     @classmethod
     def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
@@ -126,9 +143,9 @@ class SchedulerSpec:
             raise PolicyError(f"{file}: {error}" if file else str(error)) from None
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
-    def checked(self) -> SchedulerSpec:
+    def checked(self, called: Callable[[str], str] = as_named) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the release does not have."""
-        check_names(find_any_release(self.version), self.config.gates, self.config.source.provider)
+        check_names(find_any_release(self.version), self.config.gates, self.config.source.provider, called)
         return self
 
     def read(self) -> SchedulerSpec:
@@ -170,7 +187,7 @@ class SchedulerSpec:
     @property
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
-        if getattr(self.extenders, "how", "") in ("off", None):
+        if not isinstance(self.extenders, tuple) and self.extenders.how in ("off", None):
             return False
         if self.profiles is not None:
             return bool(self.profiles.extenders) or self.config.source.policy is not None
@@ -219,7 +236,8 @@ class SchedulerSpec:
         """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the Engine."""
         return build_engine(
             wanted, plugins=self.plugins, preempts=self.preemption, tie_break=self.tie_break, seed=self.seed, extenders=self.extenders,
-            memory_bytes=self.memory_bytes, max_pd_vols=self.max_pd_vols, **more,
+            leaves_uncalled=not isinstance(self.extenders, tuple) and self.extenders.how is None, memory_bytes=self.memory_bytes,
+            max_pd_vols=self.max_pd_vols, **more,
         )  # fmt: skip
 
     def algorithm(self, config_maps: ConfigMaps | None = None, release: Release | None = None) -> Algorithm:

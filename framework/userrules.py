@@ -55,13 +55,28 @@ def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
 
 
 def hint_of_plugins(refused: str) -> str | None:
-    """Where a plugin can come from that a profile names and nothing registers; None for any other refusal.
+    """Where a plugin can come from that a profile names and the release does not have, or what takes its place; None for any other refusal.
 
     >>> hint_of_plugins('FilterPlugin "Nope" does not exist')
     'no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
+    >>> hint_of_plugins('ScorePlugin "NodeResourcesMostAllocated" does not exist')
+    'plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place'
     """
     found = _NO_PLUGIN.search(refused)
-    return found and f"no plugin {found['name']} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+    if found is None:
+        return None
+    from .registry import DEFAULT_REGISTRY  # a refusal alone needs these
+    from .releases import FRAMEWORK_RELEASES
+
+    name = found["name"]
+    if name not in DEFAULT_REGISTRY:
+        return f"no plugin {name} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+    from .migrate.fromplugins import FIT, STRATEGIES
+
+    having = [version for version, release in FRAMEWORK_RELEASES.items() if name not in release.configuration.gone_plugins]
+    instead = f"{FIT} with the scoringStrategy {STRATEGIES[name]} takes its place"
+    carried = "`kubeclassic policy migrate` carries profiles over"
+    return f"plugin {name} is one of {having[0]} to {having[-1]}; {instead if name in STRATEGIES else carried}"
 
 
 def _is_plugin(found: Any) -> bool:

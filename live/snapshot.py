@@ -11,9 +11,9 @@ from ..exceptions import KubeclassicError
 from .client.api import Api, ListOptions
 from .client.credentials import Access
 from .client.http import HttpTransport
-from .client.replies import ApiError, Manifest, metadata_of
+from .client.replies import ApiError, Manifest, metadata_of, read_object
 from .client.resources import VERSIONS, resource
-from .client.transport import Transport
+from .client.transport import Request, Transport
 from .rights import check_rights
 
 UNFINISHED = "status.phase!=Failed,status.phase!=Succeeded"
@@ -30,6 +30,8 @@ class ClusterSnapshot:
     """Kind -> the resourceVersion of its list."""
     notes: tuple[str, ...] = ()
     """What may not be read, one line for each kind."""
+    server_version: str = ""
+    """The version of the API server, as ``v1.28.7``, where no node says one; empty where one does, or the server does not."""
 
     def document(self) -> Manifest:
         """The snapshot as a List, which notes the resourceVersion of each kind in its metadata."""
@@ -66,10 +68,25 @@ async def take_snapshot(transport: Transport, needs: Collection[str] = (), allow
     refused = {kind: part.refusal for kind, part in parts.items() if part.refusal}
     check_rights({kind: part.items for kind, part in parts.items()}, refused, needs, allowed)
     return ClusterSnapshot(
+        server_version="" if any(_kubelet_version(node) for node in parts["Node"].items) else await _server_version(api),
         items=tuple(item for part in parts.values() for item in part.items),
         versions={kind: part.version for kind, part in parts.items() if part.version},
         notes=tuple(f"{kind}: may not be listed, so it is as if there were none: {text}" for kind, text in refused.items()),
     )
+
+
+def _kubelet_version(node: Manifest) -> str:
+    status = node.get("status")
+    info = status.get("nodeInfo") if isinstance(status, dict) else None
+    found = info.get("kubeletVersion") if isinstance(info, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+async def _server_version(api: Api) -> str:
+    """The version of the API server; empty where it does not say one."""
+    found = read_object((await api.transport.send(Request("GET", "/version", headers={"accept": "application/json"}))).body)
+    version = None if found is None else found.get("gitVersion")
+    return version if isinstance(version, str) else ""
 
 
 @attrs.frozen

@@ -16,7 +16,7 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of, step
-from ..api.words import amount, count_of, listed, rounded, short_name
+from ..api.words import amount, count_of, listed, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
 from ..simulation.capacity.answer import CapacityDocument, Headroom, PendingPods, PlacedTemplate, zone_of
@@ -272,7 +272,7 @@ def _then(found: CapacityResult) -> Words:
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
         nodes = Number(first.nodes, "stop.shortages.0.nodes")
-        return Words(f"; {then}", Name(short_name(first.resource)), " has run out on ", nodes, _nodes_word(first.nodes))
+        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", nodes, _nodes_word(first.nodes))
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
         place = f"stop.reasons.{step(reason)}"
@@ -309,7 +309,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
 def _short(shortage: CopyShortage) -> str:
     names = listed([*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples))
     left = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
-    return f"{short_name(shortage.resource)} has run out on {count_of(shortage.nodes, 'node')}: {names}{left}"
+    return f"{short_name(shortage.resource)}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{left}"
 
 
 def _left(what: str, amounts: Mapping[str, int]) -> Iterator[Paragraph]:

@@ -13,7 +13,7 @@ from ..api.view import View
 from ..exceptions import UnknownNameError
 from ..framework.options import FIELDS, GivenOptions, declared_of
 from ..framework.releases import AUTO
-from ..simulation.compare.agreement import LOCKED
+from ..simulation.compare.agreement import LOCKED, Mode
 from ..simulation.compare.compare import Comparison
 from ..simulation.compare.compare import compare as compare_all
 from ..simulation.compare.document import ComparisonDocument, DifferingCycle
@@ -99,7 +99,7 @@ def ask(given: ComparisonInput, mode: str = LOCKED, *, newer_labels: bool = Fals
 
 
 def compare(
-    cluster: GivenCluster, a: GivenScheduler, b: GivenScheduler, *more: GivenScheduler, mode: str = LOCKED, pods: GivenCluster = (),
+    cluster: GivenCluster, a: GivenScheduler, b: GivenScheduler, *more: GivenScheduler, mode: Mode = LOCKED, pods: GivenCluster = (),
     order: str = "input", newer_labels: bool = False, defaults: bool = True,
 ) -> CompareResult:  # fmt: skip
     """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another node, and why.

@@ -190,7 +190,7 @@ def headline(found: ComparisonDocument, said: Words) -> Iterator[str]:
     """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
     yield f"{said}."
     count = len(found.differences)
-    tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.cycles, 'cycle')}"
+    tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.cycles, 'decision')}"
     if not count:
         yield f"{tried}, all decisions are the same"
     elif found.mode == LOCKED:

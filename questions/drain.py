@@ -66,6 +66,13 @@ class DrainResult(Result):
         return Counter(without_names(why) for why in self.plan.answer.cannot.values())
 
     @property
+    def about_reasons(self) -> str | None:
+        """Which nodes the reasons call unschedulable, where none of the input is: those that the drain closes."""
+        if any(node.spec.unschedulable for node in self.cluster) or not any("unschedulable" in why for why in self.reasons):
+            return None
+        return "the nodes that were unschedulable are those that the drain itself closes: none of the input is cordoned"
+
+    @property
     def moves(self) -> tuple[DrainMove, ...]:
         """Who moves, from where, and to which node."""
         return self.plan.answer.moves
@@ -104,12 +111,13 @@ def ask(given: Input, question: DrainQuestion, flags: DrainFlags, observer: Obse
     """
     question = question.checked(given.scenario.nodes)
     observer.ready(given)
-    total = given.scenario.node_count * len(ORDERS) if question.auto else len(question.nodes)
+    # A search tries each node in several orders.
+    total, unit = (given.scenario.node_count * len(ORDERS), "tries") if question.auto else (len(question.nodes), "nodes")
     with without_collection():
         with observer.telling("scheduling"):
             make_engine = engines_like(given.engine, given.spec, given.scenario)
             steady = settle(given.scenario, make_engine, given.spec.scheduler_names, given.order)
-        with observer.counting(total, "emptying", "nodes") as progress:
+        with observer.counting(total, "emptying", unit) as progress:
             number = count(1)
             plan = question.answer(steady, flags, lambda node: progress(next(number), node))
     return DrainResult(plan, tuple(steady.nodes), given.warnings, before_and_after(steady, plan) if occupancy else None)
@@ -290,6 +298,6 @@ def _staying(answer: DrainDocument) -> Table:
 
 
 def _budgets(answer: DrainDocument) -> Table:
-    columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("left at least", "count"))
+    columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("fewest left", "count"))
     rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
     return Table("budgets", columns, rows, noun="budget", forms=(*TEXT, "page") if rows else ())

@@ -21,7 +21,7 @@ from ..simulation.scenario import Scenario
 from ..simulation.upgrade.onepod import explain_both
 from ..simulation.upgrade.onepoddocument import DifferingNode, ReleaseDecision, ReleasesExplanation
 from ..simulation.upgrade.stages import StartedWith, stages_of, way_of
-from ..simulation.upgrade.upgrade import Way
+from ..simulation.upgrade.way import Way
 from .explain import name_of
 from .result import Result
 from .upgrade import NO_NODE, started_with, why

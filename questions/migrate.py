@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import attrs
 import yaml
 
+from ..algorithmprovider.check import hint_of_rules
 from ..algorithmprovider.config import KIND, AlgorithmConfiguration, has_profiles, read_configuration, read_policy_file
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
@@ -19,7 +20,7 @@ from ..api.reading.notices import NoticeGroup
 from ..api.record import Count, Record, plain, replace, says
 from ..api.view import TEXT, Column, Name, Number, Table, View, Words
 from ..core.release import Release
-from ..exceptions import UnknownNameError, check_type, wrong_type
+from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
 from ..framework.config.configuration import read_configuration as read_profiles
 from ..framework.migrate.carrying import carried
@@ -103,7 +104,15 @@ class MigrateOptions:
         return [one.scheduler_name or "" for one in read_profiles(self.profile, self.config.gates, self.release).profiles]
 
     def translated(self, without: frozenset[str]) -> Migration:
-        """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`."""
+        """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is known."""
+        try:
+            return self._translated(without)
+        except PolicyError as error:
+            if (hint := hint_of_rules(str(error))) is not None:
+                error.add_note(hint)
+            raise
+
+    def _translated(self, without: frozenset[str]) -> Migration:
         spread = self.selector_spread
         if self.profile is not None:
             return carried(self.profile, self.release, self.target, self.config.gates)

@@ -19,7 +19,7 @@ from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from ..framework.releases import AUTO
 from ..framework.schedulerspec import SchedulerSpec
 from ..simulation.gcpause import settled
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Observer, objects_of, options_given, paths_among, spec_of
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Observer, objects_of, paths_among, release_asked, spec_of
 from ..simulation.records import reasons_in
 from ..simulation.releasenotes import input_notices
 from ..simulation.replay.checkpoint import Header
@@ -207,7 +207,7 @@ def replay(
 
     given = ReplayInput.read(
         paths_among("inputs", inputs), spec_of(None if scheduler == AUTO else scheduler), settle if scheduler == AUTO else None,
-        release=options_given(scheduler).release, objects=objects_of("inputs", inputs, defaults=defaults), compress=compress_time,
+        release=release_asked(scheduler), objects=objects_of("inputs", inputs, defaults=defaults), compress=compress_time,
         reading=Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time)), defaults=defaults,
         cron_jobs=cron_jobs, digest=False,
     )  # fmt: skip

@@ -16,14 +16,14 @@ from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, as_document, says
 from ..api.view import Column, Name, Number, Part, Table, View, Words, step, table_of
 from ..api.words import brief, count_of, decimal, listed
-from ..exceptions import KubeclassicError, wrong_type
+from ..exceptions import KubeclassicError
 from ..framework.plugin import Plugin
+from ..simulation.processes.executors import executor_of
 from ..simulation.sweep.asked.axes import WEIGHT
 from ..simulation.sweep.asked.spec import Spec, read_spec
 from ..simulation.sweep.confidence import over_seeds
 from ..simulation.sweep.journal import RunJournal
 from ..simulation.sweep.plan import Planner, Rules, Settings
-from ..simulation.sweep.processes.executors import Executor, InProcesses, InThisProcess
 from ..simulation.sweep.search import TRIAL, WeightSearchResult
 from ..simulation.sweep.search import search as find_weights
 from ..simulation.sweep.sweep import ERROR, RUN, Sweep
@@ -184,7 +184,7 @@ def sweep(
         raise KubeclassicError("search: the spec has none, wanted search: {weights: {NAME: 0..10}, maximise: [placed]}")
     planner = Planner(wanted, Rules(catalogue, plugins))
     points = list(planner.points())
-    with RunJournal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
+    with RunJournal(folder) as journal, executor_of(jobs, dask, len(points) if not search else None) as executor:
         made = Sweep(planner, executor, journal, on_progress or _ignore)
         result = _searched(made, points, wanted) if search else _of_grid(made, points, wanted)
     result = attrs.evolve(result, warnings=grouped(made.notices()))
@@ -196,17 +196,6 @@ def sweep(
 
 def _ignore(done: int, total: int) -> None:
     """Progress is not reported."""
-
-
-def _executor(jobs: object, dask: str | None, runs: int | None) -> Executor:
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise wrong_type("jobs", jobs, "a whole number above 0")
-    if dask is not None:
-        from ..simulation.sweep.processes.ondask import OnDask  # an extra that few have
-
-        return OnDask(dask)
-    several = jobs if runs is None else min(jobs, runs)
-    return InThisProcess() if several == 1 else InProcesses(several)
 
 
 def _of_grid(made: Sweep, points: Sequence[Settings], wanted: Spec) -> SweepResult:

@@ -18,16 +18,17 @@ from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, T
 from ..api.words import count_of
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.facts.records import ReleaseFact
-from ..simulation.compare.agreement import LOCKED, MODES
+from ..simulation.compare.agreement import LOCKED, MODES, Mode
 from ..simulation.compare.causes import KINDS
 from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of
+from ..simulation.processes.executors import Executor, executor_of
 from ..simulation.releasenotes import with_release_notices
 from ..simulation.scenario import Scenario
 from ..simulation.upgrade.causes import BY_FACT, EARLIER
 from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
-from ..simulation.upgrade.upgrade import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Way
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
+from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Way
 from .result import Result
 
 COLOURS = {
@@ -217,8 +218,10 @@ def _ways(found: UpgradeDocument) -> Table:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(scenario: Scenario, options: UpgradeOptions, order: str = "input", observer: Observer = SILENT) -> UpgradeResult:
-    """Decide on every pod that waits in each release of the way.
+def ask(
+    scenario: Scenario, options: UpgradeOptions, order: str = "input", observer: Observer = SILENT, executor: Executor | None = None
+) -> UpgradeResult:
+    """Decide on every pod that waits in each release of the way; *executor*: what runs it, this process by default.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
@@ -227,7 +230,7 @@ def ask(scenario: Scenario, options: UpgradeOptions, order: str = "input", obser
     noted = with_release_notices(scenario, ends)
     warnings = grouped(noted.warnings)
     way = Way.of(noted, stages, options.given.traits, mode=options.mode, order=check_order(order))
-    document = through_all(way, observer.following, tuple(group.record() for group in warnings))
+    document = through_all(way, observer, tuple(group.record() for group in warnings), executor)
     return UpgradeResult(document, warnings, _checked_pod(options.pod, scenario), options.show)
 
 
@@ -269,7 +272,8 @@ def started_with(policy: Any, profile: Any, percentage: int | None) -> StartedWi
 
 def upgrade(
     cluster: GivenCluster, start: str, end: str, *, steps: Sequence[str] = (), policy: Any = None, profile: Any = None,
-    mode: str = LOCKED, pods: GivenCluster = (), order: str = "input", percentage: int | None = None, defaults: bool = True,
+    mode: Mode = LOCKED, pods: GivenCluster = (), order: str = "input", percentage: int | None = None, defaults: bool = True,
+    jobs: int = 1, dask: str | None = None,
 ) -> UpgradeResult:  # fmt: skip
     """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why.
 
@@ -285,13 +289,17 @@ def upgrade(
     :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
     :param percentage: percentageOfNodesToScore in all releases; None: what each takes by itself.
     :param defaults: False: take objects as they are, without the API server's defaults.
+    :param jobs: how many processes of this machine.
+    :param dask: the address of a Dask scheduler, which runs it instead.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
+    executor = executor_of(jobs, dask)
     given = started_with(policy, profile, percentage)
     check_mode(mode)
     scenario = scenario_of(cluster, pods, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
-    return ask(scenario, UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode), order)
+    options = UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode)
+    return ask(scenario, options, order, executor=executor)
 
 
 def check_mode(mode: str) -> None:

@@ -188,6 +188,11 @@ def options_given(scheduler: GivenScheduler, name: str = "scheduler") -> GivenOp
     return scheduler
 
 
+def release_asked(scheduler: GivenScheduler) -> str | None:
+    """The release as *scheduler* asks for it: perhaps ``auto``, None for the default. Raises as :func:`options_given`."""
+    return AUTO if scheduler == AUTO else options_given(scheduler).release
+
+
 def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: Any) -> SchedulerSpec:
     """What *scheduler* is made from, with *changes* of its options; ``auto`` is the release of the nodes of *cluster*.
 

@@ -38,7 +38,7 @@ WORDS = (
     ("taint", "taints"), ("node selector", "the node selector"), ("volume", "volumes"), ("node affinity", "node affinity"),
     ("affinity", "pod affinity"), ("topology spread", "the spread constraint"), ("free ports", "ports"),
     ("allocate all claims", "devices for its claims"), ("resourceclaim", "devices of its claims"),
-    ("unschedulable", "nodes that are closed"), ("not ready", "nodes that are not ready"),
+    ("unschedulable", "cordons"), ("not ready", "unready nodes"),
 )  # fmt: skip
 """What a reason has in it -> what it is about; the first one counts."""
 

@@ -39,7 +39,7 @@ from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, minor_of, nearest_release
+from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, minor_of, nearest_release, telling_versions
 from .scenario import Scenario
 
 if TYPE_CHECKING:
@@ -215,6 +215,7 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     """What of *objects* and of the waiting pods *pending* the release does not read, one notice a place."""
     yield from _zones(algorithm.release, objects)
     yield from _uncalled(algorithm)
+    yield from _unknown(algorithm)
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):
@@ -235,6 +236,12 @@ def _uncalled(algorithm: Algorithm) -> Iterator[Notice]:
         are, they = ("are", "they say") if count > 1 else ("is", "it says")
         extenders = count_of(count, "configured extender")
         yield Unread("", f"{extenders} {are} not called, so what {they} does not count (see --extenders of simulate)")
+
+
+def _unknown(algorithm: Algorithm) -> Iterator[Notice]:
+    """Fields of the configuration that the release passes over."""
+    for path in algorithm.unread:
+        yield Unread("", f"{path} of the configuration does not count: {algorithm.release.version} does not know the field")
 
 
 def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:
@@ -356,12 +363,14 @@ def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
             yield Notice(f"Node {node.name}", f"{told} (--release auto takes that of the nodes)")
 
 
-def auto_notice(release: Release, nodes: Iterable[Node]) -> Iterator[Unread]:
-    """That ``auto`` took another release than that of the newest node, since that one is not known."""
-    found = nearest_release(node.status.kubelet_version for node in nodes)
+def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> Iterator[Unread]:
+    """That ``auto`` took another release than that of the newest node, or else of the API *server*, since that one is not known."""
+    found = _newest(nodes, server)
     if found is not None and not is_of(found[1], release):
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
-        yield Unread("", f"the nodes run {minor_of(found[1])}, and are judged as {nearest}", release=release.version)
+        minor = minor_of(found[1])
+        told = f"the API server is of {minor}, and the cluster is" if server else f"the nodes run {minor}, and are"
+        yield Unread("", f"{told} judged as {nearest}", release=release.version)
 
 
 def with_release_notices(
@@ -396,10 +405,16 @@ def input_notices(inputs: Inputs, algorithm: Algorithm, release: str | None) -> 
     return (*inputs.warnings, *dict.fromkeys(found))
 
 
-def auto_told(release: Release, nodes: Iterable[Node]) -> str:
-    """Why ``auto`` took *release*, in a line."""
-    found = nearest_release(node.status.kubelet_version for node in nodes)
+def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:
+    """As :func:`nearest_release`, of the nodes, or else of the API server."""
+    return nearest_release(telling_versions((node.status.kubelet_version for node in nodes), server))
+
+
+def auto_told(release: Release, nodes: Iterable[Node], server: str = "") -> str:
+    """Why ``auto`` took *release*, in a line; *server*: the version of the API server, where no node says one."""
+    found, silent = _newest(nodes, server), "no node says status.nodeInfo.kubeletVersion"
     if found is None:
-        return f"release {release.version}, the default: no node says status.nodeInfo.kubeletVersion"
-    told = f"release {release.version}: the newest node runs {found[1]}"
+        return f"release {release.version}, the default: {silent}"
+    why = f"{silent}, and the API server runs {server}" if server else f"the newest node runs {found[1]}"
+    told = f"release {release.version}: {why}"
     return told if is_of(found[1], release) else f"{told}, to which it is the nearest that is known"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_out"]
 
 GONE = "its node is not in the input"
+CLUSTER = "cluster"
+"""How messages name a cluster that no files are known of."""
 
 
 @attrs.frozen(repr=False)
@@ -90,6 +93,8 @@ class Files:
     """Those of pods are still to come: :meth:`scenario` makes them."""
     edited: tuple[Edited, ...] = ()
     """What the others did."""
+    where: str = CLUSTER
+    """The files, for messages."""
 
     @classmethod
     def read(
@@ -107,12 +112,12 @@ class Files:
 
         Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.paths.EditError` for edits.
         """
-        parsed = parsed_edits(edits, defaults)
+        parsed, where = parsed_edits(edits, defaults), _named(paths)
         read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, keeps_manifests=keeps_manifests)
         if parsed is None:
-            return cls(read, defaults)
+            return cls(read, defaults, where=where)
         (loaded,), edited = parsed.of_loaded([read])
-        return cls(loaded, defaults, parsed, tuple(edited))
+        return cls(loaded, defaults, parsed, tuple(edited), where)
 
     @property
     def nodes(self) -> list[Node]:
@@ -127,11 +132,11 @@ class Files:
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
         found = take_in([self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True)
         if self.edits is None:
-            return sorted_out(found, names)
+            return sorted_out(found, names, self.where)
         objects, edited = self.edits.of_pods(found.objects, priorities=priorities)
         all_edited = (*self.edited, *edited)
         warnings = (*found.warnings, *idle_notices(all_edited))
-        return attrs.evolve(sorted_out(attrs.evolve(found, objects=objects, warnings=warnings), names), edited=all_edited)
+        return attrs.evolve(sorted_out(attrs.evolve(found, objects=objects, warnings=warnings), names, self.where), edited=all_edited)
 
 
 def idle_notices(edited: Iterable[Edited]) -> Iterator[Notice]:
@@ -149,12 +154,18 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
     return Edits.parse(given, defaults=defaults)
 
 
-def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
-    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster."""
+def _named(paths: PathLike | Iterable[PathLike]) -> str:
+    """The files that were given, as messages name them."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    return ", ".join("standard input" if os.fspath(path) == "-" else os.fspath(path) for path in given[:3]) + ", ..." * (len(given) > 3)
+
+
+def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: str = CLUSTER) -> Scenario:
+    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster. *where*: its files."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
         hint = f" ({TABLE_HINT})" if "of kind Table" in inventory.passed_over else ""
-        raise ManifestError(f"cluster: got no Node, wanted one at least{hint}")
+        raise ManifestError(f"{where or CLUSTER}: got no Node, wanted one at least{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []
     set_aside: list[Pod] = []

@@ -28,6 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 os.environ.setdefault("KUBECLASSIC_PROGRESS", "0")  # what tests read on standard error must not depend on how busy the machine is
+os.environ.pop("KUBECONFIG", None)  # no test looks at a cluster of its user
 
 
 def _keep_compiled() -> None:
@@ -47,6 +48,27 @@ def _alias_checkout() -> None:
         spec.loader.exec_module(module)
 
 
+def _refuse_stale_copy() -> None:
+    """Stop where ``import kubeclassic`` finds a copy that is not what stands here: a change would not be tested."""
+    spec = importlib.util.find_spec("kubeclassic")
+    found = Path(spec.origin).resolve().parent if spec is not None and spec.origin else ROOT
+    stale = [] if found == ROOT else list(itertools.islice(_differing(found), 3))
+    if stale:
+        wanted = "install it again, or once and for all with pip install --editable '.[test]'"
+        pytest.exit(f"these tests would run on the copy in {found}, in which {', '.join(stale)} is not as here: {wanted}", returncode=4)
+
+
+def _differing(found: Path) -> Iterator[str]:
+    """The files of the package that are not in the copy *found* as they are here."""
+    parts = [ROOT / part.name for part in found.iterdir() if part.name != "__pycache__"]
+    for file in itertools.chain(*(part.rglob("*") if part.is_dir() else [part] for part in parts)):
+        name = file.relative_to(ROOT)
+        if not file.is_file() or "__pycache__" in file.parts:
+            continue
+        if not (found / name).is_file() or (found / name).read_bytes() != file.read_bytes():
+            yield str(name)
+
+
 def _alias_tests() -> None:
     """Make the helpers beside the tests importable as ``tests.support.build`` and so on, whatever else is called ``tests``."""
     package = ModuleType("tests")
@@ -56,6 +78,7 @@ def _alias_tests() -> None:
 
 _keep_compiled()
 _alias_checkout()
+_refuse_stale_copy()
 _alias_tests()
 gc.set_threshold(50_000, 20, 50)  # there are many objects, and most of them stay
 _collect = gc.collect
@@ -66,8 +89,9 @@ _modules = itertools.count(1)
 
 @pytest.fixture(autouse=True, scope="module")
 def _garbage_goes() -> Iterator[None]:
-    """Collect fully after every sixteenth module: commands freeze what there is for a time, and then Python puts that off."""
+    """Nothing stays frozen; after every sixteenth module all is collected, which Python puts off while commands freeze what there is."""
     yield
+    assert gc.get_freeze_count() == 0, "something is frozen and never thawed: its garbage is kept, and each load goes through all of it"
     if next(_modules) % 16 == 0:
         _collect()
 

@@ -11,6 +11,7 @@ import pytest
 from kubeclassic.cli import run
 from tests.bench.newcomer import COMMANDS as OF_NEWCOMERS
 from tests.bench.newcomer import way
+from tests.support.consoleblocks import WIDTH, examples_of
 from tests.support.pageblocks import blocks_of, commands_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +47,29 @@ def test_the_commands_for_live_clusters_are_run_elsewhere() -> None:
     lines = [line for line in commands_of(README) if line.startswith("kubeclassic ")]
     assert len(lines) == 2
     assert set(lines) <= set(commands_of((ROOT / "docs" / "live" / "beside.md").read_text(encoding="utf-8")))
+
+
+def test_it_opens_with_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first thing on the page is a pod that waits and what would help it; the command prints just that."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", WIDTH)
+    opening = README.partition("\n## ")[0]
+    (example,) = examples_of(opening)
+    assert opening.index("kubectl get -o json") < opening.index(example.command) < opening.index("1.12 to 1.34")
+    status, text = example.run()
+    assert status == 0
+    assert example.fits(text), text
+
+
+def test_it_leads_to_five_pages() -> None:
+    """The index of the documentation begins with the same five pages as the end of README, and so does the page of first steps."""
+    begin = "five pages are enough to begin"
+    five = re.findall(r"\]\(docs/([^)]+)\)", README.partition(begin)[2].partition(".\n")[0])
+    assert len(five) == 5
+    index, start = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("index.md", "start.md"))
+    rows = re.findall(r"^\| [^|]+ \| \[[^]]+\]\(([^)]+)\) \|$", index.partition("## Where to begin")[2], flags=re.MULTILINE)
+    assert rows == five
+    assert re.findall(r"^\* .*\]\(([^)]+)\)", start.partition("## Where to go on")[2], flags=re.MULTILINE) == five[1:]
 
 
 @pytest.mark.parametrize("heading", ["Try it", "Test it"])

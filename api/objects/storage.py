@@ -106,6 +106,10 @@ class PersistentVolume(KubeObject, frozen=True, kw_only=True):
     phase: str = ""
 
 
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+"""The annotation of a claim whose binding the volume controller has finished."""
+
+
 class PersistentVolumeClaimSpec(Struct, frozen=True, kw_only=True):
     volume_name: str = ""
     storage_class_name: str | None = None

@@ -1,4 +1,4 @@
-"""Reads files into documents: YAML, JSON, JSON Lines, what ``kubectl`` prints, gzipped or not, whole directories, standard input."""
+"""Reads files into documents: YAML, JSON, JSON Lines, what ``kubectl`` prints, gzipped or not, directories, tar, zip, standard input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 
 from ...exceptions import ManifestError
 from .fields import shown
-from .formats.files import as_text, manifests_in, read_file, read_stream, unpacked
+from .formats.files import as_text, is_archive, manifests_in, read_file, read_stream, unpacked
 from .formats.jsonlists import SplitList, split_list
 from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
@@ -24,6 +24,8 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 _HEAD = 1 << 12
 _LONG = 1 << 18
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_TABLE = re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n")
+_DESCRIPTION = re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )")
 _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items)\Z")
 """Keys that are never written twice by intention: a second one begins another object."""
 
@@ -80,19 +82,32 @@ def only_document(path: PathLike, wanted: str, stdin: IO[Any] | None = None) -> 
 
 
 def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[File]:
-    """Files, all files in directories, and ``-`` (standard input), in order.
+    """Files, all files in directories and in archives, and ``-`` (standard input), in order.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for missing and unreadable files.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         name = os.fspath(path)
         if name == "-":
-            yield File(unpacked(read_stream(stdin), "standard input"), "standard input")
+            yield from _files_of(read_stream(stdin), "standard input", "")
         elif "\0" not in name and os.path.isdir(name):
             for file in manifests_in(name):
                 yield File(unpacked(read_file(file), file), file, file, found=True)
         else:
-            yield File(unpacked(read_file(name), name), name, name)
+            yield from _files_of(read_file(name), name, name)
+
+
+def _files_of(raw: bytes, where: str, name: str) -> Iterator[File]:
+    """The file that these bytes are, or those in the archive that they are, as if that were a directory."""
+    content = unpacked(raw, where)
+    if not is_archive(content, where):
+        yield File(content, where, name)
+        return
+    from .formats.archives import manifests_of  # few inputs need what reads archives
+
+    for path, data in manifests_of(content, where):
+        place = f"{where}: {path}"
+        yield File(unpacked(data, place), place, path, found=True)
 
 
 def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:
@@ -126,6 +141,7 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
     if not _looks_like_json(content) and not _is_named_json(name):
+        _refuse_prose(content, where)
         return _yaml_values(content, where)
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where)
@@ -133,6 +149,13 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
         return list(json_values(content, where))
     except ManifestError:
         return _yaml_values(content, where)
+
+
+def _refuse_prose(content: bytes, where: str) -> None:
+    """Refuse what kubectl prints for people."""
+    form = "table of kubectl get" if _TABLE.match(content) else "text of kubectl describe" if _DESCRIPTION.match(content) else ""
+    if form:
+        raise ManifestError(f"{where}: got the {form}, which is for people, wanted objects: write kubectl get ... -o json")
 
 
 def _yaml_values(content: bytes, where: str) -> Iterable[tuple[Any, Repeats]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from ...exceptions import ManifestError, did_you_mean
+
+_STEP = re.compile(r"[^.\[\]]+")
+"""One step of a path such as ``profiles[0].plugins``."""
 
 
 @attrs.frozen(repr=False)
@@ -58,6 +62,47 @@ def misnamed(value: Any, shape: Shape, path: str = "") -> Iterator[tuple[str, st
                 yield from misnamed(item, shape.fields[name], inner)
             else:
                 yield inner, did_you_mean(str(name), shape.fields)
+
+
+def pruned(value: Any, shape: Shape) -> Any:
+    """*value* without the fields that *shape* does not have.
+
+    >>> pruned([{"name": 1, "other": 2}], Shape(named("name")))
+    [{'name': 1}]
+    """
+    if isinstance(value, list):
+        return [pruned(item, shape) for item in value]
+    if not isinstance(value, Mapping) or shape.fields is None:
+        return value
+    return {name: pruned(item, shape.fields[name]) for name, item in value.items() if name in shape.fields}
+
+
+def copied(value: Any) -> Any:
+    """*value*, with objects and lists of its own."""
+    if isinstance(value, Mapping):
+        return {name: copied(item) for name, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
+
+
+def removed(data: dict[str, Any], path: str) -> bool:
+    """Whether the field at *path* was there and could be taken out of *data*; its kind and version cannot.
+
+    >>> data = {"a": [{"b": 1, "c": 2}]}
+    >>> removed(data, "a[0].b"), removed(data, "a[1].b"), data
+    (True, False, {'a': [{'c': 2}]})
+    """
+    *way, last = _STEP.findall(path) or [""]
+    whole: Any = data
+    for step in way:
+        whole = whole.get(step) if isinstance(whole, dict) else _item(whole, step)
+    if not isinstance(whole, dict) or last not in whole or (not way and last in ("kind", "apiVersion")):
+        return False
+    del whole[last]
+    return True
+
+
+def _item(items: Any, index: str) -> Any:
+    return items[int(index)] if isinstance(items, list) and index.isdecimal() and int(index) < len(items) else None
 
 
 MAX_NESTING = 200

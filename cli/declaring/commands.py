@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -10,6 +12,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
+from ..console.output import note
 from ..console.samefiles import refuse_same_files
 from ..console.streams import NoReader
 
@@ -28,21 +31,78 @@ SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--flame-graph",), OUTPUT),
 }
 """Option -> the section of the help that has it, for every command; those that are not here are in :data:`OTHER`."""
+MOST_SHOWN = 15
+"""With more options than these ``--help`` shows the common ones alone."""
+PROGRAM = "kubeclassic"
+_ALL = "everything"
+"""In the context: whether the whole help is wanted."""
+
+
+class CommonOption(click.Option):
+    """An option that most people use: ``--help`` of a command with many shows it."""
+
+
+def _print_all(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        context.meta[_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+def _help_all(*, hidden: bool) -> click.Option:
+    return click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_all, hidden=hidden,
+        help="Show everything: all options, and how the answer comes about.",
+    )  # fmt: skip
 
 
 class Command(click.Command):
     """A command whose help has its options in sections, and which refuses to write over what it reads.
 
     *reads_folders*: whether a folder among the paths stands for all manifests in it. *outputs*: more options for the output section.
+    *ignored*: flags of kubectl that mean nothing here, and whether each takes a value.
     """
 
-    def __init__(self, *arguments: Any, reads_folders: bool = True, outputs: Collection[str] = (), **attributes: Any) -> None:
+    def __init__(
+        self, *arguments: Any, reads_folders: bool = True, outputs: Collection[str] = (), ignored: Mapping[str, bool] | None = None,
+        **attributes: Any,
+    ) -> None:  # fmt: skip
         super().__init__(*arguments, **attributes)
         self.reads_folders: bool = reads_folders
         self.outputs: Collection[str] = outputs
+        self.ignored: Mapping[str, bool] = ignored or {}
+        self._everything = _help_all(hidden=not self._is_long)
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether there is a short help besides the whole one."""
+        return len([param for param in self.params if isinstance(param, click.Option) and not param.hidden]) > MOST_SHOWN
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its parameters, those of helps among them."""
+        *own, last = super().get_params(ctx)
+        return [*own, self._everything, last]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read *args*, without flags of kubectl that mean nothing here, of which a line is said."""
+        return super().parse_args(ctx, list(_without(self.ignored, args)))
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what it is for: in short, or everything."""
+        if not self._is_long or _ALL in ctx.meta:
+            super().format_help_text(ctx, formatter)
+            return
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text("\n\n".join(_in_short(inspect.cleandoc(self.help or ""))))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options: input, scheduler, output, others."""
+        """Write the options: those that people use, or all of them: input, scheduler, output, others."""
+        if self._is_long and _ALL not in ctx.meta:
+            shown = [param for param in self.get_params(ctx) if isinstance(param, CommonOption) or param is self._everything]
+            with formatter.section("Options"):
+                formatter.write_dl([record for param in shown if (record := param.get_help_record(ctx)) is not None])
+            return
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -61,6 +121,28 @@ class Command(click.Command):
         """Run it, unless it would write to a file that it reads."""
         refuse_same_files(ctx, self.reads_folders)
         return super().invoke(ctx)
+
+
+def _in_short(text: str) -> Iterator[str]:
+    """The paragraphs of a help that its short form has: what it is for, exit statuses and examples."""
+    first, *rest = re.split(r"\n[ \t]*\n", text)
+    yield first
+    yield from (part for part in rest if part.startswith(("Exit status", f"\b\n{PROGRAM}")))
+
+
+def _without(ignored: Mapping[str, bool], args: list[str]) -> Iterator[str]:
+    """*args* without the *ignored* flags and their values."""
+    words = iter(args)
+    for word in words:
+        flag, equals, _ = word.partition("=")
+        if flag not in ignored:
+            yield word
+            if word == "--":
+                yield from words
+            continue
+        if ignored[flag] and not equals:
+            next(words, None)
+        note(f"{flag} of kubectl is passed over: it means nothing here")
 
 
 class ParentCommand(Command):
@@ -109,6 +191,10 @@ class CommandGroup(click.Group):
 
     command_class: type[click.Command] | None = Command
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its parameters; ``--help-all`` is ``--help``."""
+        return [*super().get_params(ctx), _help_all(hidden=True)]
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*; without any, print the help and end well."""
         if not args and not ctx.resilient_parsing:
@@ -129,11 +215,12 @@ def _told_apart() -> Iterator[None]:
 
 
 class CommandPlace(NamedTuple):
-    """Where a command is declared, and what it is for."""
+    """Where a command is declared, what it is for, and under which heading the list of commands has it."""
 
     module: str
     name: str
     short_help: str
+    group: str
 
 
 class DeclaredCommands(MutableMapping[str, click.Command]):
@@ -170,6 +257,14 @@ class LazyGroup(CommandGroup):
         super().__init__(name, commands=declared, **attributes)
         self.declared = declared
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read *args*; the names that one guesses are those of options."""
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
+        return super().parse_args(ctx, args)
+
     def make_context(self, *arguments: Any, **attributes: Any) -> click.Context:
         """Read the command line; helps are printed here."""
         with _told_apart():
@@ -185,9 +280,12 @@ class LazyGroup(CommandGroup):
         return list(self.declared)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names, each with its short help."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, place.short_help) for name, place in self.declared.places.items()])
+        """Write the names, each with its short help, by groups."""
+        longest = max(map(len, self.declared))
+        for group in dict.fromkeys(place.group for place in self.declared.places.values()):
+            with formatter.section(group):
+                rows = [(name, place.short_help) for name, place in self.declared.places.items() if place.group == group]
+                formatter.write_dl([(name.ljust(longest), text) for name, text in rows])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands and options that begin so."""

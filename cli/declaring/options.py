@@ -14,7 +14,7 @@ import click
 from ...choices import ORDERS, TIE_BREAKS
 from ...framework.options import FIELDS, declared_of
 from ..console.output import warn
-from .commands import INPUT, SECTIONS
+from .commands import INPUT, SECTIONS, CommonOption
 from .commands import SCHEDULER as SCHEDULER_SECTION
 from .paramtypes import FILE, WHOLE, ExtendersOption, Whole
 
@@ -59,6 +59,8 @@ def scheduler_option(name: str) -> Callable[[Any], Any]:
     attributes: dict[str, Any] = {"help": declared.help, "metavar": declared.metavar, **TYPES[declared.takes]}
     if type(field.default) in (str, int):
         attributes |= {"default": field.default, "show_default": True}
+    if declared.common:
+        attributes["cls"] = CommonOption
     if name == "max_pd_vols":
         attributes["callback"] = _or_environment
     return click.option(*declared.flags, name, **attributes)
@@ -74,19 +76,32 @@ STRICT = click.option(
 )
 
 CLUSTER = (
-    click.option("--pods", type=FILE, multiple=True, help="More pods (or workloads) that wait for a node."),
+    click.option("--pods", cls=CommonOption, type=FILE, multiple=True, help="More pods (or workloads) that wait for a node."),
     click.option(
         "--order", type=click.Choice(ORDERS), default="input", show_default=True,
         help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
     ),
     click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended."),
     click.option(
-        "--set", "edits", multiple=True, metavar="EDIT",
+        "--set", "edits", cls=CommonOption, multiple=True, metavar="EDIT",
         help="Change what is chosen before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. May be given again.",
     ),
     click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
     STRICT,
 )  # fmt: skip
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def process_options(default: int | Callable[[], int], said: str) -> Callable[[F], F]:
+    """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the *default* number in words."""
+    told = f"Run in that many processes.  [default: {said}]"
+    jobs = click.option("--jobs", "-j", type=Whole(1), metavar="N", default=default, help=told)
+    dask = click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
+    return lambda command: jobs(dask(command))
 
 
 @attrs.frozen(kw_only=True, repr=False)

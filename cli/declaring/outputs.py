@@ -9,7 +9,7 @@ import attrs
 import click
 
 from ...exceptions import KubeclassicError
-from .commands import OUTPUT
+from .commands import OUTPUT, CommonOption
 from .options import packed
 from .paramtypes import form_and_file
 
@@ -18,7 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 HTML = "html"
 """The form of ``-o`` that is the page itself."""
 _REPORT = click.option(
-    "--report", metavar="FILE", help="Write a page of it there too, whole or not at all: one HTML file that needs no other."
+    "--report", cls=CommonOption, metavar="FILE",
+    help="Write a page of it there too, whole or not at all: one HTML file that needs no other.",
 )
 
 
@@ -68,7 +69,7 @@ def output_options(
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
     kind = forms if isinstance(forms, click.ParamType) else click.Choice(list(forms))
     options = (
-        click.option("-o", "form", type=kind, default=default, show_default=True, help=help_of_forms),
+        click.option("-o", "form", cls=CommonOption, type=kind, default=default, show_default=True, help=help_of_forms),
         *([click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")] if headers else []),
         click.option("--output", metavar="FILE", help=f"Write {what} there, whole or not at all, instead of to standard output."),
         *([_REPORT] if page else []),

@@ -14,7 +14,7 @@ import click
 
 from ..console.output import note, warn
 from ..console.progress import telling
-from .commands import INPUT, SECTIONS
+from .commands import INPUT, SECTIONS, CommonOption
 from .paramtypes import FILE
 
 if TYPE_CHECKING:
@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 
 Declared = Callable[..., Any]
 """A command that click still gets options for."""
-KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path. Without PATHS KUBECONFIG counts."
-CONTEXT_HELP = "With --kubeconfig: the context to use, in place of the current one."
-MISSING_HELP = "With --kubeconfig: if KIND may not be listed, go on as if there were none. May be given again."
+KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path."
+CONTEXT_HELP = "The context to use, in place of the current one; without --kubeconfig that of the files in the variable KUBECONFIG."
+SERVER_VERSION = "kubeclassic.server_version"
+"""Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
+DEFAULT_ACCESS = "the files in the variable KUBECONFIG, or else as a pod of the cluster"
+"""Of commands that always look at a live cluster."""
+ALL_NAMESPACES_HELP = "What is done anyway: all namespaces are read."
+MISSING_HELP = "With --kubeconfig or --context: if KIND may not be listed, go on as if there were none. May be given again."
 
 
 class LiveCluster(NamedTuple):
@@ -34,19 +39,26 @@ class LiveCluster(NamedTuple):
     context: str | None = None
     allowed: tuple[str, ...] = ()
     """Kinds that may be missing, where they may not be listed."""
+    in_environment: bool = False
+    """Without file and context the files that KUBECONFIG names count."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is a live cluster to read."""
+        return self.kubeconfig is not None or self.context is not None or self.in_environment
 
 
 def takes_cluster(*needs: str, falls_back: bool = False) -> Callable[[Declared], Declared]:
     """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of its *paths*, as a file that
     is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has. *falls_back*: without paths the
-    kubeconfig that KUBECONFIG names counts.
+    cluster counts that KUBECONFIG names.
     """
 
     def taking(command: Declared) -> Declared:
         @functools.wraps(command)
         def reading(live: LiveCluster, **values: Any) -> Any:
-            if falls_back and live.kubeconfig is None and not values["paths"]:
-                live = live._replace(kubeconfig=_from_environment(values.get("pod")))
+            if falls_back and not live.is_named and not values["paths"]:
+                live = _in_environment(live, values.get("pod"))
             with live_paths(live, needs) as found:
                 return command(**{**values, "paths": (*found, *values["paths"])})
 
@@ -68,45 +80,44 @@ def with_kubeconfig(command: Declared) -> Declared:
     def taking(kubeconfig: Path | None, context: str | None, allow_missing: tuple[str, ...], **values: Any) -> Any:
         return command(live=LiveCluster(kubeconfig, context, allow_missing), **values)
 
+    taking = click.option("--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help=ALL_NAMESPACES_HELP)(taking)
     taking = click.option("--allow-missing", multiple=True, metavar="KIND", help=MISSING_HELP)(taking)
     taking = click.option("--context", metavar="NAME", help=CONTEXT_HELP)(taking)
-    return click.option("--kubeconfig", type=FILE, help=KUBECONFIG_HELP)(taking)
+    return click.option("--kubeconfig", cls=CommonOption, type=FILE, help=KUBECONFIG_HELP)(taking)
 
 
 def _needing_paths(command: Declared) -> Declared:
     @functools.wraps(command)
     def needing(**values: Any) -> Any:
         if not values["paths"]:
-            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE, or KUBECONFIG in the environment.")
+            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG.")
         return command(**values)
 
     return needing
 
 
-def _from_environment(last: str | None) -> Path | None:
-    """The first file that KUBECONFIG names; None if it names none. Raises UsageError if *last*, the pod's name, is a path."""
+def _in_environment(live: LiveCluster, last: str | None) -> LiveCluster:
+    """*live*, which names no cluster, with what KUBECONFIG names, if it is set. Raises UsageError if *last*, the pod's name, is a path."""
     if last is not None and Path(last).exists():
         raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
-    named = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
-    found = next((path for path in named if path.is_file()), None)
-    if found is not None:
-        note(f"KUBECONFIG: the cluster that {found} names")
-    return found
+    named = os.environ.get("KUBECONFIG", "")
+    if named:
+        note(f"KUBECONFIG: the cluster that {named} names")
+    return live._replace(in_environment=bool(named))
 
 
 @contextmanager
 def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple[Path, ...]]:
-    """The paths that a live cluster is for the block: a file for this user alone, or none without a kubeconfig."""
-    if live.kubeconfig is None:
-        if live.context is not None:
-            raise click.UsageError("--context: wanted --kubeconfig FILE too")
+    """The paths that a live cluster is for the block: a file for this user alone, or none where none is named."""
+    if not live.is_named:
         if live.allowed:
-            raise click.UsageError("--allow-missing needs --kubeconfig")
+            raise click.UsageError("--allow-missing needs --kubeconfig or --context")
         yield ()
         return
     from tempfile import TemporaryDirectory
 
     found = fetched(live, needs)
+    click.get_current_context().meta[SERVER_VERSION] = found.server_version
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
         path = Path(folder, "cluster.json")
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
@@ -115,7 +126,7 @@ def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple
 
 
 def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
-    """The snapshot of the cluster that a kubeconfig names, or of the one that this is a pod of; a warning for each kind that is missing.
+    """The snapshot of the cluster that :func:`~kubeclassic.live.client.kubeconfig.access_to` finds; a warning for each missing kind.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
     """

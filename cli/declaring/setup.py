@@ -18,7 +18,7 @@ from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.options import FIELDS, Declared, declared_of, in_words, options_of, version_of
-from ...framework.releases import AUTO, FRAMEWORK_RELEASES, chosen_release, is_auto
+from ...framework.releases import AUTO, FRAMEWORK_RELEASES, chosen_release, is_auto, telling_versions
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 
 
@@ -63,12 +63,13 @@ class Setup:
         """Whether it is a release of the framework."""
         return self.version in FRAMEWORK_RELEASES
 
-    def settled(self, nodes: Iterable[Node]) -> Setup:
-        """The same, with the release that *nodes* run in place of ``auto``."""
+    def settled(self, nodes: Iterable[Node], server: str = "") -> Setup:
+        """The same, with the release that *nodes* run in place of ``auto``, or else that of the API *server*."""
         if not is_auto(self.release):
             return self
         default = DEFAULT_RELEASE if self.get("profile") is None else DEFAULT_FRAMEWORK
-        return self.with_(release=chosen_release(AUTO, (node.status.kubelet_version for node in nodes), default).version)
+        versions = telling_versions((node.status.kubelet_version for node in nodes), server)
+        return self.with_(release=chosen_release(AUTO, versions, default).version)
 
     def in_words(self) -> list[str]:
         """The options that choose rules, a line each; empty where all is as the release does it."""
@@ -121,11 +122,11 @@ class NamedSetup:
             found.setup.check()
         return found
 
-    def settled(self, nodes: Iterable[Node]) -> NamedSetup:
-        """The same, with the release that *nodes* run in place of ``auto``; raises as :meth:`parse`."""
+    def settled(self, nodes: Iterable[Node], server: str = "") -> NamedSetup:
+        """The same, with the release that :meth:`Setup.settled` finds in place of ``auto``; raises as :meth:`parse`."""
         if not is_auto(self.setup.release):
             return self
-        settled = self.setup.settled(nodes)
+        settled = self.setup.settled(nodes, server)
         settled.check()
         return attrs.evolve(self, setup=settled)
 

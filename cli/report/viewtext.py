@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from ...api.view import Amount, Column, Paragraph, Table, View
-from ...api.words import count_of, decimal, percent, rounded
+from ...api.words import Figure, count_of, decimal, percent, rounded
 from .prose import wrapped
 from .tables import NO_HOST, Cell, TextTable, wants_colour, width_of
 
@@ -46,6 +46,8 @@ def _cell(column: Column, value: object) -> Cell:
     match column.kind, value:
         case "host", None | "":
             return NO_HOST
+        case "count", int():
+            return Figure(f"{value:,}")
         case "cores", int():
             return rounded("cpu", value)
         case "bytes", int():

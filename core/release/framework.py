@@ -299,12 +299,18 @@ class ConfigurationCells:
     """Another version of the configuration -> its cells that are not those of the default one."""
     lists_points: bool = cell("the default plugins are listed for each extension point (no: under multiPoint)", False)
     replaces_defaults: bool = cell("a profile's entry of a default plugin takes its place (no: it comes after it, which is refused)", True)
+    adds_plugins_alone: bool = cell(
+        "a configuration's plugins run besides those of the Policy or the provider, whatever it disables", False
+    )
+    has_unreserve: bool = cell("unreserve is an extension point of its own (no: plugins of reserve have it)", False)
     unread_points: frozenset[str] = cell("the extension points of a profile that are accepted and not read", frozenset())
     fields_lacked: frozenset[str] = cell("the fields of other versions of the configuration that are unknown", frozenset())
     args_lacked: frozenset[str] = cell("the arguments of plugins of other releases that are unknown", frozenset())
     """Plugins without any, or ``PLUGIN.field``."""
     listens_without_tls: bool = cell("the addresses of a configuration may have a port without TLS", False)
     leases_alone: bool = cell("leader election locks a Lease alone", True)
+    lenient_fields: bool = cell("unknown fields of the configuration are passed over, with a warning", False)
+    first_args: bool = cell("RequestedToCapacityRatio and ServiceAffinity have arguments of other names", False)
     lenient_args: bool = cell("fields of arguments that a plugin does not have are passed over", False)
     args_with_configuration: bool = cell(
         "plugins' arguments are checked with the configuration (no: by each plugin that is enabled, when it is made)", True
@@ -336,6 +342,10 @@ class ConfigurationCells:
     weights_come_first: bool = cell("weights of Score plugins are checked before plugins are built", False)
     strategy_path: str = cell("where faults of NodeResourcesFit find its strategy", "scoringStrategy.")
     checks_strategy_type: bool = cell("the type of a scoring strategy is checked with the arguments", True)
+    compares_sorters: Literal["with defaults", "as given", "as given, or not"] = cell(
+        "how the queueSort plugins of profiles are compared (or not: an empty list is not the same as none)", "with defaults"
+    )
+    sorters_first: bool = cell("a profile's queueSort plugins are counted before it is made", False)
     queue_sort_text: str = cell("the fault of profiles with different queueSort plugins", "has to match for all profiles")
     queue_sort_args_text: str = cell("the fault of profiles with different arguments of that plugin", "has to match for all profiles")
     shape_text: str = cell("the fault of a shape that is not in order", "utilization values must be sorted in increasing order")

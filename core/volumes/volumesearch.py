@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
+from ...api.objects.storage import BIND_COMPLETED
 from ..arrays.batch import Batch
 from ..arrays.types import Mask
 from ..binding import Finding, PodClaims
@@ -21,7 +22,6 @@ from .assumecache import AssumeCache, VolumeError
 from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
 from .match import VolumeMatcher, can_provision, claim_class, has_capacity, requested_size
 
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed"

@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 import attrs
 import yaml
+from making.rulewords import words_of
 
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -184,11 +185,15 @@ class Example:
         return 0
 
 
+HERE = "of docs/making/examples.py"
+
+
 def of_predicate(name: str) -> Example:
     """The example of the predicate *name*."""
     if name in IN_PYTHON:
         return _script(name, "1.16", "from kubeclassic.predicates import CATALOGUE", f'CATALOGUE["{name}"].check')
-    return _of_policy(name, PREDICATES[name], {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]})
+    cluster = words_of(PREDICATES, name, f"PREDICATES {HERE}")
+    return _of_policy(name, cluster, {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]})
 
 
 def _script(name: str, release: str, imports: str, ask: str) -> Example:
@@ -199,7 +204,8 @@ def _script(name: str, release: str, imports: str, ask: str) -> Example:
 
 def of_priority(name: str) -> Example:
     """The example of the priority *name*."""
-    return _of_policy(name, PRIORITIES[name], {"predicates": [], "priorities": [{**_entry(name), "weight": 1}]})
+    cluster = words_of(PRIORITIES, name, f"PRIORITIES {HERE}")
+    return _of_policy(name, cluster, {"predicates": [], "priorities": [{**_entry(name), "weight": 1}]})
 
 
 def _entry(name: str) -> Json:
@@ -221,7 +227,7 @@ def of_plugin(name: str) -> Example:
     if name in UP_TO_1_22:
         release, cluster, rules = UP_TO_1_22[name]
         return _of_policy(name, cluster, rules, release)
-    cluster = PLUGINS[name]
+    cluster = words_of(PLUGINS, name, f"PLUGINS {HERE}")
     files = {f"{cluster}.yaml": _text(cluster), PROFILE: _yaml(_profile(name))}
     if cluster == "queue":
         return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)

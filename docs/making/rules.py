@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 from making import examples
 from making.markdown import block, code, escaped, first_sentence, prose, table, upstream
-from making.rulewords import CELLS, FORMULAS
+from making.rulewords import CELLS, FORMULAS, words_of
 
 from kubeclassic.algorithmprovider.description import CELLS as CELL_WORDS
 from kubeclassic.algorithmprovider.description import value_in_words
@@ -125,7 +125,8 @@ _PLUGINS = f"""A plugin joins one or more extension points. Filter plugins turn 
 
 def page(rule: Rule, described: Mapping[str, Any], replaced: Sequence[Successor]) -> str:
     """The page of *rule*."""
-    parts = [f"# {rule.name}\n", prose(rule.text), "## Formula\n", block(FORMULAS[rule.name])]
+    formula = words_of(FORMULAS, rule.name, "FORMULAS of docs/making/rulewords.py")
+    parts = [f"# {rule.name}\n", prose(rule.text), "## Formula\n", block(formula)]
     parts += ["## By release\n", *(_plugin_releases(rule, described) if rule.kind == "plugin" else _releases(rule, described))]
     parts += _successors(rule, replaced)
     parts += _life(rule)

@@ -7,6 +7,7 @@ is scheduled, and a division is cut to a whole number where it says ``whole``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 _COUNT = "turned down if  disks(pods of the node and the pod) > limit(node)\ndisks: distinct disks of this type, also those behind claims"
 _COUNT_27 = f"Filter: {_COUNT}\nnodes with a CSINode for it have no limit"
@@ -22,6 +23,20 @@ _ROOM = """\
 turned down if  pods of the node + 1 > allocatable pods
             or  requested > allocatable, for any resource that the pod requests"""
 _CONDITION = "turned down if  condition {0} is True"
+
+T = TypeVar("T")
+
+
+class MissingWordsError(Exception):
+    """A rule has no formula, or no example: the message says where it is to be written."""
+
+
+def words_of(table: Mapping[str, T], name: str, place: str) -> T:
+    """What *table*, which is *place*, has for the rule *name*. Raises :class:`MissingWordsError`."""
+    if name not in table:
+        raise MissingWordsError(f'{name} has no entry in {place}: its page needs one (CONTRIBUTING.md, "Add a predicate", step 5)')
+    return table[name]
+
 
 FORMULAS: Mapping[str, str] = {
     # --- predicates

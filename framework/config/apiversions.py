@@ -10,7 +10,7 @@ from typing import Any
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.fields import Mismatch, flag
-from ...api.reading.shapes import Shape, named
+from ...api.reading.shapes import Shape, copied, named
 from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError
 
@@ -19,6 +19,8 @@ ONE_PROFILE = ("schedulerName", "plugins", "pluginConfig")
 """The fields of a profile that v1alpha1 has in the configuration itself."""
 RENAMED = {"postFilter": "preScore"}
 """Extension point of v1alpha1 -> its later name."""
+UNRESERVE = "unreserve"
+_FIRST = "profiles[0]."
 WEIGHT = "hardPodAffinitySymmetricWeight"
 NEW_HTTPS = "extenders.enableHTTPS"
 _SOURCE = named("provider", policy=Shape(named("", file=Shape(named("path")), configMap=Shape(named("namespace name")))))
@@ -56,6 +58,34 @@ def _extender(written: Json) -> dict[str, Any]:
     found = {"enableHTTPS" if name == "enableHttps" else name: value for name, value in written.items()}
     timeout = found.get("httpTimeout")
     return {**found, "httpTimeout": f"{timeout}ns"} if type(timeout) is int else found
+
+
+def without_unreserve(document: Json, cells: ConfigurationCells) -> Json:
+    """*document* without the extension point that is not modelled, where it has no plugins.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` where it has some.
+    """
+    if not cells.has_unreserve:
+        return document
+    found: dict[str, Any] = copied(document)
+    profiles = [found] if is_flat(cells) else found.get("profiles")
+    for i, profile in enumerate(profiles if isinstance(profiles, list) else ()):
+        plugins = profile.get("plugins") if isinstance(profile, dict) else None
+        given = plugins.pop(UNRESERVE, None) if isinstance(plugins, dict) else None
+        if given is not None and (not isinstance(given, dict) or given.get("enabled")):
+            path = own_path(f"profiles[{i}].plugins.{UNRESERVE}.enabled", document)
+            raise PolicyError(f"{path}: not modelled: a plugin's unreserve runs where its reserve is enabled")
+    return found
+
+
+def own_path(path: str, document: Json) -> str:
+    """*path* as *document* has it, of which v1alpha1 is one profile."""
+    if not str(document.get("apiVersion")).endswith("/v1alpha1") or not path.startswith(_FIRST):
+        return path
+    names = {later: name for name, later in RENAMED.items()}
+    head, _, rest = path.removeprefix(_FIRST).partition(".")
+    point, *more = rest.split(".", 1)
+    return ".".join([head, names.get(point, point), *more]) if head == "plugins" else path.removeprefix(_FIRST)
 
 
 def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:

@@ -23,19 +23,22 @@ from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
-from ...api.reading.shapes import Shape, misnamed, named
+from ...api.reading.shapes import Shape, misnamed, named, pruned
 from ...core.pods.requests import is_extended_resource
 from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
 from ..plugin import Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
-from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, with_plugins, with_profiles, without
+from . import apiversions
+from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, own_path, with_plugins, with_profiles, without
 from .args import SCHEMA, read_args, reads_args, unknown_args
 from .defaults import GROUP, PluginSet, default_plugins, merged
 from .fielderrors import ConfigurationError, Context, FieldFault, aggregated, invalid, mismatched, unknown
+from .firstargs import later_args
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
 from .servingfaults import address_faults, lock_faults
+from .versioncells import cells_in
 
 EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}
 """How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""
@@ -66,6 +69,7 @@ def _name_faults(name: str, path: str) -> Iterator[str]:
 
 
 KIND = "KubeSchedulerConfiguration"
+SORT = "queueSort"
 AFFINITY = "InterPodAffinity"
 
 
@@ -93,6 +97,9 @@ class KubeSchedulerConfiguration:
     """Those of the addresses at which it serves."""
     checks_all: bool = False
     """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates`` of a Policy."""
+
+    unread: tuple[str, ...] = ()
+    """The fields that it has in vain: unknown ones, where these are passed over."""
 
     @property
     def context(self) -> Context:
@@ -144,6 +151,7 @@ def configuration_schema() -> Schema:
         "about_locks": UNREAD,
         "about_addresses": UNREAD,
         "begins": UNREAD,
+        "unread": UNREAD,
         "percentage": _PERCENTAGE_OF_NODES,
         "initial_backoff": Field("podInitialBackoffSeconds"),
         "max_backoff": Field("podMaxBackoffSeconds"),
@@ -151,12 +159,15 @@ def configuration_schema() -> Schema:
     return SCHEMA.extended(
         {
             KubeSchedulerConfiguration: config,
-            ProfileConfig: {"percentage": _PERCENTAGE_OF_NODES, "plugins": plugins},
+            ProfileConfig: {"percentage": _PERCENTAGE_OF_NODES, "plugins": plugins, "sorters": UNREAD},
             PluginArgs: {"args": entries},
             ExtenderConfig: EXTENDER,
         },
         known={KubeSchedulerConfiguration: TYPE_META | _IGNORED},
     )
+
+
+TAKEN_BY_POLICY = "this is a Policy: --policy takes it for releases up to 1.22, and `kubeclassic policy migrate` makes a profile of it"
 
 
 @cache
@@ -188,6 +199,12 @@ def decoded_configuration(
     version = _version(document, release.configuration.api_versions)
     context = Context(release, known, version)
     cells = context.cells
+    document = apiversions.without_unreserve(document, cells)
+    shape = fields_without(cells.fields_lacked)
+    own = tuple(misnamed(document, shape))
+    passed_over = [path for path, _ in own if cells.lenient_fields]
+    if passed_over:
+        document, own = pruned(document, shape), ()
     try:
         raw = configuration_schema().reader(KubeSchedulerConfiguration)(with_profiles(document, cells))
         profiles, strict = _decoded(raw.profiles, context)
@@ -196,20 +213,23 @@ def decoded_configuration(
             profiles = tuple(attrs.evolve(one, plugin_config=(*one.plugin_config, PluginArgs(AFFINITY, args))) for one in profiles)
     except Mismatch as mismatch:
         raise ConfigurationError(str(mismatch), mismatched(mismatch)) from None
-    own = tuple(misnamed(document, fields_without(cells.fields_lacked)))
+    if cells.lenient_args:
+        passed_over, strict = [*passed_over, *(own_path(path, document) for path in strict)], {}
     if found := ", ".join(filter(None, [unknown(path for path, _ in own), *strict.values()])):
         faults = [FieldFault(path, f"unknown field{near}") for path, near in own] + [FieldFault(path, "unknown field") for path in strict]
         raise ConfigurationError(f"strict decoding error: {found}", faults)
     defaults = default_plugins(context)
     if disables_preemption(document, cells):
         defaults = {**defaults, "postFilter": PluginSet()}
-    profiles = tuple(attrs.evolve(one, plugins=merged(defaults, one.plugins, cells)) for one in profiles or (ProfileConfig(),))
+    given = profiles or (ProfileConfig(),)
+    profiles = tuple(attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get(SORT)) for one in given)
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
     begins = release.configuration.refusal_text
     return attrs.evolve(
         raw, release=release, begins=begins, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles,
         about_locks=tuple(lock_faults(document, cells)), about_addresses=tuple(address_faults(document, cells)),
+        unread=tuple(passed_over),
     )  # fmt: skip
 
 
@@ -234,8 +254,11 @@ def _decoded(profiles: tuple[ProfileConfig, ...], context: Context) -> tuple[tup
         made: list[PluginArgs] = []
         for j, entry in enumerate(profile.plugin_config):
             place = f"profiles[{i}].pluginConfig[{j}]"
+            if context.cells.first_args:
+                args, unread = later_args(entry.name, entry.args or {})
+                entry, strict = attrs.evolve(entry, args=args), {**strict, **{f"{place}.args.{name}": "" for name in unread}}
             made.append(attrs.evolve(entry, args=_args(entry, place, context)))
-            paths = () if context.cells.lenient_args else tuple(unknown_args(entry.name, entry.args or {}, context))
+            paths = tuple(unknown_args(entry.name, entry.args or {}, context))
             if paths:
                 begins = f"decoding .{place}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error"
                 strict |= dict.fromkeys((f"{place}.args.{path}" for path in paths), "")
@@ -260,6 +283,11 @@ def _args(entry: PluginArgs, place: str, context: Context) -> Any:
         raise ConfigurationError(text, mismatched(mismatch, f"{place}.args.")) from None
 
 
+def passes_over(document: Mapping[str, Any], release: Release) -> bool:
+    """Whether *release* passes over fields of *document* that are unknown, or given more than once."""
+    return cells_in(release.configuration, str(document.get("apiVersion", "")).rpartition("/")[2]).lenient_fields
+
+
 def load_configuration(
     path: PathLike, gates: Mapping[str, bool] | str | None = None, release: Release = PROFILE_RELEASE
 ) -> KubeSchedulerConfiguration:
@@ -269,12 +297,15 @@ def load_configuration(
         document = only_document(path, KIND)
     except KubeclassicError as error:
         raise PolicyError(str(error)) from None
-    if repeated := document.repeated:
-        raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in repeated)}")
+    if document.repeated and not passes_over(document.data, release):
+        raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in document.repeated)}")
     try:
         return read_configuration(document.data, gates, release)
     except PolicyError as error:
-        raise PolicyError(f"{path}: {error}") from None
+        refused = PolicyError(f"{path}: {error}")
+        if document.data.get("kind") == "Policy":
+            refused.add_note(TAKEN_BY_POLICY)
+        raise refused from None
 
 
 GivenProfile: TypeAlias = "KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]"

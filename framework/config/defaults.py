@@ -75,7 +75,16 @@ def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dic
     """The defaults changed by a user's plugins, point by point. Upstream: mergePlugins."""
     custom = {point: found for point, found in custom.items() if point not in cells.unread_points}
     points = dict.fromkeys([*defaults, *custom])
+    if cells.adds_plugins_alone:
+        return {point: _added(point, defaults.get(point, PluginSet()), custom.get(point, PluginSet())) for point in points}
     return {point: _merged(defaults.get(point, PluginSet()), custom.get(point, PluginSet()), cells) for point in points}
+
+
+def _added(point: str, default: PluginSet, custom: PluginSet) -> PluginSet:
+    # Upstream: what sorts and binds by default is no plugin there.
+    if point == "queueSort" and custom.enabled:
+        return PluginSet(custom.enabled)
+    return PluginSet((*custom.enabled, *default.enabled) if point == "bind" else (*default.enabled, *custom.enabled))
 
 
 def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:

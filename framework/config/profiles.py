@@ -38,6 +38,8 @@ class ProfileConfig:
     percentage: Int32 | None = None
     plugins: Plugins = attrs.field(factory=dict)
     plugin_config: tuple[PluginArgs, ...] = ()
+    sorters: PluginSet | None = None
+    """What it says of queueSort itself; None: nothing."""
 
     def args_of(self, plugin: str, context: Context) -> Any:
         """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""
@@ -107,6 +109,9 @@ def _repeated(path: str, earlier: str, cells: FrameworkCells) -> str:
 
 
 def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
+    if context.cells.compares_sorters != "with defaults":
+        yield from _given_sorter_faults(profiles, context)
+        return
     sets = [profile.plugins.get("queueSort", PluginSet()) for profile in profiles]
     if len(sets[0].enabled) > 1:
         yield invalid("profiles[0].plugins.queueSort.Enabled", len(sets[0].enabled), "only one queue sort plugin can be enabled")
@@ -118,6 +123,22 @@ def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> I
         args = _args_of(profiles[i], name)
         if args is not None and args != first:
             yield f"profiles[{i}].pluginConfig.args: Invalid value: {as_json(dict(args))}: {context.cells.queue_sort_args_text}"
+
+
+def _given_sorter_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
+    # Upstream: defaults come later there, and so does the count of plugins.
+    absent = PluginSet() if context.cells.compares_sorters == "as given" else None
+    first, *others = (profile.sorters or absent for profile in profiles)
+    for i, other in enumerate(others, 1):
+        if other != first:
+            shown = '"null"' if other is None else _set_text(other, context.framework)
+            yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {context.cells.queue_sort_text}"
+
+
+def sorter_args(profile: ProfileConfig) -> Any:
+    """The given arguments of the plugin by which *profile* sorts the queue; None without any."""
+    found = profile.plugins.get("queueSort", PluginSet()).enabled
+    return _args_of(profile, found[0].name if found else None)
 
 
 def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:

@@ -77,7 +77,7 @@ _1_22 = (
         id="texts-of-1.22", release="1.22", plugin=CONFIGURATION, decides=False, upstream=_PLUGINS,
         cells=(
             "framework.pod_affinity_text", "configuration.constraints_are_the_list", "configuration.refusal_text",
-            "configuration.args_with_configuration", "configuration.fills_ratio_weights",
+            "configuration.args_with_configuration", "configuration.fills_ratio_weights", "configuration.compares_sorters",
         ),
         sentence="affinity to pods gives one reason",
     ),
@@ -127,6 +127,7 @@ _1_23 = (
         cells=(
             "framework.missing_volume_text", "framework.ephemeral_off_text", "framework.awaited_claim_text", "framework.foreign_claim_text",
             "configuration.refused_plugins", "configuration.refused_text", "configuration.listens_without_tls",
+            "configuration.sorters_first",
         ),
         sentence="reasons of ephemeral volumes are worded otherwise",
     ),

@@ -100,9 +100,15 @@ _1_18 = (
         cells=(
             "configuration.api_versions", "configuration.default_version", "configuration.profile_prefix", "configuration.adds_up_weights",
             "configuration.point_plugins", "configuration.gone_plugins", "configuration.versions", "configuration.fields_lacked",
-            "configuration.args_lacked",
+            "configuration.args_lacked", "configuration.lenient_fields", "configuration.sorters_first", "configuration.sorters_text",
+            "configuration.first_args",
         ),
         sentence="the configuration has profiles, and refuses weights that are too high together",
+    ),
+    Fact(
+        id="profiles-disable-plugins", release="1.18", plugin=CONFIGURATION, needs=("profile",), upstream="factory.go",
+        cells=("configuration.adds_plugins_alone",),
+        sentence="plugins that a profile disables do not run; a configuration could only add plugins",
     ),
     Fact(
         id="policies-of-1.18", release="1.18", plugin=CONFIGURATION, needs=("policy",), cells=("policies",),
@@ -150,6 +156,7 @@ _1_19 = (
             "configuration.point_plugins.filter", "configuration.point_plugins.preScore", "configuration.point_plugins.score",
             "configuration.gone_plugins", "configuration.default_version", "configuration.api_versions", "configuration.versions",
             "configuration.fields_lacked", "configuration.args_lacked", "configuration.lenient_args", "configuration.fills_ratio_weights",
+            "configuration.has_unreserve",
         ),
         sentence="topology spread constraints have weight 2, and are looked at before affinity to pods",
     ),
@@ -373,7 +380,7 @@ _1_21 = (
         cells=(
             "framework.ephemeral_off_text", "framework.node_name_text", "framework.node_affinity_text", "framework.pod_affinity_text",
             "framework.plain_selector_faults", "configuration.plain_arg_faults", "framework.points_lacked", "configuration.point_plugins",
-            "framework.filter_error",
+            "framework.filter_error", "configuration.compares_sorters",
         ),
         sentence="reasons of names and affinity are worded otherwise, and NodeAffinity has a PreFilter",
     ),

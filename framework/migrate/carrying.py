@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...api.reading.shapes import unknown_fields
+from ...api.reading.shapes import copied, removed, unknown_fields
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import WEIGHT, with_profiles
 from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.defaults import GROUP
+from ..config.firstargs import later_args
 from ..policy.profile import SPREAD
 from .deviations import Note
 from .equivalents import COUNTED_ELSEWHERE
@@ -31,8 +32,15 @@ def carried(document: Json, first: Release, target: Release, gates: Mapping[str,
     plugins that run are written out. Raises :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
-    if _is_taken(document, target):
+    if target is first:
         return Migration(dict(document), ())
+    document, notes = _portable(document, config)
+    found = Migration(dict(document), ()) if _is_taken(document, target) else _carried(document, config, target)
+    return Migration(found.document, (*notes, *found.notes))
+
+
+def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release) -> Migration:
+    """*document*, which *target* does not take as it is."""
     before, after = config.context.cells, target.configuration
     if before.lists_points and not after.lists_points:
         found = migrate_profile(config, target, [_arguments(profile) for profile in _profiles(document, before)])
@@ -51,6 +59,21 @@ def _is_taken(document: Json, release: Release) -> bool:
         return False
     named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
     return not named & config.context.cells.gone_plugins
+
+
+def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
+    """*document* without what its release passes over, with arguments as later releases write them; and notes."""
+    kept: dict[str, Any] = copied(document)
+    cells, unknown = config.context.cells, f"left out: {config.release.version} does not know the field"
+    notes = [Note(path, unknown) for path in config.unread]
+    for path in config.unread:
+        removed(kept, path)
+    for entry in kept.get("pluginConfig") or () if cells.first_args else ():
+        entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
+    for point, found in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
+        if found and found.pop("disabled", None):
+            notes.append(Note(f"plugins.{point}.disabled", "not disabled: nothing is by the configuration of this release"))
+    return kept, notes
 
 
 def _profiles(document: Json, cells: ConfigurationCells) -> Sequence[Json]:

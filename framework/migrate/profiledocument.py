@@ -44,9 +44,14 @@ def target_release(name: str, argument: str) -> Release:
     """
     found = framework_release(name)
     if found is None or found.version not in (*LISTING, *TARGETS):
-        older = f"; {name} reads the Policy itself" if found is not None or name in ALL_RELEASES else ""
+        older = f"; {_keep_the_policy(name, found)}" if found is not None or name in ALL_RELEASES else ""
         raise UnknownNameError(f"{argument}: got {name}, wanted {', '.join((*LISTING, *TARGETS))}{older}")
     return found
+
+
+def _keep_the_policy(name: str, found: Release | None) -> str:
+    why = "has no profiles" if found is None else "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+    return f"{name} {why}: give it the Policy itself, which it reads"
 
 
 class WrittenPlugin(Record):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ...algorithmprovider.check import PolicyCheck, RunningPredicate, WeightedPriority, hint_of_rules
+from ...algorithmprovider.check import PolicyCheck, RunningPredicate, WeightedPriority, faults_of, hint_of_rules
 from ...algorithmprovider.extenders import in_calling_order
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy, read_policy, unknown_keys
@@ -62,8 +62,9 @@ def check_translated(
             config = configuration_of_policy(given, release, gates=gates, hard_pod_affinity_weight=hard_pod_affinity_weight)
         built = build_profiles(config, registry_of(release))
     except PolicyError as error:
-        hint = hint_of_rules(str(error))
-        return PolicyCheck(release=release.version, refused=str(error), warnings=() if hint is None else (hint,))
+        faults = faults_of(policy, str(error), _building(release, gates, hard_pod_affinity_weight))
+        hints = dict.fromkeys(hint for fault in faults if (hint := hint_of_rules(fault.what)) is not None)
+        return PolicyCheck(release=release.version, refused=str(error), faults=faults, warnings=tuple(hints))
     algorithm, profile = next(iter(built.values())).algorithm, config.profiles[0]
     cells, written = release.policies or PolicyCells(), given or Policy(kind="Policy", api_version="v1")
     args = profile.args_of(AFFINITY, config.context)
@@ -76,6 +77,16 @@ def check_translated(
         hard_pod_affinity_weight=args.hard_pod_affinity_weight,
         warnings=tuple(_warnings(policy or {}, written, config, profile, cells)),
     )
+
+
+def _building(release: Release, gates: Mapping[str, bool] | str | None, weight: int) -> Callable[[Policy], object]:
+    """A function that makes plugins of a Policy, and raises what the release says of it."""
+
+    def build(policy: Policy) -> object:
+        config = configuration_of_policy(policy, release, gates=gates, hard_pod_affinity_weight=weight)
+        return build_profiles(config, registry_of(release))
+
+    return build
 
 
 def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:

@@ -179,6 +179,7 @@ V1_22 = attrs.evolve(
     configuration=attrs.evolve(
         V1_23.configuration,
         settled_gates=settled_by("1.22"),
+        sorters_first=True,
         default_version="v1beta2",
         gone_plugins=_GONE_UP_TO_1_22,
         api_versions=("v1beta1", "v1beta2"),

@@ -62,6 +62,7 @@ V1_21 = attrs.evolve(
         ),
         refusal_text="",
         refused_plugins=frozenset(),
+        compares_sorters="as given",
     ),
     policies=policies.V1_21,
 )
@@ -87,6 +88,7 @@ V1_20 = attrs.evolve(
     configuration=attrs.evolve(
         V1_21.configuration,
         settled_gates=settled_by("1.20"),
+        compares_sorters="as given, or not",
         plain_arg_faults=True,
         point_plugins=points(
             V1_21,
@@ -160,6 +162,7 @@ V1_18 = attrs.evolve(
             | {versions.POST_FILTER, versions.NEW_HTTPS},
             args_lacked=V1_19.configuration.args_lacked | _OF_V1BETA1,
             lenient_args=True,
+            has_unreserve=True,
             fills_ratio_weights=True,
             point_plugins=points(
                 V1_19,
@@ -225,6 +228,10 @@ V1_17 = attrs.evolve(
         args_lacked=V1_18.configuration.args_lacked | {"InterPodAffinity", "NodeResourcesFit", "PodTopologySpread"},
         profile_prefix="error initializing the scheduling framework: ",
         adds_up_weights=False,
+        adds_plugins_alone=True,
+        first_args=True,
+        sorters_first=False,
+        sorters_text="only one queue sort plugin can be enabled",
         default_version="v1alpha1",
         api_versions=("v1alpha1",),
         gone_plugins=TO_COME | {"NodeResourceLimits", "SelectorSpread"},

@@ -49,7 +49,7 @@ def _v1beta2(cells: ConfigurationCells) -> Cells:
 
 
 def _v1alpha1(cells: ConfigurationCells) -> Cells:
-    return {"fields_lacked": (cells.fields_lacked - FLAT) | PROFILED | FLAT_POINTS}
+    return {"fields_lacked": (cells.fields_lacked - FLAT) | PROFILED | FLAT_POINTS, "lenient_fields": True}
 
 
 _OTHERWISE: Mapping[str, Callable[[ConfigurationCells], Cells]] = {"v1beta3": _v1beta3, "v1beta2": _v1beta2, "v1alpha1": _v1alpha1}

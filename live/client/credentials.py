@@ -43,7 +43,7 @@ class Grant:
 
 
 class Credentials(Protocol):
-    """Where grants come from."""
+    """Where grants come from, for several connections, which may be on several threads."""
 
     async def grant(self, now: float) -> Grant:
         """What to show *now* (seconds since 1970). Raises :class:`CredentialsError`."""

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,6 +32,15 @@ AGAIN_AFTER = 10.0
 """Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of that time share one run."""
 _LOOK_EVERY = 0.05
 _LONGEST = 100
+
+
+@attrs.define(eq=False)
+class PluginRun:
+    """A run of the program, and who waits for it."""
+
+    waiting: list[Future[Grant]] = attrs.field(factory=list)
+    stop: threading.Event = attrs.field(factory=threading.Event)
+    """Set to end the program."""
 
 
 @attrs.define
@@ -56,35 +66,65 @@ class ExecPlugin:
     _failed_at: float = attrs.field(default=-math.inf, init=False)
     _refused_at: float = attrs.field(default=-math.inf, init=False)
     _expires: float | None = attrs.field(default=None, init=False)
-    _running: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
+    _guard: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    """Held while one of the fields of the last and the present run is read or set."""
+    _run: PluginRun | None = attrs.field(default=None, init=False)
 
     async def grant(self, now: float) -> Grant:
-        """The grant that the program gave last, or a new one."""
-        async with self._running:
+        """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one run."""
+        with self._guard:
             if self._failure is not None and time.monotonic() - self._failed_at < AGAIN_AFTER:
                 raise self._failure
-            if self._grant is None or (self._expires is not None and now >= self._expires):
-                self._grant, self._expires = await self._fetched()
-            return self._grant
+            if self._grant is not None and (self._expires is None or now < self._expires):
+                return self._grant
+            if self._run is None:
+                self._run = PluginRun()
+                threading.Thread(target=self._work, args=(self._run,), name="exec plugin", daemon=True).start()
+            run, wanted = self._run, Future[Grant]()
+            run.waiting.append(wanted)
+        try:
+            return await asyncio.wrap_future(wanted)
+        except asyncio.CancelledError:
+            self._leave(run, wanted)
+            raise
 
     def refused(self) -> bool:
         """The program may give another grant."""
-        if time.monotonic() - self._refused_at >= AGAIN_AFTER:
-            self._refused_at = time.monotonic()
-            self._grant = None
+        with self._guard:
+            if time.monotonic() - self._refused_at >= AGAIN_AFTER:
+                self._refused_at = time.monotonic()
+                self._grant = None
         return True
 
-    async def _fetched(self) -> tuple[Grant, float | None]:
-        """What a run of the program gives; its failure is kept."""
-        self._failure = None
-        stop = threading.Event()
+    def _work(self, run: PluginRun) -> None:
+        """Run the program, keep what it gives, or its failure, and hand that to all that wait."""
+        grant, expires, failure = Grant(), None, None
         try:
-            return self._read(await asyncio.to_thread(self._output, stop))
-        except CredentialsError as error:
-            self._failure, self._failed_at = error, time.monotonic()
-            raise
-        finally:
-            stop.set()  # where this task is cancelled, the program ends
+            grant, expires = self._read(self._output(run.stop))
+        except Exception as error:  # whatever it is, those that wait raise it
+            failure = error
+        with self._guard:
+            if self._run is run:  # else nobody waits for it any more
+                self._run = None
+                self._failure = failure if isinstance(failure, CredentialsError) else None
+                self._failed_at = time.monotonic()
+                self._grant, self._expires = (grant, expires) if failure is None else (self._grant, self._expires)
+        for wanted in run.waiting:
+            if not wanted.set_running_or_notify_cancel():
+                continue
+            if failure is None:
+                wanted.set_result(grant)
+            else:
+                wanted.set_exception(failure)
+
+    def _leave(self, run: PluginRun, wanted: Future[Grant]) -> None:
+        """One less waits for a run; if it was the last one, the program ends."""
+        with self._guard:
+            if self._run is run:
+                run.waiting.remove(wanted)
+                if not run.waiting:
+                    run.stop.set()
+                    self._run = None
 
     # --- the program ------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
-"""Reads a kubeconfig, or the files that Kubernetes puts into a pod, as an :class:`~.credentials.Access`.
+"""Reads kubeconfigs, or the files that Kubernetes puts into a pod, as an :class:`~.credentials.Access`.
 
-It is read as manifests are, within their bounds. No message has a value that may be a secret.
+Of several files, as the variable KUBECONFIG names them, the first one that has an entry of a name wins, with the whole entry, and so does
+the first current-context. Files that are missing are left out, and paths are relative to the file that has them. A kubeconfig is read as
+manifests are, within their bounds. No message has a value that may be a secret.
 Upstream: k8s.io/client-go/tools/clientcmd, and rest.InClusterConfig.
 """
 
@@ -11,7 +13,7 @@ import binascii
 import ipaddress
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -25,19 +27,54 @@ from .execplugin import VERSIONS, ExecPlugin
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 LARGEST = 16 << 20
+VARIABLE = "KUBECONFIG"
+_SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
+_FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+"""Fields of clusters and users that name files."""
 _PLACE = re.compile(r", line \d+, column \d+")
 _PROXIES = ("http", "https")
 
 
-def access_to(file: str | Path | None, context: str | None = None) -> Access:
-    """The way to the API server that *file* names, or without one to that of the cluster in which this is a pod."""
-    return in_cluster() if file is None else read_kubeconfig(file, context)
+def access_to(file: str | Path | None, context: str | None = None, environment: Mapping[str, str] = os.environ) -> Access:
+    """The way to the API server that *file* names; without one as kubectl finds it: that of the files of KUBECONFIG, or else of the cluster
+    in which this is a pod. Raises :class:`~.credentials.KubeconfigError`.
+    """
+    if file is not None:
+        return read_kubeconfig(file, context)
+    named = environment.get(VARIABLE, "")
+    if named:
+        return _read_all(named, context)
+    if context is not None:
+        raise KubeconfigError(f"--context: wanted --kubeconfig FILE, or the variable {VARIABLE}, too")
+    return in_cluster(environment=environment)
 
 
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
     """The access that *context* of the file gives; without one, its current context. Raises :class:`~.credentials.KubeconfigError`."""
     file = Path(path).expanduser()
-    return _Reading(file, _document(file)).access(context)
+    return _Reading(str(file), _merged(str(file), [_document(file)])).access(context)
+
+
+def _read_all(named: str, context: str | None) -> Access:
+    """The access of all files that are *named*, with the separator of PATH between them."""
+    files = [file for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))) if file.exists()]
+    if not files:
+        raise KubeconfigError(f"{VARIABLE}: got {one_line(named)}, wanted a file that exists")
+    where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
+    return _Reading(where, _merged(where, [_document(file) for file in files])).access(context)
+
+
+def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """One kubeconfig of several; a section that is no list stays, to be refused where it is read."""
+    if not any({"clusters", "contexts"} & document.keys() for document in documents):
+        raise KubeconfigError(f"{where}: got no clusters and contexts, wanted a kubeconfig")
+    found: dict[str, Any] = {}
+    for document in documents:
+        for field, value in document.items():
+            before = found.get(field)
+            more = value if field in _SECTIONS and isinstance(value, list) else []
+            found[field] = [*before, *more] if isinstance(before, list) else before or value
+    return found
 
 
 def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ) -> Access:
@@ -64,9 +101,28 @@ def _document(file: Path) -> Mapping[str, Any]:
     except ManifestError as error:
         place = _PLACE.search(str(error))  # the rest may be a part of a secret
         raise KubeconfigError(f"{file}{place[0] if place else ''}: broken YAML, or beyond the bounds of a manifest") from None
-    if len(found) != 1 or not isinstance(found[0], dict) or not {"clusters", "contexts"} & found[0].keys():
+    if len(found) > 1 or not all(isinstance(each, dict) for each in found):
         raise KubeconfigError(f"{file}: got no clusters and contexts, wanted a kubeconfig")
-    return found[0]
+    return _with_places({} if not found else found[0], file.parent)
+
+
+def _with_places(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """*document* with the paths in its entries made relative to its *folder*."""
+
+    def placed(entry: Any, kind: str) -> Any:
+        values = entry.get(kind) if isinstance(entry, dict) else None
+        if not isinstance(values, dict):
+            return entry
+        found = {**values, **{name: str(folder / values[name]) for name in _FILES if isinstance(values.get(name), str) and values[name]}}
+        plugin = values.get("exec")
+        if isinstance(plugin, dict) and isinstance(command := plugin.get("command"), str) and os.sep in command:
+            found["exec"] = {**plugin, "command": os.path.abspath(folder / command)}
+        return {**entry, kind: found}
+
+    return {
+        field: [placed(entry, _SECTIONS[field]) for entry in value] if field in _SECTIONS and isinstance(value, list) else value
+        for field, value in document.items()
+    }
 
 
 def _bytes_of(file: Path, where: str = "") -> bytes:
@@ -122,7 +178,7 @@ def _shown(url: str) -> str:
 
 @attrs.frozen
 class _Reading:
-    file: Path
+    where: str
     document: Mapping[str, Any]
 
     def access(self, context: str | None) -> Access:
@@ -182,7 +238,7 @@ class _Reading:
         if user.get("auth-provider"):
             raise self._error(f"{who}: auth-provider: got one, which Kubernetes has given up; wanted exec, a plugin")
         if file := self._text(user, "tokenFile", who):
-            return TokenFile(self.file.parent / file)
+            return TokenFile(Path(file))
         if given := self._text(user, "token", who):
             return token(self._for_header(given, f"{who}: token"))
         if name := self._text(user, "username", who):
@@ -200,8 +256,8 @@ class _Reading:
         if not all(isinstance(variable, dict) and variable.get("name") for variable in variables):
             raise self._error(f"{where}: env: wanted a list of entries with name and value")
         return ExecPlugin(
-            where=f"{self.file}: {where.removesuffix(': exec')}",
-            command=os.path.abspath(self.file.parent / command) if os.sep in command else command,
+            where=f"{self.where}: {where.removesuffix(': exec')}",
+            command=command,
             api_version=version,
             arguments=[str(argument) for argument in arguments],
             environment={self._text(each, "name", where): self._text(each, "value", where) for each in variables},
@@ -235,9 +291,9 @@ class _Reading:
         entries = self.document.get(section) or []
         if not isinstance(entries, list) or not all(isinstance(entry, dict) and entry.get("name") is not None for entry in entries):
             raise self._error(f"{section}: wanted a list of entries with name and {kind}")
-        known = {str(entry["name"]): entry.get(kind) or {} for entry in entries}
+        known = {str(entry["name"]): entry.get(kind) or {} for entry in reversed(entries)}
         if name not in known:
-            names = one_line(", ".join(known)) or "none"
+            names = one_line(", ".join(reversed(known))) or "none"
             raise self._error(f"{where}: got {one_line(name) or 'none'}, wanted one of {section}: {names}{did_you_mean(name, known)}")
         found = known[name]
         if not isinstance(found, dict):
@@ -273,7 +329,7 @@ class _Reading:
             except (binascii.Error, ValueError):
                 raise self._error(f"{where}: {field}-data: wanted base64") from None
         file = self._text(entry, field, where)
-        return _bytes_of(self.file.parent / file, f"{self.file}: {where}: {field}") if file else None
+        return _bytes_of(Path(file), f"{self.where}: {where}: {field}") if file else None
 
     def _error(self, text: str) -> KubeconfigError:
-        return KubeconfigError(f"{self.file}: {text}")
+        return KubeconfigError(f"{self.where}: {text}")

@@ -22,7 +22,7 @@ from ..client.http import HttpTransport
 
 @attrs.define(eq=False)
 class LeaseThread:
-    """Runs what asks for the lock. Use it as ``async with``. The credentials of *access* must not be used on another thread."""
+    """Runs what asks for the lock. Use it as ``async with``."""
 
     access: Access
     link: HttpTransport = attrs.field(init=False)

@@ -20,6 +20,7 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ...exceptions import KubeclassicError
+from ...simulation.edits.edit import without_flag
 from ...simulation.lab.questions import LabQuestions
 from ...simulation.lab.saved import Saved
 from ...simulation.lab.source import LabError
@@ -119,7 +120,7 @@ class LabApp:
                 return _json(await self.worker.ask(answer, asked))
             except KubeclassicError as error:
                 # It was asked well and cannot be done: an answer like others, so that no browser logs it.
-                return _json({"error": str(error), "field": error.field if isinstance(error, LabError) else ""})
+                return _json({"error": without_flag(str(error)), "field": error.field if isinstance(error, LabError) else ""})
             except Exception as error:
                 told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
                 sys.stderr.write(f"kubeclassic: a defect, at {request.url.path.rpartition('/')[2]}: {told[:500]}\n")

@@ -20,6 +20,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ...api.garbage import frozen
 from ...exceptions import KubeclassicError
 
 HEADER_SECONDS = 10.0
@@ -220,5 +221,5 @@ def make_server(app: ASGIApp, listening: Listening, on_ready: Callable[[str], No
 def run_server(serving: Coroutine[Any, Any, bool]) -> bool:
     """Serve until a signal ends it, on a loop of its own; the answer is that of *serving*."""
     gc.collect()
-    gc.freeze()  # the cluster stays: to scan it again and again would delay answers
-    return asyncio.run(serving)
+    with frozen():  # the cluster stays: to scan it again and again would delay answers
+        return asyncio.run(serving)

@@ -23,6 +23,8 @@ from .templates import PodTemplate
 STEPS = 10
 """Into how many sizes a range is cut by default."""
 MOST_POINTS = 10_000
+FEW_BYTES = 1 << 20
+"""No container asks for fewer."""
 REQUESTED = ("cpu", "memory", "ephemeral-storage")
 """What a container can request of a node that has no domain before its name, but for huge pages."""
 WANTED = "wanted RESOURCE=FROM..TO, RESOURCE=FROM..TO:STEPS or the same with :log, such as cpu=100m..4:20"
@@ -38,6 +40,11 @@ class CurveAxis(Record):
     resource: str
     unit: Unit
     values: Annotated[tuple[Count, ...], says("The sizes, ascending.")]
+
+    @property
+    def in_few_bytes(self) -> bool:
+        """Whether all sizes are of so few bytes that a unit may have been forgotten."""
+        return self.unit == "bytes" and 0 < self.values[-1] < FEW_BYTES
 
     @classmethod
     def parse(cls, text: str) -> CurveAxis:

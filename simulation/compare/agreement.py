@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -15,7 +15,9 @@ from ...core.decision.ties import places_of_best
 from .contestants import Contestant
 from .rowmaps import Feasible, RowMap
 
-LOCKED, FREE = "locked", "free"
+LOCKED: Final = "locked"
+FREE: Final = "free"
+Mode: TypeAlias = Literal["locked", "free"]
 MODES = (LOCKED, FREE)
 """``locked``: all decide on the same state each time, and only the first one's decisions take effect; ``free``: each goes its own way."""
 

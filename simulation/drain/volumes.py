@@ -8,12 +8,13 @@ from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
+from ...api.objects.storage import BIND_COMPLETED
 from ...core.engine import Engine
 from ...core.pods.notes import is_made_for_pod
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.match import claim_class
-from ...core.volumes.volumesearch import BIND_COMPLETED, SELECTED_NODE
+from ...core.volumes.volumesearch import SELECTED_NODE
 from ..replay.cluster.provisioning import new_volume
 from ..replay.cluster.volumecontroller import claim_of
 

@@ -15,7 +15,7 @@ from ...api.load import Loaded, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
-from ...exceptions import ManifestError
+from ...exceptions import ManifestError, did_you_mean
 from .edit import Edit, shown
 from .paths import EditError, Json
 
@@ -81,10 +81,13 @@ class _Work:
     defaults: bool
     chosen: dict[tuple[str, str], bool] = attrs.field(factory=dict)
     """Namespace and name of the objects that it is about -> whether it changed them."""
+    others: set[str] = attrs.field(factory=set)
+    """The names of objects of its kind that it is not about, as its pattern would have them."""
 
     def told(self) -> Edited:
         if not self.chosen:
-            raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least")
+            near = did_you_mean(self.edit.names, sorted(self.others)) if self.edit.names is not None else ""
+            raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least{near}")
         return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
 
     def loaded(self, part: Loaded) -> Loaded:
@@ -98,7 +101,7 @@ class _Work:
             return document
         _, namespace, name = identity_of(document)
         labels = (document.get("metadata") or {}).get("labels") or {}
-        if not self.edit.chooses(namespace, name, labels):
+        if not self._chooses(namespace, name, labels):
             return document
         after = self._made(dict(document))
         self._note(namespace, name, after != document)
@@ -107,7 +110,7 @@ class _Work:
 
     def object(self, item: KubeObject) -> KubeObject:
         """An object after the edit."""
-        if item.kind != self.edit.kind or not self.edit.chooses(item.namespace if item.namespaced else "", item.name, item.labels):
+        if item.kind != self.edit.kind or not self._chooses(item.namespace if item.namespaced else "", item.name, item.labels):
             return item
         before = {"kind": item.kind, **current_manifest(item)}
         after = self._made(before)
@@ -116,6 +119,12 @@ class _Work:
             return item
         (made,) = self._read(after, before, item.key)
         return replace(made, manifest=after) if item.manifest is not None else made
+
+    def _chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
+        if self.edit.chooses(namespace, name, labels):
+            return True
+        self.others.add(f"{namespace}/{name}" if "/" in (self.edit.names or "") else name)
+        return False
 
     def _note(self, namespace: str, name: str, is_changed: bool) -> None:
         key = namespace, name

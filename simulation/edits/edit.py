@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -19,6 +20,7 @@ from .shorthand import path_for
 
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
 EVERYTHING = "*"
+_FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
 
 
 @attrs.frozen
@@ -86,6 +88,15 @@ class Edit:
 def shown(text: str) -> str:
     """An edit as messages name it: on one line, and without the middle if it is long."""
     return f"--set '{one_line(text, 300)}'"
+
+
+def without_flag(text: str) -> str:
+    """A message about an edit without the words of the command line, for those who type the edit alone.
+
+    >>> without_flag("--set 'pod a b=1': got no Pod")
+    'got no Pod'
+    """
+    return _FLAG.sub("", text, count=1)
 
 
 def _matcher(text: str) -> Matcher:

@@ -22,6 +22,10 @@ OF_PODS = frozenset([
 ])  # fmt: skip
 """Fields of the spec of pods."""
 OF_NODE_STATUS = frozenset(["allocatable", "capacity", "conditions", "images", "nodeInfo", "volumesAttached", "volumesInUse"])
+SINGULAR: Mapping[str, str] = {
+    name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")
+}  # fmt: skip
+"""What one may write for a short name that has an s."""
 WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "ConfigMap")
 
 
@@ -32,6 +36,8 @@ def path_for(kind: str, text: str) -> Path:
     ('spec.containers[*].resources.requests.cpu', 'spec.taints', 'spec.replicas')
     """
     path = parse_path(text)
+    if (meant := SINGULAR.get(path[0].name)) is not None:
+        raise EditError(f'got the field "{text}", wanted one that there is; did you mean "{meant}{text.removeprefix(path[0].name)}"?')
     found = (*_before(kind, path[0].name), *path)
     if text_of(found) in FIXED:
         raise EditError(f'got the field "{text}", which says which object it is, wanted another one')

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from ..edits.apply import Edits
+from ..edits.edit import without_flag
 from ..edits.paths import EditError
 from ..scenario import Scenario
 from .configurationchanges import switched, weighed, whole, with_release, with_setting, with_source
@@ -144,7 +145,7 @@ def _edit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple
     try:
         Edits.parse([text])
     except EditError as error:
-        raise LabError(str(error), "edit") from None
+        raise LabError(without_flag(str(error)), "edit") from None
     return state.changes.edited(text), text
 
 

@@ -9,10 +9,10 @@ import attrs
 
 from ...api.reading.notices import Notice
 from ...exceptions import KubeclassicError
+from ..processes.executors import Executor
 from .journal import RunJournal
 from .objectives import chosen
 from .plan import Planner, RefusedRun, Settings
-from .processes.executors import Executor
 from .tasks import Done, Place, Shared, Task
 
 Row = dict[str, Any]

@@ -141,6 +141,10 @@ class Shared:
         except Exception as error:  # a run that fails is a row of the table; the others go on
             return Done(error=f"{type(error).__name__}: {error}", is_final=False)
 
+    def lost(self, error: str) -> Done:
+        """A run that came to nothing by itself; another try may end well."""
+        return Done(error=error, is_final=False)
+
     def _replayed(self, task: Task, inputs: Inputs) -> Measures:
         spec = self.specs[task.place.input]
         assert isinstance(spec, TraceInput)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,7 +28,6 @@ class CourseCycle:
 
     pod: Pod
     retry: bool
-    decision: Decision
     position: tuple[Any, int]
     """How far the visiting order and the tie-break had moved before it."""
     outcome: Decided
@@ -39,25 +38,39 @@ class CourseCycle:
         return self.pod.key, self.retry
 
 
-@attrs.define(repr=False)
+@attrs.frozen(repr=False)
+class LedCycle(CourseCycle):
+    """One whose decision is carried out."""
+
+    decision: Decision
+
+
+@attrs.frozen(repr=False)
 class Course:
     """The cycles of one scheduler, in order."""
 
     release: str
-    cycles: list[CourseCycle] = attrs.field(factory=list)
-    hosts: dict[str, str | None] = attrs.field(factory=dict)
+    cycles: Sequence[CourseCycle] = ()
+    hosts: Mapping[str, str | None] = attrs.field(factory=dict)
     """Pod -> the node that it found at last; None if it found none."""
 
 
-def lead(release: str, make: MakeEngine, scenario: Scenario, order: str, following: Following, until: str | None = None) -> Course:
+@attrs.frozen(repr=False)
+class LedCourse(Course):
+    """That of a scheduler that goes its own way, on whose states others can decide."""
+
+    cycles: Sequence[LedCycle] = ()
+
+
+def lead(release: str, make: MakeEngine, scenario: Scenario, order: str, following: Following, until: str | None = None) -> LedCourse:
     """The course of a scheduler that goes its own way; *until*: the pod with which it ends."""
     simulation = Simulation(scenario, make(), order)
-    course, run = Course(release), simulation.begin()
+    cycles, run = list[LedCycle](), simulation.begin()
 
     def cycle(pod: Pod, retry: bool) -> None:
         position = simulation.engine.position
         decision = simulation.note(run.cycle(pod, retry=retry))
-        course.cycles.append(CourseCycle(pod, retry, decision, position, decided(decision)))
+        cycles.append(LedCycle(pod, retry, position, decided(decision), decision))
 
     def tried(pods: Sequence[Pod]) -> Iterator[None]:
         for pod in pods:
@@ -72,21 +85,24 @@ def lead(release: str, make: MakeEngine, scenario: Scenario, order: str, followi
             pass
         for pod in run.take_retries() if until is None else ():
             cycle(pod, True)
-    course.hosts = {key: outcome.host for key, outcome in simulation.outcomes.items()}
-    return course
+    hosts = {key: outcome.host for key, outcome in simulation.outcomes.items()}
+    return LedCourse(release, cycles=cycles, hosts=hosts)
 
 
-def follow(release: str, make: MakeEngine, scenario: Scenario, led: Course, end: int | None = None) -> Course:
+def follow(release: str, make: MakeEngine, scenario: Scenario, led: LedCourse, end: int | None = None) -> Course:
     """The course of a scheduler that decides on the states of another one, whose decisions are carried out; up to the cycle *end*."""
     simulation = Simulation(scenario, make())
-    course, run = Course(release), simulation.begin()
+    cycles, run = list[CourseCycle](), simulation.begin()
     with settled():
         for cycle in led.cycles[:end]:
             position = simulation.engine.position
             decision = run.follow(cycle.pod, cycle.decision)
-            course.cycles.append(CourseCycle(cycle.pod, cycle.retry, decision, position, decided(decision)))
-            course.hosts[cycle.pod.key] = decision.host
-    return course
+            cycles.append(CourseCycle(cycle.pod, cycle.retry, position, decided(decision)))
+    return _followed(release, cycles)
+
+
+def _followed(release: str, cycles: Sequence[CourseCycle]) -> Course:
+    return Course(release, cycles=cycles, hosts={cycle.pod.key: cycle.outcome[0] for cycle in cycles})
 
 
 @attrs.define(eq=False, repr=False)
@@ -96,7 +112,7 @@ class StageJudge:
     name: str
     make: MakeEngine
     scenario: Scenario
-    led: Course
+    led: LedCourse
     """Whose decisions are carried out."""
     own: MutableMapping[tuple[str, bool], CourseCycle]
     """Its own cycles, which say where its searches began; those of another one if it has none."""
@@ -130,7 +146,7 @@ class StageJudge:
         cycle, run, position = self.led.cycles[number], self.contestant.run, self.contestant.engine.position
         run.details, self._done = details, number
         with run.following(cycle.pod, cycle.decision) as decision:
-            self.own[cycle.at] = CourseCycle(cycle.pod, cycle.retry, decision, position, decided(decision))
+            self.own[cycle.at] = CourseCycle(cycle.pod, cycle.retry, position, decided(decision))
             yield decision
         decision.details, self._done = NO_DETAILS, number + 1
 
@@ -145,8 +161,7 @@ class StageJudge:
 
     def course(self) -> Course:
         """Its own course, as far as it has followed."""
-        cycles = list(self.own.values())
-        return Course(self.name, cycles, {cycle.pod.key: cycle.decision.host for cycle in cycles})
+        return _followed(self.name, list(self.own.values()))
 
     def judged(self, decision: Decision, nodes: list[str]) -> Judged:
         """*decision*, its latest, with its view of *nodes*."""

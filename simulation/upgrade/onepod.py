@@ -16,7 +16,7 @@ from ..compare.contestants import NOT_VISITED, TURNED_DOWN, JudgedNode
 from ..compare.ruleequivalents import SUCCESSORS
 from .causes import Attributed, UpgradeTrial, total_of_rule
 from .traits import shows
-from .upgrade import Way
+from .way import Way
 
 What = Literal["fits", "reasons", "search", "score", "message"]
 """Whether the node fits, the reasons against it, whether the search looks at it, its score by a rule, or the message of the decision."""

@@ -16,8 +16,8 @@ from ..compare.contestants import FITS, JudgedNode
 from ..explain.explanation import PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
 from .onepod import PodInTwoReleases, What
 from .stages import Stage
-from .upgrade import moved_pod
 from .upgradedocument import MovedPod
+from .way import moved_pod
 
 Differs = Annotated[
     What,

@@ -15,6 +15,7 @@ from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ...extenders.choice import ConfiguredExtenders
+from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import Classic, Framework
 from ...framework.releases import ALL_RELEASES, find_any_release
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
@@ -39,6 +40,9 @@ class Stage:
     policy: Policy | None = None
     """The Policy that came to this release: one that reads a Policy makes profiles of it, in place of ``document``."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _thawed, (self.version, freeze_spec(self.spec), self.text, self.document, self.policy)
+
     @property
     def version(self) -> str:
         """The number of the release."""
@@ -59,6 +63,10 @@ class Stage:
         found = read_configuration(self.document, None, release)
         profiles = tuple(attrs.evolve(one, percentage=None) for one in found.profiles)
         return self.spec.engine_of(attrs.evolve(found, percentage=kept.percentage, profiles=profiles))
+
+
+def _thawed(version: str, spec: Frozen, *rest: Any) -> Stage:
+    return Stage(ALL_RELEASES[version], thaw_spec(spec), *rest)
 
 
 def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:

@@ -179,7 +179,7 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     if before.fits or explanation.missing:
         return before
     found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
-    tell("what comes later")
+    tell("the pods after it")
     seen = [_seen_later(asked, pod, one) for one in found]
     ranked = tuple(one.suggestion for one in sorted(seen, key=lambda one: one.rank))
     return attrs.evolve(before, suggestions=ranked, tried=context.tried)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.framework.releases import ALL_RELEASES
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n"
 POD = "kind: Pod\nmetadata: {name: web}\n"
@@ -58,10 +57,16 @@ SIMULATE = [
     ("nameless.yaml", "nameless.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
     ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: got a again, wanted each node once"),
     ("template.yaml", "Deployment web: spec.template: got nothing, wanted a pod template"),
-    ("number-free.yaml", "cluster: got no Node, wanted one at least"),
-    ("good.yaml --release 1.11", f'release: got "1.11", wanted {", ".join(ALL_RELEASES)}'),
-    ("good.yaml --provider DefaultProvidor", 'plugin "DefaultProvidor" has not been registered; did you mean "DefaultProvider"?'),
-    ("good.yaml --feature-gates EvenPodSpread=true", 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPodsSpread"?'),
+    ("number-free.yaml", "number-free.yaml: got no Node, wanted one at least"),
+    ("good.yaml --release 1.11", 'release: got "1.11", wanted 1.12 to 1.34 or auto'),
+    (
+        "good.yaml --provider DefaultProvidor",
+        '--provider: plugin "DefaultProvidor" has not been registered, wanted DefaultProvider or ClusterAutoscalerProvider',
+    ),
+    (
+        "good.yaml --feature-gates EvenPodSpread=true",
+        '--feature-gates: unrecognized feature gate: EvenPodSpread; did you mean "EvenPodsSpread"?',
+    ),
     ("good.yaml --feature-gates EvenPodsSpread", "missing bool value for EvenPodsSpread"),
     (
         "good.yaml --feature-gates EvenPodsSpread=yes",
@@ -89,6 +94,7 @@ SIMULATE = [
     ("good.yaml --output nothere/out.json", "nothere/out.json: cannot be written: no such file or directory"),
 ]
 
+LISTED = "`kubeclassic releases 1.27` lists those of 1.27"
 NOT_OLDER = "profile.yaml, which release 1.16 does not have, wanted release 1.27"
 NOT_NEWER = "which release 1.27 does not have, wanted"
 MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
@@ -106,8 +112,8 @@ PROFILES = [
     ("--release 1.27 --scheduler-name mine", f"--scheduler-name: got mine, {NOT_NEWER} schedulerName of a profile"),
     ("--release 1.27 --equivalence-cache", f"--equivalence-cache: got one, {NOT_NEWER} none"),
     ("--profile profile.yaml --config older.yaml", "--profile cannot be combined with --config: from 1.17 on they are the same"),
-    ("--release 1.27 --feature-gates EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
-    ("--profile profile.yaml --feature-gates EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
+    ("--release 1.27 --feature-gates EvenPodsSpread=true", f"--feature-gates: unrecognized feature gate: EvenPodsSpread; {LISTED}"),
+    ("--profile profile.yaml --feature-gates EvenPodsSpread=true", f"--feature-gates: unrecognized feature gate: EvenPodsSpread; {LISTED}"),
     ("--release 1.27 --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
     ("--profile nothere.yaml", "nothere.yaml: no such file or directory"),
     ("--profile two.yaml", "two.yaml: got 2 documents, wanted one KubeSchedulerConfiguration"),

@@ -30,7 +30,7 @@ class TestPolicyCheck:
         assert result.exit_code == 1
         assert result.stdout == ""
         assert result.stderr.splitlines() == [
-            "refused by 1.13: Invalid configuration: Predicate type not found for CheckNodeDiskPressure",
+            "refused by 1.13: standard input: Invalid configuration: Predicate type not found for CheckNodeDiskPressure",
             "warning: CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on",
         ]
 
@@ -41,9 +41,9 @@ class TestPolicyCheck:
         assert result.exit_code == 1
         assert result.stdout == ""
         assert result.stderr.splitlines() == [
-            'refused by 1.27: podInitialBackoffSeconds: wrong type, got "x", wanted a whole number',
-            "refused by 1.27: nope: unknown field",
-            "refused by 1.27: parallelism: should be an integer value greater than zero, got 0",
+            'refused by 1.27: standard input: podInitialBackoffSeconds: wrong type, got "x", wanted a whole number',
+            "refused by 1.27: standard input: nope: unknown field",
+            "refused by 1.27: standard input: parallelism: should be an integer value greater than zero, got 0",
         ]
 
     def test_a_profile(self, run):

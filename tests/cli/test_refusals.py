@@ -234,8 +234,8 @@ class TestPolicies:
         """``policy check`` answers 1 for a refused Policy and says the same text; only hints follow."""
         write("policy.json", refusal.policy)
         first, *hints = told("policy", "check", "policy.json", "--release", release, "--feature-gates", refusal.gates, status=1)
-        assert first == f"refused by {release}: {refusal.says}"
-        assert all(hint.startswith("warning: ") for hint in hints)
+        assert first == f"refused by {release}: policy.json: {refusal.says}"
+        assert all(hint.startswith(("warning: ", "  ")) for hint in hints)
 
     @each_release
     @pytest.mark.parametrize(
@@ -315,7 +315,10 @@ class TestPlaces:
         write("policy.json", predicate("No\npe"))
         assert told("simulate", "cluster.yaml", "--policy", "policy.json") == [f"kubeclassic: policy.json: {NO_PREDICATE.format('No pe')}"]
         refused, hint = told("policy", "check", "policy.json", status=1)
-        assert (refused, "no release has No pe; " in hint) == (f"refused by 1.16: {NO_PREDICATE.format('No pe')}", True)
+        assert (refused, "no release has No pe; " in hint) == (f"refused by 1.16: policy.json: {NO_PREDICATE.format('No pe')}", True)
+
+
+PROVIDERS = "wanted DefaultProvider or ClusterAutoscalerProvider"
 
 
 @each_release
@@ -323,10 +326,10 @@ class TestProviders:
     def test_option(self, told: Callable[..., list[str]], release: str) -> None:
         """A provider that there is not is refused."""
         lines = told("simulate", "cluster.yaml", "--provider", "Nope", "--release", release)
-        assert lines == ['kubeclassic: plugin "Nope" has not been registered']
+        assert lines == [f'kubeclassic: --provider: plugin "Nope" has not been registered, {PROVIDERS}']
 
     def test_configuration(self, told: Callable[..., list[str]], release: str) -> None:
         """So is one that ``--config`` names."""
         config("{provider: Nope}")
         lines = told("simulate", "cluster.yaml", "--config", "config.yaml", "--release", release)
-        assert lines == ['kubeclassic: plugin "Nope" has not been registered']
+        assert lines == [f'kubeclassic: --config: plugin "Nope" has not been registered, {PROVIDERS}']

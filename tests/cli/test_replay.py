@@ -95,7 +95,7 @@ class TestResults:
 
     def test_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
         """The help says what goes in, what comes out, and gives examples."""
-        assert run(["replay", "--help"]) == 0
+        assert run(["replay", "--help-all"]) == 0
         told = capsys.readouterr().out
         words = ("PATHS, in any combination", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml")
         assert all(word in told for word in words)

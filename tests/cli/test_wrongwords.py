@@ -16,12 +16,12 @@ COMPARE = "compare examples/cluster --a release=1.16 --b"
 DRAIN = "drain examples/drain/cluster.yaml"
 CURVE = "capacity examples/cluster --curve"
 PLOT = "replay examples/day.yaml --plot"
-NO_PATHS = "Missing argument 'PATHS...', or --kubeconfig FILE"
+NO_PATHS = "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME"
 NOWHERE = "/nowhere/x.svg cannot be written: no such file or directory"
 NO_PICTURE = "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"
 WRONG: Mapping[str, str] = {
     "simulate": NO_PATHS,
-    "simulate examples/cluster --context x": "--context: wanted --kubeconfig FILE too",
+    "simulate examples/cluster --context x": "--context: wanted --kubeconfig FILE, or the variable KUBECONFIG, too",
     f"{EXPLAIN} --want gpu-b2": 'node: got "gpu-b2", wanted a node of the cluster; did you mean "gpu-b1"',
     f"{EXPLAIN} --release 1.28,1.29 --node gpu-b1": "--release A,B cannot be combined with --node: it shows what differs between the two",
     f"{EXPLAIN} --release 1.28,1.29 --what-if": "--release A,B cannot be combined with --what-if",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from making import examples, rules
 from making.markdown import cell, escaped, first_sentence, prose, table, upstream
-from making.rulewords import CELLS, FORMULAS
+from making.rulewords import CELLS, FORMULAS, MissingWordsError
 
 from tests.support.pageblocks import KINDS, blocks_of
 
@@ -45,7 +45,20 @@ def test_every_rule_of_every_release_has_a_page() -> None:
 
 def test_every_rule_has_a_formula_and_no_other_has() -> None:
     """The formulas are those of the rules that there are."""
-    assert {rule.name for rule in RULES.values()} == set(FORMULAS)
+    missing = sorted({rule.name for rule in RULES.values()} - set(FORMULAS))
+    assert missing == [], f"{', '.join(missing)}: add a formula to FORMULAS of docs/making/rulewords.py"
+    assert sorted(set(FORMULAS) - {rule.name for rule in RULES.values()}) == []
+
+
+@pytest.mark.parametrize("made", [examples.of_predicate, examples.of_priority, examples.of_plugin])
+def test_what_a_rule_lacks_is_told_in_words(made: Callable[[str], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a new rule has no formula or no example yet, the error names the table, its file and the guide."""
+    said = r'^RoomyNode has no entry in [A-Z]+ of docs/making/examples\.py: its page needs one \(CONTRIBUTING\.md, "Add a predicate"'
+    with pytest.raises(MissingWordsError, match=said):
+        made("RoomyNode")
+    monkeypatch.setattr(rules, "FORMULAS", {})
+    with pytest.raises(MissingWordsError, match=r"has no entry in FORMULAS of docs/making/rulewords\.py"):
+        list(rules.pages())
 
 
 def test_the_cells_of_rules_are_there() -> None:

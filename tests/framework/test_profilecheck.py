@@ -78,8 +78,10 @@ class TestFaults:
 
     def test_v1alpha1(self) -> None:
         """Paths are those of the file, which has one profile without a list."""
-        plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
-        assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.preScore", "plugins.postFilter"]
+        plugins: dict[str, Any] = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
+        assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
+        del plugins["postFilter"]
+        assert checked("1.17", "v1alpha1", plugins=plugins).warnings == ("plugins.preScore: unknown field, passed over",)
 
     def test_what_the_build_refuses(self) -> None:
         """A profile without a queueSort plugin is refused as a whole."""
@@ -143,6 +145,10 @@ class TestAccepted:
             "plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}},
         }
         assert checked("1.18", "v1alpha1", **given).warnings == ("pluginConfig[0].args.presentLabel: unknown field, passed over",)
+        given = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}, "score": None}}
+        assert checked("1.17", "v1alpha1", **given).warnings == (
+            "plugins.postFilter.disabled: passed over by 1.17, where a configuration can only add plugins",
+        )
         given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
         assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
             "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",

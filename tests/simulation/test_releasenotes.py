@@ -6,10 +6,19 @@ from typing import Any
 
 import pytest
 
+import kubeclassic
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
-from kubeclassic.simulation.releasenotes import NO_CSI_NODES, NO_NAMESPACES, auto_told, newer_fields, other_release, release_notices
+from kubeclassic.simulation.releasenotes import (
+    NO_CSI_NODES,
+    NO_NAMESPACES,
+    auto_notice,
+    auto_told,
+    newer_fields,
+    other_release,
+    release_notices,
+)  # fmt: skip
 from tests.support.build import engine as classic
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler
@@ -68,6 +77,18 @@ class TestNearest:
         assert [notice.where for notice in other_release(ALL_RELEASES["1.16"], nodes)] == ["Node b"]
         assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
 
+    def test_the_server_tells_where_no_node_does(self) -> None:
+        """Without a version of a node that of the API server counts, and is named; one that is not known has a warning."""
+        nodes, silent = [kubelet("a", "")], "no node says status.nodeInfo.kubeletVersion"
+        assert auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7") == f"release 1.28: {silent}, and the API server runs v1.28.7"
+        assert list(auto_notice(ALL_RELEASES["1.28"], nodes, "v1.28.7")) == []
+        told = auto_told(ALL_RELEASES["1.34"], nodes, "v1.99.0")
+        assert told == f"release 1.34: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
+        assert [notice.what for notice in auto_notice(ALL_RELEASES["1.34"], nodes, "v1.99.0")] == [
+            "the API server is of 1.99, and the cluster is judged as 1.34, the newest release that is known"
+        ]
+        assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16, the default: {silent}"
+
 
 class TestFields:
     def test_most_pods_have_none(self) -> None:
@@ -105,3 +126,11 @@ class TestMissing:
         assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
         there = obj({"kind": "Namespace", "metadata": {"name": "default"}})
         assert list(release_notices(algorithm, [there], [selecting])) == []
+
+
+def test_fields_of_the_configuration() -> None:
+    """A field of a configuration that is passed over is a warning of every answer."""
+    profile = {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "plugin": {"score": {}}}
+    found = kubeclassic.simulate([kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile))
+    (warning,) = found.warnings
+    assert (warning.is_unread, warning.text) == (True, "plugin of the configuration does not count: 1.17 does not know the field")

@@ -127,7 +127,7 @@ class TestHelp:
     @pytest.mark.parametrize("name", ["simulate", "bench", "conform"])
     def test_options_are_in_groups(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
         """The options of a command are told by what they are about, input first, each once."""
-        run([name, "--help"])
+        run([name, "--help-all"])
         told = capsys.readouterr().out
         headings = [line.rstrip(":") for line in told.splitlines() if line.endswith("ptions:") and not line.startswith(" ")]
         assert headings == [INPUT, SCHEDULER, OUTPUT, OTHER]
@@ -204,7 +204,7 @@ class TestRules:
         refused = "Invalid configuration: Predicate type not found for NetworkMinCost"
         assert capsys.readouterr().err.splitlines() == [f"kubeclassic: net.json: {refused}", hint]
         assert run(["policy", "check", "net.json"]) == 1
-        assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: {refused}", f"warning: {hint}"]
+        assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: net.json: {refused}", f"warning: {hint}"]
 
     def test_a_file_supplies_it(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """--rules takes a file and a name in it, which may import what lies beside it."""

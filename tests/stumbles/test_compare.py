@@ -97,7 +97,7 @@ class TestTheMode:
         assert len(found.differences) == 2
         lines = text_of(found).splitlines()
         assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
-        assert lines[1] == "free: 2 pods, 2 cycles; the first decision that differs:"
+        assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
         assert lines[2].startswith("  default/p (cycle 0): b in a, a in b; different: ")
         assert lines[3].startswith("1 more decision differs; as each side has its own cluster, that can follow from the first.")
         assert "default/p (cycle 0): b in a, a in b; different: " in unescape(comparison_html(found))

@@ -34,7 +34,7 @@ def told(path: Path) -> str:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (GOOD + b"\n{", "line 2, column 2: broken JSON: expecting property name"),
+        (GOOD + b"\n{", "line 2, column 2: broken JSON: it ends in the middle (expecting property name"),
         (GOOD + b"\n\xff\n", "line 2: byte 0: got bytes that are no text, wanted UTF-8"),
         (GOOD + b"\n\n" + b"[" * 100_000, "line 3: JSON nested too deeply"),
         (GOOD + b'\n{"a": NaN}', "line 2: broken JSON: got NaN, wanted a number"),

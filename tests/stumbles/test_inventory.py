@@ -182,10 +182,10 @@ class TestWorkloads:
         assert len(told.warnings(line)) == 1
 
     def test_help_and_readme_name_the_line_that_dumps_all(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """README and --help name one kubectl line, with every kind that any release reads, and every kind of workload."""
+        """README and --help-all name one kubectl line, with every kind that any release reads, and every kind of workload."""
         assert {*KINDS, *WORKLOADS} <= {*SHORT_NAMES.values(), *NEWER_NAMES.values(), *BOUNDS}
         line = f"kubectl get {','.join(SHORT_NAMES)} -A -o json > cluster.json\n"
-        run(["simulate", "--help"])
+        run(["simulate", "--help-all"])
         for told in (capsys.readouterr().out, (root / "README.md").read_text(encoding="utf-8")):
             assert line in told
             assert f",{','.join(NEWER_NAMES)}" in told

@@ -234,7 +234,7 @@ class TestForms:
         assert "no pod to show" not in told.err
         assert told("-l", "app!=batch", "-o", "name") == ""
         nothing, summary, *_ = told.err.splitlines()
-        assert nothing == "no pod to show: -n and -l choose none of those that were tried"
+        assert nothing == "no pod to show: -l chooses none of those that were tried"
         assert summary == "1 of 2 pods placed on 2 nodes, 1 unschedulable"
 
     def test_csv_is_exact_and_has_every_field(self, told: Any) -> None:

@@ -62,13 +62,16 @@ class TestOptions:
         monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'gone'}:{path}")
         assert run(["simulate"]) != 0
         said = capsys.readouterr().err
-        assert f"KUBECONFIG: the cluster that {path} names\n" in said
+        assert f"KUBECONFIG: the cluster that {tmp_path / 'gone'}:{path} names\n" in said
         assert "127.0.0.1:9" in said
         assert run(["simulate", CLUSTER]) == 1
         assert "KUBECONFIG" not in capsys.readouterr().err
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "gone"))
         assert run(["simulate"]) == 2
-        assert "Missing argument 'PATHS...', or --kubeconfig FILE, or KUBECONFIG in the environment" in capsys.readouterr().err
+        assert f"KUBECONFIG: got {tmp_path / 'gone'}, wanted a file that exists" in capsys.readouterr().err
+        monkeypatch.setenv("KUBECONFIG", "")
+        assert run(["simulate"]) == 2
+        assert "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG" in capsys.readouterr().err
 
     def test_a_release_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
         """``compare --a 1.16`` is what ``compare(cluster, "1.16", ...)`` is in Python."""

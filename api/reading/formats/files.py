@@ -25,6 +25,10 @@ MOST_BYTES = 4 << 30
 _ALWAYS_ALLOWED = 64 << 20
 _MOST_TIMES = 250
 """Manifests pack to a fifth or a fiftieth of their size; what is made to fill the memory packs to a thousandth."""
+TAR, TAR_AT = b"ustar", 257
+"""What a tar archive has at that place."""
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_NOT_READ = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf\x27\x1c": "7z"}
 _PIECE = 1 << 24
 _STEP = 1 << 9
 _STANDARD_INPUT = "standard input"
@@ -41,6 +45,11 @@ def manifests_in(folder: str) -> list[str]:
     return found
 
 
+def is_manifest(name: str) -> bool:
+    """Whether a file of this name, found in a folder or an archive, is read."""
+    return name.endswith(_WANTED)
+
+
 def _files_below(folder: str) -> Iterator[str]:
     try:
         for entry in os.scandir(folder):
@@ -48,7 +57,7 @@ def _files_below(folder: str) -> Iterator[str]:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield from _files_below(os.path.join(folder, entry.name))
-            elif entry.name.endswith(_WANTED) and entry.is_file():
+            elif is_manifest(entry.name) and entry.is_file():
                 yield os.path.join(folder, entry.name)
     except OSError as error:
         raise _unreadable(folder, error) from None
@@ -140,7 +149,7 @@ def unpacked(content: bytes, where: str) -> bytes:
     """*content*, unpacked if it is gzip data. Raises :class:`~kubeclassic.exceptions.ManifestError` if it is broken or too large."""
     if not content.startswith(b"\x1f\x8b"):
         return content
-    limit = _allowed() or min(MOST_BYTES, max(_ALWAYS_ALLOWED, len(content) * _MOST_TIMES))
+    limit = _most_unpacked(len(content))
     try:
         found = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
     except (OSError, EOFError, zlib.error):
@@ -149,6 +158,27 @@ def unpacked(content: bytes, where: str) -> bytes:
     if len(found) > limit:
         raise _too_large(where, f"{len(content):,} bytes of gzip data that hold more than", limit)
     return found
+
+
+def _most_unpacked(packed: int) -> int:
+    """How many bytes *packed* bytes may hold."""
+    return _allowed() or min(MOST_BYTES, max(_ALWAYS_ALLOWED, packed * _MOST_TIMES))
+
+
+def check_unpacked(size: int, packed: int, where: str) -> int:
+    """How many bytes an archive of *packed* bytes may hold. Raises :class:`~kubeclassic.exceptions.ManifestError` if *size* are more."""
+    limit = _most_unpacked(packed)
+    if size > limit:
+        raise _too_large(where, f"an archive of {packed:,} bytes that holds more than", limit)
+    return limit
+
+
+def is_archive(content: bytes, where: str) -> bool:
+    """Whether *content* is tar or zip. Raises :class:`~kubeclassic.exceptions.ManifestError` for data that is packed in another way."""
+    for begins, name in _NOT_READ.items():
+        if content.startswith(begins):
+            raise ManifestError(f"{where}: got {name} data, which is not read: unpack it first, or pack it as gzip, tar or zip")
+    return content.startswith(_ZIP) or content.startswith(TAR, TAR_AT)
 
 
 def _whole_lines(packed: bytes) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....api.view import step
-from ....api.words import count_of, listed, short_name
+from ....api.words import count_of, listed, short_name, used_up
 from ....questions.capacity import CapacityResult
 from ....simulation.capacity.answer import PlacedTemplate
 from ....simulation.capacity.stop import CopyShortage, Stop
@@ -66,7 +66,7 @@ def _short(at: int, shortage: CopyShortage) -> Markup:
     names = joined(map(named, shortage.examples))
     such = sentence(": ", names) if shortage.nodes <= len(shortage.examples) else sentence(", such as ", names)
     left = sentence("; ", amount_with_unit(f"{path}.left", resource, shortage.left), " left there in all") if shortage.left else ""
-    return sentence(named(short_name(resource)), " has run out on ", nodes, such, left)
+    return sentence(named(short_name(resource)), f"{used_up(resource)} on ", nodes, such, left)
 
 
 def _unused(stop: Stop) -> Markup:

@@ -85,7 +85,7 @@ def lead(document: ComparisonDocument) -> Markup:
     """The lines right under the verdict: the mode, the configurations, and where pods are."""
     pods, cycles = told("pods", number(document.pods)), told("cycles", number(document.cycles))
     mode = MODES[document.mode].format(first=label(document, 0))
-    told_mode = soft(pods, " pods, ", cycles, f" cycles, mode {document.mode}. ", named(mode))
+    told_mode = soft(pods, " pods, ", cycles, f" decisions, mode {document.mode}. ", named(mode))
     sides = element("ul", *(_side(at, one) for at, one in enumerate(document.configurations)), class_="legend")
     return sentence(told_mode, sides, facts(*(_placed(document, at) for at in range(len(document.configurations)))))
 
@@ -177,7 +177,7 @@ def _sets(document: ComparisonDocument, at: int, against: ConfigurationPair) -> 
         "Of ", told(f"{path}.cycles", number(found.cycles)), " decisions of both, the same nodes fit in ",
         told(f"{path}.sameFeasible", number(found.same_feasible)), " and the same ones are best in ",
         told(f"{path}.sameBest", number(found.same_best)), "; with any tie-break ", second, " takes one of the best nodes of ", first,
-        " in ", told(f"{path}.bestWithin", number(found.best_within)), ". ", second, " gives both nodes the same score in ",
+        " in ", told(f"{path}.bestWithin", number(found.best_within)), "; ", second, " gives both nodes the same score in ",
         told(f"{path}.equalForBoth", number(found.equal_for_both)), " of those among the best, and in ",
         told(f"{path}.equalForSecondAlone", number(found.equal_for_second_alone)), " of those that are different.",
     )  # fmt: skip

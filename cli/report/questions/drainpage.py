@@ -66,7 +66,8 @@ def _stops(found: DrainResult, view: View, record: Record) -> Iterator[Section]:
             note(count_doing(len(gone), "pod", "leave"), " for good, as they are not made again: ", some, ", ..." if len(gone) > 5 else "")
         )
     if record["cannot"]:
-        parts.append(card("Why nodes cannot go", _reasons(found.reasons.most_common())))
+        about = [soft(f"{found.about_reasons[0].upper()}{found.about_reasons[1:]}.")] if found.about_reasons else []
+        parts.append(card("Why nodes cannot go", _reasons(found.reasons.most_common()), *about))
     yield section("What stops nodes" if record["cannot"] else "The nodes", *parts, list_html(view.table("nodes")))
 
 

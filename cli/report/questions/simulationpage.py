@@ -26,7 +26,8 @@ NAMED = 60
 CARDS = (
     ("placed", "pods with a node", GOOD), ("unschedulable", "pods without a node", BAD),
     ("waiting", "pods that plugins make wait", NEAR), ("gated", "pods held back and not tried", HELD),
-    ("evicted", "pods evicted", BAD), ("replaced", "evicted pods made again", NEAR), ("nodes", "nodes", SAME), ("cycles", "cycles", SAME),
+    ("evicted", "pods evicted", BAD), ("replaced", "evicted pods made again", NEAR), ("nodes", "nodes", SAME),
+    ("cycles", "decisions", SAME),
 )  # fmt: skip
 ALWAYS = ("placed", "unschedulable", "nodes", "cycles")
 
@@ -54,7 +55,7 @@ def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Secti
     yield section("Pods", *only, list_html(view.table("pods")), name="all-pods")
     yield section("Nodes", list_html(view.table("nodes")), name="all-nodes")
     lead = "In the order of the decisions. A pod that makes room is tried again after the others."
-    yield section("Cycles", list_html(view.table("cycles")), lead=lead, name="all-cycles")
+    yield section("Decisions", list_html(view.table("cycles")), lead=lead, name="all-cycles")
 
 
 def _folded(path: str, group: UnplacedPods) -> Markup:

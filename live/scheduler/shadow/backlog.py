@@ -27,6 +27,10 @@ class UnjudgedPod:
     outcome: int | None = None
     """The event that told what became of it."""
 
+    def precedes(self, other: UnjudgedPod) -> bool:
+        """Whether it was certainly decided on before *other*, where the queue is ordered: it waited already, with no lower priority."""
+        return self.came < other.came and self.priority >= other.priority
+
 
 @attrs.define
 class Backlog:
@@ -48,6 +52,10 @@ class Backlog:
     def add(self, key: str, priority: int, event: int) -> None:
         """A pod came."""
         self._waiting[key] = UnjudgedPod(key, priority, event)
+
+    def turn(self, key: str) -> UnjudgedPod | None:
+        """Where the pod stands in the order; None if that is not known, as for one that is tried again."""
+        return self._waiting.get(key) if self.is_ordered else None
 
     def decided(self, key: str, event: int) -> None:
         """What became of a pod was seen; of several outcomes the first counts."""

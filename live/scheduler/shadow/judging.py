@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -13,9 +13,12 @@ from ....core.engine import Engine
 from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, best
 from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
 from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
+from .refusingrules import refusing_rule
 
 OURS, CLUSTER = "kubeclassic", "cluster"
 """The two sides, as causes name them."""
+ORDER_UNKNOWN: Final = "order unknown"
+"""Ours differs as things stand, but not in every state in which the cluster's scheduler may have decided."""
 
 
 @attrs.frozen(kw_only=True)
@@ -51,8 +54,9 @@ class PodJudgement:
 
 def cause_text(cause: Cause) -> str:
     """A cause in words."""
-    if cause.kind == PREDICATE and cause.side == OURS:
-        return f"{cause.rule or 'a rule'} turns {cause.node} down: {cause.text}"
+    if cause.kind == PREDICATE:
+        where = "" if cause.side == OURS else " there"
+        return f"{cause.rule or 'a rule'} turns {cause.node} down{where}: {cause.text}"
     if cause.kind == SCORE:
         return f"{cause.rule or 'the scores'}: {cause.text}" if cause.text else f"{cause.rule} scores {cause.node} higher"
     return f"{KINDS[cause.kind]}: {cause.text}" if cause.text else KINDS[cause.kind]
@@ -66,11 +70,14 @@ def judged(engine: Engine, decision: Decision, cluster: str) -> PodJudgement:
     )
 
 
-def judged_without(decision: Decision, message: str) -> PodJudgement:
+def judged_without(engine: Engine, decision: Decision, message: str) -> PodJudgement:
     """Our decision on a pod for which the cluster's scheduler found no node, and said why."""
     if decision.host is None:
         return PodJudgement(pod=decision.pod.key, verdict=SAME, ours=None, cluster=None, message=message)
-    cause = Cause(PREDICATE, side=CLUSTER, node=decision.host, text=message)
+    details, algorithm = decision.details, engine.algorithm_of(decision.pod) or engine.algorithm
+    ours = () if details is None else [reason for found in details.refusals().values() for reason in found.reasons]
+    rule = refusing_rule(message, ours, [each.name for each in algorithm.predicates])
+    cause = Cause(PREDICATE, rule, CLUSTER, decision.host, message)
     return PodJudgement(pod=decision.pod.key, verdict=DIFFERENT, ours=decision.host, cluster=None, cause=cause, message=message)
 
 
@@ -100,11 +107,15 @@ def _scored(ours: JudgedNode, theirs: JudgedNode) -> Cause:
     return Cause(SCORE, rule, OURS, ours.node, text)
 
 
+COUNT_NAMES = ("same", "amongBest", "orderUnknown", "different")
+"""The verdicts of :class:`ShadowAgreement` in its record, in order."""
+
+
 @attrs.define
 class ShadowAgreement:
     """How often the two agreed."""
 
-    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, DIFFERENT), 0))
+    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, ORDER_UNKNOWN, DIFFERENT), 0))
     causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
     """(kind, rule) of what is different -> how often."""
 
@@ -122,8 +133,8 @@ class ShadowAgreement:
     def record(self) -> dict[str, Any]:
         """As plain data."""
         causes = [{"kind": kind, "rule": rule, "decisions": count} for (kind, rule), count in self.causes.most_common()]
-        same, among, different = (self.counts[verdict] for verdict in (SAME, AMONG_BEST, DIFFERENT))
-        return {"decisions": self.pods, "same": same, "amongBest": among, "different": different, "causes": causes}
+        counts = {name: self.counts[verdict] for name, verdict in zip(COUNT_NAMES, self.counts, strict=True)}
+        return {"decisions": self.pods, **counts, "causes": causes}
 
     def line(self) -> str:
         """In one line."""

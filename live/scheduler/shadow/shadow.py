@@ -1,8 +1,9 @@
 """Follows the cluster's own scheduler pod by pod, and decides each time by itself, on the same state.
 
 The other one binds many pods at once, so their bindings are seen in another order than it decided. :mod:`.backlog` says which pods it may
-have taken next. If ours decides otherwise on the likeliest of them, the others are tried first, then an earlier time, and then later states
-of the cluster: a pod is different if none of these makes it the same. What is seen is held back until the decisions before it are judged.
+have taken next. If ours decides otherwise on the likeliest of them, the others are tried first, and then later states of the cluster.
+What is seen is held back until the decisions before it are judged. Where none of these makes it the same, :mod:`.shadowtrials` says whether
+the pod is different, or the order of the decisions is unknown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from math import inf
 
 import attrs
@@ -24,9 +25,9 @@ from ...client.transport import Transport
 from ..dryrun import DryApi, NoEvents
 from ..following import follow
 from ..state import LiveClocks, LiveState
-from .backlog import Backlog
-from .judging import PodJudgement, ShadowAgreement
-from .shadowtrials import JudgedStep, ShadowTrial, ShadowTrials, message
+from .backlog import Backlog, UnjudgedPod
+from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement
+from .shadowtrials import WINDOW, ObservedChange, ShadowTrial, ShadowTrials, UnsureDecision, message
 
 LINGER = 1.0
 """Seconds between an outcome and our judgement: outcomes of decisions that were made before may still come."""
@@ -72,6 +73,8 @@ class Shadow:
     _told: dict[str, str] = attrs.field(factory=dict)
     """Waiting pod -> the last message of the other one."""
     _held: deque[DelayedEvent] = attrs.field(factory=deque)
+    _since: dict[str, float] = attrs.field(factory=dict)
+    """Waiting pod -> when it came, or was last refused, if that was seen."""
     _tries: dict[str, ShadowTrial | None] = attrs.field(factory=dict)
     """Our decisions on the state as it is now."""
     _trials: ShadowTrials = attrs.field(init=False)
@@ -117,7 +120,7 @@ class Shadow:
 
     def _came(self, pod: Pod) -> None:
         """A new pod without a node. One that was refused before we looked is awaited at no time."""
-        self.state.put(pod)
+        self._take_effect(self.state.put, pod, self._now())
         if is_unschedulable(pod):
             self._told[pod.key] = message(pod)
         else:
@@ -125,6 +128,7 @@ class Shadow:
 
     def _enter(self, pod: Pod) -> None:
         if not self.state.queue.is_gated(pod):
+            self._since[pod.key] = self._now()
             priority = pod.priority if queues_by_priority(self.state.engine.algorithm) else 0
             self._backlog.add(pod.key, priority, self._event)
 
@@ -142,7 +146,7 @@ class Shadow:
             known[-1].pod = pod
         else:
             was_gated = self.state.queue.is_gated(pod)
-            self.state.put(pod)
+            self._take_effect(self.state.put, pod, self._now())
             if was_gated:
                 self._enter(pod)
 
@@ -150,14 +154,27 @@ class Shadow:
         self._backlog.discard(key)
         self._outcomes.pop(key, None)
         self._told.pop(key, None)
+        self._since.pop(key, None)
 
     # --- events that count later ------------------------------------------------------------------------------------
 
     def _hold(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
         self._held.append(DelayedEvent(self._event, self._now(), tell, item))
 
+    def _take_effect(
+        self, tell: Callable[[KubeObject], None], item: KubeObject, seen: float, turn: UnjudgedPod | None = None
+    ) -> None:  # fmt: skip
+        """What was seen at a time counts from now on; *turn*: of a decision."""
+        old = self._known(item)
+        tell(item)
+        self._trials.changed(ObservedChange(seen, old, self._known(item), turn))
+
+    def _known(self, item: KubeObject) -> KubeObject | None:
+        return self.state.pod(item.key) if isinstance(item, Pod) else self.state.router.feed.known(item)
+
     def _let_go(self) -> None:
         """Deliver what was held back long enough, or until the last decision; everything if no pod waits."""
+        self._trials.forget(min((found[0].seen for found in self._outcomes.values()), default=self._now()))
         while self._held and self._counts_now(self._held[0]):
             self._deliver()
 
@@ -177,9 +194,7 @@ class Shadow:
         if known is not None and held.tell == self.state.delete:
             self._forget(known.key)
         self._tries.clear()
-        if held.tell == self.state.delete or not isinstance(held.item, Pod):
-            self._trials.forget_steps()
-        held.tell(held.item)
+        self._take_effect(held.tell, held.item, held.seen)
 
     def _deliver_next(self) -> bool:
         """Deliver the next event if it came before the outcomes that are known."""
@@ -209,8 +224,8 @@ class Shadow:
         self.state.awake.clear()
         ends = [self._held[0].seen + self.patience] if self._held else []
         ends += [] if self._waits_since is None else [self._waits_since + self.patience]
-        ends += [found[0].seen + self.linger for found in self._outcomes.values()]
-        left = min(ends, default=0.0) - self._now()
+        ends += [found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)]
+        left = min((end for end in ends if end > self._now()), default=0.0) - self._now()
         handle = asyncio.get_running_loop().call_later(max(left, SHORTEST), self.state.awake.set) if ends else None
         try:
             await self.state.awake.wait()
@@ -224,7 +239,7 @@ class Shadow:
         for key in self._next():
             if key not in self._outcomes:
                 return self._is_given_up(key)
-            if not tried and self._outcomes[key][0].seen > self._now() - self.linger:
+            if not tried and self._outcomes[key][0].seen + self.linger > self._now():
                 return False
             if tried and self._outcomes[key][0].seen > self._outcomes[next(iter(tried))][0].seen + APART:
                 continue
@@ -236,19 +251,31 @@ class Shadow:
                 self._count(key, trial)
                 return True
             tried[key] = trial
-        if tried:
-            self._judge_different(tried)
-        return bool(tried)
+        return bool(tried) and (self._deliver_next() or self._judge_different(*next(iter(tried.items()))))
 
-    def _judge_different(self, tried: Mapping[str, ShadowTrial]) -> None:
-        """As things stand each of these differs: one was decided on earlier, or knew more, or the likeliest one does differ."""
-        for key in tried:
-            trial = self._tried_earlier(key)
-            if trial is not None:
-                self._count(key, trial)
-                return
-        if not self._deliver_next():
-            self._count(*next(iter(tried.items())))
+    def _judge_different(self, key: str, trial: ShadowTrial) -> bool:
+        """The likeliest decision differs as things stand: it does differ, or the order is unknown. False if more has to be seen first."""
+        outcome, pod = self._outcomes[key][0], self.state.pod(key)
+        if pod is None or outcome.seen + WINDOW > self._now():
+            return False
+        since = max(outcome.seen - WINDOW, self._since.get(key, -inf))
+        asked = UnsureDecision(pod, outcome.pod, outcome.seen, since, self._backlog.turn(key), list(self._later()))
+        if self._trials.may_agree(trial, asked):
+            trial = attrs.evolve(trial, judgement=attrs.evolve(trial.judgement, verdict=ORDER_UNKNOWN))
+        self._count(key, trial)
+        return True
+
+    def _later(self) -> Iterator[ObservedChange]:
+        """What was seen and has no effect yet, in the order in which it was seen."""
+        known = [(self._backlog.turn(key), one) for key, found in self._outcomes.items() for one in found]
+        outcomes = [(one.event, one.seen, one.pod, False, turn) for turn, one in known]
+        held = [(one.event, one.seen, one.item, one.tell == self.state.delete, None) for one in self._held]
+        last: dict[tuple[str, str], KubeObject | None] = {}
+        for _, seen, item, is_gone, turn in sorted([*outcomes, *held], key=lambda one: one[0]):
+            name = item.kind, item.key
+            old = last[name] if name in last else self._known(item)
+            last[name] = None if is_gone else item
+            yield ObservedChange(seen, old, last[name], turn)
 
     def _next(self) -> Iterator[str]:
         """The pods on which the other one may have decided next; those that it tried once more stand where their outcome was seen."""
@@ -280,25 +307,21 @@ class Shadow:
             self._tries[key] = None if pod is None else self._trials.now(pod, self._outcomes[key][0].pod)
         return self._tries[key]
 
-    def _tried_earlier(self, key: str) -> ShadowTrial | None:
-        pod = self.state.pod(key)
-        return None if pod is None else self._trials.earlier(pod, self._outcomes[key][0].pod)
-
     def _count(self, key: str, trial: ShadowTrial) -> None:
         """This was the next decision: tell it, and let what the other one did count."""
-        outcomes, pod = self._outcomes[key], self.state.pod(key)
-        seen = outcomes.pop(0).pod
-        if pod is not None:
-            self._trials.took(trial, JudgedStep(pod, seen))
+        outcomes = self._outcomes[key]
+        outcome, turn = outcomes.pop(0), self._backlog.turn(key)
+        self._trials.took(trial)
         self.tally.add(trial.judgement)
         self.report(trial.judgement)
         self._backlog.take(key)
         self._tries.clear()
-        if seen.spec.node_name:
+        self._since[key] = outcome.seen
+        if outcome.pod.spec.node_name:
             self._forget(key)
         elif not outcomes:
             del self._outcomes[key]
-        self.state.put(seen)
+        self._take_effect(self.state.put, outcome.pod, outcome.seen, turn)
 
     def _now(self) -> float:
         return self.state.times.now()

@@ -26,11 +26,12 @@ from ....api.objects import (
     StorageClass,
     Volume,
 )
+from ....api.objects.storage import BIND_COMPLETED
 from ....api.record import UNSET
 from ....core.pods.notes import claim_name, is_made_for_pod, not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
 from ....core.volumes.match import NO_PROVISIONER, claim_class, is_bound_to, requested_size, size, volume_class
-from ....core.volumes.volumesearch import BIND_COMPLETED, SELECTED_NODE, is_fully_bound
+from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
 from .provisioning import new_volume

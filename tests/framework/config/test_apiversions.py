@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.framework.config.args import InterPodAffinityArgs
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.config.args import (
+    InterPodAffinityArgs,
+    RequestedToCapacityRatioArgs,
+    ResourceSpec,
+    ServiceAffinityArgs,
+    ShapePoint,
+)
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, load_configuration, read_configuration
 from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -17,6 +24,7 @@ GROUP = "kubescheduler.config.k8s.io"
 USAGE = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
 READ = [(release, api) for release, found in FRAMEWORK_RELEASES.items() for api in found.configuration.api_versions]
 ORDER = ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3", "v1")
+MOST = "NodeResourcesMostAllocated"
 SHARED = {"NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "InterPodAffinity": 1, "NodeAffinity": 1, "TaintToleration": 1}
 
 
@@ -128,7 +136,9 @@ class TestFields:
         versions = list(FRAMEWORK_RELEASES)
         for release, api in READ:
             if api in apis and versions.index(release) >= versions.index(since):
-                assert configuration(release, api, None, **{field: value})
+                assert configuration(release, api, None, **{field: value}).unread == ()
+            elif api == "v1alpha1":
+                assert configuration(release, api, None, **{field: value}).unread == (field,)
             else:
                 assert refusal(release, api, None, **{field: value}) == f'strict decoding error: unknown field "{field}"'
 
@@ -140,7 +150,9 @@ class TestFields:
         assert [plugin.name for plugin in flat["postFilter"].enabled] == ["DefaultPreemption"]
         assert refusal("1.18", "v1alpha2", none) == 'strict decoding error: unknown field "profiles[0].plugins.postFilter"'
         assert not configuration("1.19", "v1beta1", none).profiles[0].plugins["postFilter"].enabled
-        assert refusal("1.17", "v1alpha1", {"plugins": {"preScore": {}}}) == 'strict decoding error: unknown field "plugins.preScore"'
+        found = configuration("1.18", "v1alpha1", {"plugins": {"preScore": {"disabled": [{"name": "*"}]}}})
+        assert found.unread == ("plugins.preScore",)
+        assert found.profiles[0].plugins["preScore"].enabled
 
     @pytest.mark.parametrize(("release", "api"), [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")])
     def test_preemption_off(self, release: str, api: str) -> None:
@@ -155,6 +167,47 @@ class TestFields:
         assert (profile.scheduler_name, profile.plugins["filter"].enabled[-1].name) == ("mine", "Mine")
         assert profile.args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(9)
         assert configuration("1.17", "v1alpha1").profiles[0].scheduler_name == "default-scheduler"
+
+    def test_1_17_only_adds_plugins(self) -> None:
+        """In 1.17 the provider's plugins run whatever a configuration disables; its own come after them, or sort and bind instead."""
+        given = {"plugins": {"filter": {"disabled": [{"name": "*"}]}, "score": {"enabled": [{"name": MOST, "weight": 3}]}}}
+        plain, found = built("1.17", "v1alpha1"), built("1.17", "v1alpha1", given)
+        assert [one.name for one in found.points.filter] == [one.name for one in plain.points.filter] != []
+        assert found.weights == {**plain.weights, MOST: 3}
+        assert [one.name for one in built("1.18", "v1alpha1", given).points.filter] == []
+        text = refusal("1.17", "v1alpha1", enabled("score", ImageLocality=5))
+        assert text.endswith('plugin "ImageLocality" already registered as "ScorePlugin"')
+        plugins = {"queueSort": {"enabled": [{"name": "Mine"}]}, "bind": {"enabled": [{"name": "Mine"}]}}
+        sets = configuration("1.17", "v1alpha1", {"plugins": plugins}).profiles[0].plugins
+        named = {point: [plugin.name for plugin in sets[point].enabled] for point in plugins}
+        assert named == {"queueSort": ["Mine"], "bind": ["Mine", "DefaultBinder"]}
+
+    def test_what_v1alpha1_does_not_know(self, tmp_path: Path) -> None:
+        """Unknown and repeated fields of v1alpha1 are passed over, and the algorithm names the unknown ones; v1alpha2 refuses both."""
+        given = {"plugins": {"score": {"enable": []}, "multiPoint": {}}, "extra": 1}
+        unread = ("plugins.score.enable", "plugins.multiPoint", "extra")
+        for release in ("1.17", "1.18"):
+            assert configuration(release, "v1alpha1", given).unread == built(release, "v1alpha1", given).algorithm.unread == unread
+        assert 'unknown field "extra"' in refusal("1.18", "v1alpha2", None, extra=1)
+        with pytest.raises(PolicyError, match="disablePreemption"):
+            configuration("1.17", "v1alpha1", {**given, "disablePreemption": 7})
+        for api, is_read in (("v1alpha1", True), ("v1alpha2", False)):
+            file = tmp_path / f"{api}.yaml"
+            head = f"apiVersion: {GROUP}/{api}\nkind: KubeSchedulerConfiguration\n"
+            file.write_text(f"{head}percentageOfNodesToScore: 5\npercentageOfNodesToScore: 6\n")
+            if is_read:
+                assert load_configuration(file, None, FRAMEWORK_RELEASES["1.18"]).percentage == 6
+            else:
+                with pytest.raises(PolicyError, match='duplicate field "percentageOfNodesToScore"'):
+                    load_configuration(file, None, FRAMEWORK_RELEASES["1.18"])
+
+    @pytest.mark.parametrize(("release", "api", "path"), [("1.17", "v1alpha1", ""), ("1.18", "v1alpha2", "profiles[0].")])
+    def test_unreserve(self, release: str, api: str, path: str) -> None:
+        """Up to 1.18 unreserve is an extension point; plugins there are refused, as that is not modelled, and an empty list is not."""
+        text = f"{path}plugins.unreserve.enabled: not modelled: a plugin's unreserve runs where its reserve is enabled"
+        assert refusal(release, api, enabled("unreserve", Mine=0)) == text
+        assert configuration(release, api, {"plugins": {"unreserve": {"disabled": [{"name": "*"}]}}}).unread == ()
+        assert 'unknown field "profiles[0].plugins.unreserve"' in refusal("1.19", "v1beta1", enabled("unreserve", Mine=0))
 
     def test_extenders_of_v1alpha2(self) -> None:
         """They are written as in a Policy: enableHttps, and a time in nanoseconds."""
@@ -243,13 +296,32 @@ class TestArguments:
     def test_lenient_arguments(self) -> None:
         """Up to 1.18 plugins decode their own arguments, and pass over what they do not know."""
         given = arguments("InterPodAffinity", hardPodAffinityWeight=5, other=1)
-        assert configuration("1.18", "v1alpha2", given).profiles[0].plugin_config[0].args == InterPodAffinityArgs(5)
+        for api, place in (("v1alpha1", ""), ("v1alpha2", "profiles[0].")):
+            config = configuration("1.18", api, given)
+            assert config.profiles[0].plugin_config[0].args == InterPodAffinityArgs(5)
+            assert config.unread == (f"{place}pluginConfig[0].args.other",)
         assert 'unknown field "other"' in refusal("1.19", "v1beta1", given)
 
     def test_arguments_in_1_17(self) -> None:
         """In 1.17 InterPodAffinity has no arguments: the weight is a field of the configuration."""
         config = configuration("1.17", "v1alpha1", arguments("InterPodAffinity", hardPodAffinityWeight=5))
         assert config.profiles[0].args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(1)
+
+
+    def test_names_in_1_17(self) -> None:
+        """In 1.17 two plugins have arguments of other names, in any case, with scores up to 100; the later names are passed over."""
+        shape = [{"Utilization": 0, "Score": 0}, {"utilization": 100, "score": 70}]
+        given = arguments("RequestedToCapacityRatio", FunctionShape=shape, resourceToWeightMap={"cpu": 2}, shape=[])
+        config = configuration("1.17", "v1alpha1", given)
+        wanted = RequestedToCapacityRatioArgs((ShapePoint(0, 0), ShapePoint(100, 7)), (ResourceSpec("cpu", 2),))
+        assert config.profiles[0].args_of("RequestedToCapacityRatio", config.context) == wanted
+        assert config.unread == ("pluginConfig[0].args.shape",)
+        config = configuration("1.17", "v1alpha1", arguments("ServiceAffinity", labels=["rack"], affinityLabels=["zone"]))
+        assert config.profiles[0].args_of("ServiceAffinity", config.context) == ServiceAffinityArgs(("rack",))
+        later = configuration("1.18", "v1alpha1", arguments("ServiceAffinity", labels=["rack"], affinityLabels=["zone"]))
+        assert later.profiles[0].args_of("ServiceAffinity", later.context) == ServiceAffinityArgs(("zone",))
+        odd = arguments("RequestedToCapacityRatio", functionShape=[{"score": 55}])
+        assert refusal("1.17", "v1alpha1", odd) == "FunctionShape: got score 55, wanted a multiple of 10: others are not modelled"
 
 
 class TestValidation:

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.api.reading.documents import Document
 from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import DynamicResourcesArgs, ShapePoint
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
 from kubeclassic.framework.profile import build_profiles
+from kubeclassic.framework.profilecheck import check_profile
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
@@ -18,6 +20,7 @@ GROUP = "kubescheduler.config.k8s.io"
 ALL = tuple(FRAMEWORK_RELEASES)
 VERSIONS = tuple(version for version, release in FRAMEWORK_RELEASES.items() if "v1" in release.configuration.api_versions)
 """The releases that read version v1 of the configuration."""
+NO_PLUGINS = "config.PluginSet{Enabled:[]config.Plugin(nil), Disabled:[]config.Plugin(nil)}"
 LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
 
 
@@ -210,6 +213,46 @@ class TestProfilesTogether:
             "JSON": '{"Enabled":[{"Name":"Mine","Weight":0}],"Disabled":[{"Name":"*","Weight":0}]}',
         }[shown]
         assert refusal(version, profiles=list(self.DIFFERENT)) == f"profiles[1].plugins.queueSort: Invalid value: {value}: {text}"
+
+    @pytest.mark.parametrize(
+        ("version", "api", "shown"),
+        [("1.18", "v1alpha2", '"null"'), ("1.20", "v1beta1", '"null"'), ("1.21", "v1beta1", NO_PLUGINS), ("1.22", "v1beta1", None)],
+    )
+    def test_queue_sort_as_given(self, version: str, api: str, shown: str | None) -> None:
+        """Up to 1.21 what profiles say of queueSort is compared, not what it comes to with the defaults."""
+        usual = {"enabled": [{"name": "PrioritySort"}], "disabled": [{"name": "*"}]}
+        profiles = [{"schedulerName": "a", "plugins": {"queueSort": usual}}, {"schedulerName": "b"}]
+        if shown is None:
+            assert read(version, api=api, profiles=profiles)
+            return
+        with pytest.raises(PolicyError) as caught:
+            read(version, api=api, profiles=profiles)
+        text = f"profiles[1].plugins.queueSort: Invalid value: {shown}: has to match for all profiles"
+        assert str(caught.value).endswith(text)
+
+    @pytest.mark.parametrize(("version", "api"), [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")])
+    def test_when_queue_sort_plugins_are_counted(self, version: str, api: str) -> None:
+        """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then too many."""
+        with pytest.raises(PolicyError) as none:
+            build(version, api=api, profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}])
+        text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
+        begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
+        assert str(none.value).removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
+        with pytest.raises(PolicyError) as two:
+            build(version, api=api, profiles=[{"plugins": {"queueSort": {"enabled": [{"name": "NodeName"}]}}}])
+        late = version in ("1.18", "1.21")
+        assert str(two.value).endswith(text if late else "only one queue sort plugin can be enabled")
+
+    def test_arguments_up_to_1_21(self) -> None:
+        """Different arguments of the plugin are refused when the second profile is made; policy check has it as a fault."""
+        profiles = [{"schedulerName": name, **arguments("PrioritySort", by=name)} for name in "ab"]
+        assert read("1.21", api="v1beta1", profiles=profiles)
+        text = 'different queue sort plugin args for profile "b"'
+        with pytest.raises(PolicyError, match=text):
+            build("1.21", api="v1beta1", profiles=profiles)
+        data = {"apiVersion": f"{GROUP}/v1beta1", "kind": "KubeSchedulerConfiguration", "profiles": profiles}
+        (fault,) = check_profile(Document(data, "profile.yaml"), FRAMEWORK_RELEASES["1.21"]).faults
+        assert fault.what.endswith(text)
 
     def test_arguments_of_the_plugin_that_sorts(self) -> None:
         """The arguments of the queueSort plugin have to be the same, too."""

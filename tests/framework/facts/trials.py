@@ -24,7 +24,7 @@ from kubeclassic.framework.status import Status, unresolvable, unschedulable
 from kubeclassic.live.scheduler.preempting import ClassicPreemption
 from kubeclassic.simulation.conform import build
 from kubeclassic.simulation.engines import engine_for
-from tests.framework.facts.forms import Json, case, enabled, node, pod, policy, profile
+from tests.framework.facts.forms import Json, case, disabled, enabled, node, pod, policy, profile
 from tests.support.build import obj
 from tests.support.permitbuild import Doorman, names
 
@@ -208,7 +208,15 @@ def missing_claim(release: Release) -> object:
         return str(error)
 
 
+def without_a_filter(release: Release) -> object:
+    """A pod, and a cordoned node, under a profile that disables the plugin against these."""
+    document = profile("v1alpha2", filter=disabled("NodeUnschedulable"))
+    cordoned = {**node("n"), "spec": {"unschedulable": True}}
+    return _configured(release, document, cordoned).cycle(obj(pod("web"))).host
+
+
 TRIALS: Mapping[str, Trial] = {
+    "profiles-disable-plugins": without_a_filter,
     "own-nomination-left-out": own_nomination,
     "nominated-at-once": nominated_at_once,
     "claim-errors-with-namespace": missing_claim,

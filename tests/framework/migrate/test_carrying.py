@@ -46,6 +46,41 @@ def scored(name: str, weight: int = 1, *off: str) -> dict[str, Any]:
     return {"plugins": {"score": {"enabled": [{"name": name, "weight": weight}], "disabled": [{"name": one} for one in off]}}}
 
 
+def test_what_1_17_disabled_in_vain() -> None:
+    """A plugin that a configuration of 1.17 disables runs there, and so it does in later releases; a note says so."""
+    given = document("v1alpha1", {"plugins": {"filter": {"disabled": [{"name": "*"}]}}})
+    (before,) = to(moved(given, "1.17", "1.17"), "1.17")
+    for release in ("1.18", "1.20", "1.27"):
+        found = moved(given, "1.17", release)
+        (built,) = to(found, release)
+        assert {one.name for one in before.points.filter} <= {one.name for one in built.points.filter}
+        assert told(found)["plugins.filter.disabled"] == "not disabled: nothing is by the configuration of this release"
+    assert moved(given, "1.17", "1.17").document == given
+
+
+def test_arguments_of_1_17() -> None:
+    """Arguments get the names that they have from 1.18 on."""
+    args = [{"name": "ServiceAffinity", "args": {"labels": ["rack"]}}]
+    given = document("v1alpha1", {"plugins": {"filter": {"enabled": [{"name": "ServiceAffinity"}]}}, "pluginConfig": args})
+    found = moved(given, "1.17", "1.18")
+    assert found.document["pluginConfig"] == [{"name": "ServiceAffinity", "args": {"affinityLabels": ["rack"]}}]
+    assert to(found, "1.18")
+    assert given["pluginConfig"] == args
+
+
+def test_what_v1alpha1_passed_over() -> None:
+    """Unknown fields of v1alpha1, and of arguments, are not carried over to versions that would refuse them."""
+    args = [{"name": "NodeLabel", "args": {"presentLabel": ["a"], "presentLabels": ["b"]}}]
+    plugins = {"filter": {"enabled": [{"name": "NodeLabel"}]}, "score": {"enable": []}}
+    given = document("v1alpha1", {"plugins": plugins, "pluginConfig": args, "extra": 1})
+    for release in ("1.19", "1.27"):
+        found = moved(given, "1.18", release)
+        assert to(found, release)
+        places = {"extra", "plugins.score.enable", "pluginConfig[0].args.presentLabel"}
+        assert {told(found)[place] for place in places} == {"left out: 1.18 does not know the field"}
+    assert moved(given, "1.18", "1.18").document == given
+
+
 @pytest.mark.parametrize(
     ("api", "first"), [("v1alpha1", "1.17"), ("v1alpha2", "1.18"), ("v1beta1", "1.20"), ("v1beta2", "1.23"), ("v1beta3", "1.24")]
 )

@@ -334,6 +334,10 @@ class TestDeviations:
 
 
 GPU = {"name": "x/gpu", "weight": 5}
+NO_PROFILE = (
+    " runs the plugins of a Policy or a provider, to which a configuration can only add some: give it the Policy itself, which it reads"
+)
+"""Why 1.17 is no target, although it reads a configuration with plugins."""
 
 
 class TestTargets:
@@ -348,12 +352,15 @@ class TestTargets:
         if target in LISTING:
             assert target_release(target, "to") is LISTING[target]
             return
-        with pytest.raises(UnknownNameError, match=f"^to: got {target}, wanted 1.18, .*, 1.34; {target} reads the Policy itself$"):
+        with pytest.raises(UnknownNameError) as caught:
             target_release(target, "to")
+        assert str(caught.value).startswith(f"to: got {target}, wanted 1.18, ")
+        assert str(caught.value).endswith(f"1.34; {target}{NO_PROFILE}")
 
     def test_other_targets(self) -> None:
         """A release with predicates reads the Policy too; of a release that there is not nothing is said."""
-        for name, end in (("1.16", "; 1.16 reads the Policy itself"), ("1.17.3", "; 1.17.3 reads the Policy itself"), ("1.99", "1.34")):
+        older = "; 1.16 has no profiles: give it the Policy itself, which it reads"
+        for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.34")):
             with pytest.raises(UnknownNameError) as caught:
                 target_release(name, "--to")
             assert str(caught.value).endswith(end)

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,45 @@ class TestPlugins:
 
         assert {str(error).rpartition(": ")[2] for error in asyncio.run(work())} == {"ended with status 1"}
         assert (tmp_path / "runs").read_text() == "x\n"
+
+    def test_threads_share_a_run(self, tmp_path: Path) -> None:
+        """Connections on several threads, as those of the scheduler and of its lease, have one run of the plugin together."""
+        entry = {**plugin(tmp_path), "command": "sh"}
+        entry["args"] = ["-c", f"echo x >> {tmp_path}/runs; sleep 0.3; cat {tmp_path}/credential"]
+        status = {"apiVersion": entry["apiVersion"], "kind": "ExecCredential", "status": {"token": "t"}}
+        (tmp_path / "credential").write_text(json.dumps(status))
+        credentials = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry})).credentials
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: asyncio.run(credentials.grant(0.0)), range(4)))
+        assert [grant.headers["Authorization"] for grant in found] == ["Bearer t"] * 4
+        assert (tmp_path / "runs").read_text() == "x\n"
+
+    def test_one_that_goes_leaves_the_run_to_others(self, tmp_path: Path) -> None:
+        """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run of their own."""
+        entry = {**plugin(tmp_path), "command": "sh", "args": ["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]}
+        credentials = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry})).credentials
+
+        async def runs(count: int) -> None:
+            while not (tmp_path / "runs").is_file() or (tmp_path / "runs").read_text() != "x\n" * count:
+                await asyncio.sleep(0.01)
+
+        async def work() -> None:
+            first, second = (asyncio.ensure_future(credentials.grant(0.0)) for _ in range(2))
+            await runs(1)
+            first.cancel()
+            with pytest.raises(KubeclassicError, match="ended with status 1"):
+                await second
+            assert isinstance(credentials, ExecPlugin)
+            credentials._failure = None
+            third = asyncio.ensure_future(credentials.grant(0.0))
+            await runs(2)
+            third.cancel()
+            await asyncio.wait([third])
+            with pytest.raises(KubeclassicError, match="ended with status 1"):
+                await credentials.grant(0.0)
+
+        asyncio.run(work())
+        assert (tmp_path / "runs").read_text() == "x\n" * 3
 
     def test_many_refusals_at_once(self, tmp_path: Path) -> None:
         """Requests that are refused together have one more run of the plugin together."""

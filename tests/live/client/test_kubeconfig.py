@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from kubeclassic.live.client.credentials import CredentialsError, KubeconfigError
 from kubeclassic.live.client.execplugin import ExecPlugin
-from kubeclassic.live.client.kubeconfig import in_cluster, read_kubeconfig
+from kubeclassic.live.client.kubeconfig import access_to, in_cluster, read_kubeconfig
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 
@@ -53,6 +55,74 @@ class TestRight:
         """A token's file counts before a token."""
         (tmp_path / "t").write_text("file")
         assert header(read_kubeconfig(kubeconfig(tmp_path, SERVER, {"token": "x", "tokenFile": "t"})).credentials) == "Bearer file"
+
+
+def parts(folder: Path, name: str, **content: Any) -> Path:
+    """A kubeconfig with some sections alone, in a folder of its own."""
+    path = folder / name / "config"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump({name.replace("_", "-"): value for name, value in content.items()}))
+    return path
+
+
+class TestVariable:
+    """KUBECONFIG, which may name several files."""
+
+    def test_they_are_merged(self, tmp_path: Path) -> None:
+        """Entries of all files count together; missing and empty files, and empty names, are left out."""
+        first = parts(tmp_path, "first", contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}])
+        last = parts(tmp_path, "last", clusters=[{"name": "c", "cluster": SERVER}], users=[{"name": "u", "user": {"token": "t"}}])
+        empty = tmp_path / "empty"
+        empty.touch()
+        named = os.pathsep.join(["", str(first), str(tmp_path / "missing"), str(empty), str(last), str(first)])
+        access = access_to(None, "there", {"KUBECONFIG": named})
+        assert (access.server, header(access.credentials)) == (SERVER["server"], "Bearer t")
+
+    def test_the_first_wins(self, tmp_path: Path) -> None:
+        """Of two entries of one name the first counts whole, and so does the first current-context; the second file's others count."""
+        first = parts(tmp_path, "first", users=[{"name": "u", "user": {"username": "me", "password": "p"}}], current_context="")
+        context = [{"name": name, "context": {"cluster": "c", "user": "u", "namespace": name}} for name in ("a", "b")]
+        clusters = [{"name": "c", "cluster": SERVER}]
+        second = parts(
+            tmp_path, "second", users=[{"name": "u", "user": {"token": "t"}}], contexts=context, clusters=clusters, current_context="b"
+        )
+        third = parts(tmp_path, "third", clusters=[{"name": "c", "cluster": {"server": "https://other"}}], current_context="a")
+        access = access_to(None, None, {"KUBECONFIG": os.pathsep.join(map(str, (first, second, third)))})
+        assert (access.server, access.namespace) == (SERVER["server"], "b")
+        assert header(access.credentials) == "Basic bWU6cA=="
+
+    def test_paths_are_relative_to_their_file(self, tmp_path: Path) -> None:
+        """Each file's paths lie beside it, whichever file has the context."""
+        first = parts(tmp_path, "first", users=[{"name": "u", "user": {"tokenFile": "t"}}], current_context="there")
+        context = [{"name": "there", "context": {"cluster": "c", "user": "u"}}]
+        cluster = {**SERVER, "certificate-authority": "ca.pem"}
+        second = parts(tmp_path, "second", clusters=[{"name": "c", "cluster": cluster}], contexts=context)
+        (first.parent / "t").write_text("beside the first")
+        (second.parent / "ca.pem").write_bytes(b"beside the second")
+        access = access_to(None, None, {"KUBECONFIG": f"{first}{os.pathsep}{second}"})
+        assert (access.ca, header(access.credentials)) == (b"beside the second", "Bearer beside the first")
+
+    def test_a_file_that_is_named_counts_alone(self, tmp_path: Path) -> None:
+        """With --kubeconfig the variable has no effect."""
+        assert access_to(kubeconfig(tmp_path, SERVER), None, {"KUBECONFIG": "/missing"}).server == SERVER["server"]
+
+    @pytest.mark.parametrize(
+        ("named", "context", "wanted"),
+        [
+            ("/missing", None, "KUBECONFIG: got /missing, wanted a file that exists"),
+            (os.pathsep, None, f"KUBECONFIG: got {os.pathsep}, wanted a file that exists"),
+            ("{}/empty", None, "{}/empty: got no clusters and contexts, wanted a kubeconfig"),
+            ("{}/list", None, "{}/list: got no clusters and contexts, wanted a kubeconfig"),
+            ("", "there", "--context: wanted --kubeconfig FILE, or the variable KUBECONFIG, too"),
+        ],
+    )
+    def test_wrong(self, tmp_path: Path, named: str, context: str | None, wanted: str) -> None:
+        """Files of which none is there or has a cluster, and a context without a file, are named."""
+        (tmp_path / "empty").touch()
+        (tmp_path / "list").write_text("[]")
+        with pytest.raises(KubeconfigError) as raised:
+            access_to(None, context, {"KUBECONFIG": named.format(tmp_path)})
+        assert str(raised.value) == wanted.format(tmp_path)
 
 
 EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "command": "c"}

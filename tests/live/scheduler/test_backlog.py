@@ -60,6 +60,22 @@ def test_where_an_earlier_judgement_was_wrong() -> None:
     assert keys(found) == ["b", "a"]
 
 
+def test_what_is_certain_of_two_pods() -> None:
+    """The one that came first goes first unless its priority is lower; where the queue has no order nothing is known."""
+    found = backlog(("a", 5), ("b", 0), ("c", 5))
+    first, lower, last = (found.turn(key) for key in "abc")
+    assert first is not None
+    assert lower is not None
+    assert last is not None
+    assert first.precedes(last)
+    assert first.precedes(lower)
+    assert not lower.precedes(last)
+    assert not last.precedes(lower)
+    assert found.turn("tried again") is None
+    found.is_ordered = False
+    assert found.turn("a") is None
+
+
 def test_without_an_order_outcomes_count() -> None:
     """Where a queue has no order for equal pods, they are looked at by their outcomes; without any, the first one is awaited."""
     found = Backlog(is_ordered=False)

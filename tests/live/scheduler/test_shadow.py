@@ -71,7 +71,31 @@ def test_other_predicates_are_found() -> None:
     big = next(one for one in told if one.pod == "default/big")
     assert (big.verdict, big.cluster) == ("different", None)
     assert big.ours
+    assert big.cause is not None
+    assert (big.cause.rule, big.cause.side) == ("NodeResourcesFit", "cluster")
+    assert "NodeResourcesFit turns" in big.line()
     assert "Insufficient cpu" in big.line()
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_a_difference_in_a_quiet_cluster(release: str) -> None:
+    """Of pods that come one by one the order is known: one on a node that ours would not take is different, told within three seconds."""
+    told: list[PodJudgement] = []
+
+    async def play(world: World) -> None:
+        world.add_node("node-0")
+        world.add_node("node-1", cpu="64")
+        found = world.shadow(release)[1]
+        for number in range(6):
+            world.add_pod(f"pod-{number}", cpu="1")
+            await asyncio.sleep(0.2)
+            world.bind(f"pod-{number}", "node-0" if number == 2 else "node-1")
+            await asyncio.sleep(3.0)
+            assert len(found) == number + 1
+        told.extend(found)
+
+    live(release, play)
+    assert [one.verdict for one in told] == ["same", "same", "different", "same", "same", "same"]
 
 
 def test_nothing_is_written() -> None:

@@ -81,6 +81,11 @@ class World:
         """Delete a pod at once."""
         self.send("DELETE", f"/api/v1/namespaces/default/pods/{name}", {"kind": "DeleteOptions", "gracePeriodSeconds": 0})
 
+    def bind(self, name: str, node: str) -> None:
+        """Bind a pod as another scheduler does."""
+        path = f"/api/v1/namespaces/default/pods/{name}/binding"
+        assert self.send("POST", path, {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}).status == 201
+
     @property
     def hosts(self) -> dict[str, str]:
         """Pod -> its node; empty where it has none."""

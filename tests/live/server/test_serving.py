@@ -207,9 +207,9 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ([], "got neither PATHS nor --kubeconfig, wanted one of them"),
+            ([], "got neither PATHS nor --kubeconfig or --context, wanted one of them"),
             (["examples/cluster", "--kubeconfig", "x"], "--kubeconfig cannot be combined with examples/cluster"),
-            (["examples/cluster", "--context", "x"], "--context needs --kubeconfig"),
+            (["examples/cluster", "--context", "x"], "--context cannot be combined with examples/cluster"),
             (
                 ["examples/cluster", "--bind-address", "0.0.0.0"],
                 "--bind-address: got 0.0.0.0, which others can reach, wanted --client-ca-file, --token-file, or --insecure if everybody",

@@ -117,7 +117,7 @@ class TestFailures:
         assert errors[0] is None
         assert errors[1] == "--set 'pod nobody requests.cpu=1': got no Pod that it is about, wanted one at least"
         assert errors[2] == f"weights.LeastRequestedPriority: {missing}"
-        assert errors[3] == 'plugin "Nobody" has not been registered'
+        assert errors[3] == 'provider: plugin "Nobody" has not been registered, wanted DefaultProvider or ClusterAutoscalerProvider'
         assert found.failed == 3
         assert found.rows[1]["placed"] is None
 

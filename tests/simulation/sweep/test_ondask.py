@@ -49,7 +49,7 @@ def test_the_table_is_the_same(dask: tuple[str, list[subprocess.Popen[bytes]]], 
 
 def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """An address where nobody answers is one line."""
-    monkeypatch.setattr("kubeclassic.simulation.sweep.processes.ondask.SECONDS", 0.5)
+    monkeypatch.setattr("kubeclassic.simulation.processes.ondask.SECONDS", 0.5)
     with pytest.raises(kubeclassic.KubeclassicError, match=r"^dask: got tcp://127\.0\.0\.1:9, wanted the address of a s") as refused:
         kubeclassic.sweep(SPEC, dask="tcp://127.0.0.1:9")
     assert "\n" not in str(refused.value)
@@ -58,14 +58,14 @@ def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("address", ["nonsense://there", "127.0.0.1:port"])
 def test_what_is_no_address_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no address at all is one line, too."""
-    monkeypatch.setattr("kubeclassic.simulation.sweep.processes.ondask.SECONDS", 0.5)
+    monkeypatch.setattr("kubeclassic.simulation.processes.ondask.SECONDS", 0.5)
     with pytest.raises(kubeclassic.KubeclassicError, match=r"^dask: got .*, wanted the address of a scheduler: "):
         kubeclassic.sweep(SPEC, dask=address)
 
 
 def test_a_scheduler_without_workers_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scheduler that has no workers in time is one line."""
-    monkeypatch.setattr("kubeclassic.simulation.sweep.processes.ondask.SECONDS", 4)
+    monkeypatch.setattr("kubeclassic.simulation.processes.ondask.SECONDS", 4)
     with dask_cluster(tmp_path, workers=0) as (address, _), pytest.raises(kubeclassic.KubeclassicError, match=r"which has no workers"):
         kubeclassic.sweep(SPEC, dask=address)
 

@@ -12,8 +12,8 @@ import pytest
 
 import kubeclassic
 from kubeclassic.framework.plugin import Plugin
+from kubeclassic.simulation.processes.executors import InProcesses
 from kubeclassic.simulation.sweep.journal import JOURNAL
-from kubeclassic.simulation.sweep.processes.executors import InProcesses
 from tests.conftest import ROOT
 from tests.support.program import FIND
 
@@ -54,7 +54,7 @@ class TestProcesses:
 
     def test_a_run_that_always_loses_its_process_is_a_row(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """After three processes the run is given up, and says so."""
-        monkeypatch.setattr("kubeclassic.simulation.sweep.processes.executors.SCRIPT", "import os; os._exit(9)")
+        monkeypatch.setattr("kubeclassic.simulation.processes.executors.SCRIPT", "import os; os._exit(9)")
         found = kubeclassic.sweep({**SPEC, "grid": {"seed": [0, 1]}}, jobs=2)
         assert {row["error"] for row in found.rows} == {"the process that ran it was lost 3 times, the last time with status 9"}
 

@@ -10,7 +10,7 @@ import kubeclassic
 from kubeclassic.framework.facts.facttable import facts_between
 from kubeclassic.simulation.upgrade.onepod import differences, explain_both
 from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
-from kubeclassic.simulation.upgrade.upgrade import Way
+from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
 from tests.simulation.upgrade.test_upgrade import drawn
 

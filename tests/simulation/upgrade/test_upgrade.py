@@ -24,9 +24,9 @@ from kubeclassic.simulation.upgrade import causes
 from kubeclassic.simulation.upgrade.causes import UNKNOWN, UpgradeTrial
 from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of, way_of
 from kubeclassic.simulation.upgrade.traits import concerns, traits_of
-from kubeclassic.simulation.upgrade.upgrade import Way
 from kubeclassic.simulation.upgrade.upgrade import upgrade as through_all
 from kubeclassic.simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
+from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
@@ -213,7 +213,7 @@ class TestTrials:
         for seed in range(8):
             way = Way.of(drawn(seed), stages_of(["1.12", "1.16", "1.17"], StartedWith()))
             led = way.led(0, unfollowed)
-            older, newer, found = way._together(2, led)
+            older, newer, found = way.together(2, led)
             differing += len(found)
             for course, number in ((older, 1), (newer, 2)):
                 alone = way.followed(number, led)

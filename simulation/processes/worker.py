@@ -1,8 +1,7 @@
-"""A process of a sweep: it gets what runs have in common, then one run after the other, until none is left."""
+"""A process that runs tasks: it gets what they have in common, then one after the other, until none is left."""
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import signal
@@ -10,7 +9,8 @@ import sys
 from contextlib import suppress
 from typing import IO, Any
 
-from ..tasks import Done, Shared, Task
+from ...api.garbage import frozen
+from .runner import TaskRunner
 
 _LENGTH = 8
 
@@ -44,17 +44,17 @@ def main() -> None:
 
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Read :class:`~.tasks.Shared`, then runs, and answer each. Raises EOFError at the end."""
-    shared: Shared = pickle.loads(read_bytes(asked))
-    gc.freeze()
-    while True:
-        answers.write(packed(_done(shared, read_bytes(asked))))
-        answers.flush()
+    """Read a :class:`~.runner.TaskRunner`, then tasks, and answer each. Raises EOFError at the end."""
+    shared: TaskRunner[Any, Any] = pickle.loads(read_bytes(asked))
+    with frozen():
+        while True:
+            answers.write(packed(_done(shared, read_bytes(asked))))
+            answers.flush()
 
 
-def _done(shared: Shared, data: bytes) -> Done:
+def _done(shared: TaskRunner[Any, Any], data: bytes) -> Any:
     try:
-        task: Task = pickle.loads(data)
+        task = pickle.loads(data)
     except Exception as error:  # a user's own rules may not be where another process looks for them
-        return Done(error=f"rules: another process cannot load them: {type(error).__name__}: {error}", is_final=False)
+        return shared.lost(f"rules: another process cannot load them: {type(error).__name__}: {error}")
     return shared.run(task)

@@ -1,4 +1,4 @@
-"""Runs the runs of a sweep on a Dask cluster: any scheduler whose workers have kubeclassic installed."""
+"""Runs tasks on a Dask cluster: any scheduler whose workers have kubeclassic installed."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from typing import Any, Self
 
 import attrs
 
-from ....exceptions import KubeclassicError
-from ..tasks import Done, Shared, Task
+from ...exceptions import KubeclassicError
+from .runner import D, T, TaskRunner
 
 SECONDS = 15
 """How long a scheduler may take to answer."""
 TRIES = 3
-"""How often a run is handed over that Dask lost."""
+"""How often a task is handed over that Dask lost."""
 WITH_PORT = ("tcp", "tls")
 FINISHED, ERROR = "finished", "error"
 
 
+@attrs.frozen
+class _Loss:
+    why: str
+
+
 @attrs.define(eq=False)
 class OnDask:
-    """The scheduler at *address*, such as ``tcp://10.0.0.1:8786``. What runs share is sent to each worker once."""
+    """The scheduler at *address*, such as ``tcp://10.0.0.1:8786``. What tasks share is sent to each worker once."""
 
     address: str
     _client: Any = None
@@ -42,25 +47,25 @@ class OnDask:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def run(self, tasks: Iterable[Task], shared: Shared) -> Iterator[tuple[Task, Done]]:
+    def run(self, tasks: Iterable[T], shared: TaskRunner[T, D]) -> Iterator[tuple[T, D]]:
         """Run *tasks*. Dask runs elsewhere what a lost worker had; what it lost itself is handed over again.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if the scheduler has no workers.
         """
         left = list(tasks)
         for number in range(TRIES):
-            lost: list[Task] = []
+            lost: list[T] = []
             for task, answer in self._finished(left, shared):
-                if isinstance(answer, Done):
+                if not isinstance(answer, _Loss):
                     yield task, answer
                 elif number < TRIES - 1:
                     lost.append(task)
                 else:
-                    yield task, Done(error=f"dask: {answer}", is_final=False)
+                    yield task, shared.lost(f"dask: {answer.why}")
             left = lost
 
-    def _finished(self, tasks: Sequence[Task], shared: Shared) -> Iterator[tuple[Task, Done | str]]:
-        """Each task as it is finished; a text says why Dask failed, not the run."""
+    def _finished(self, tasks: Sequence[T], shared: TaskRunner[T, D]) -> Iterator[tuple[T, D | _Loss]]:
+        """Each task as it is finished, or why Dask failed, not the task."""
         if not tasks:
             return
         try:
@@ -69,7 +74,7 @@ class OnDask:
             raise KubeclassicError(f"dask: got {self.address}, which has no workers, wanted one at least") from None
         futures = {self._client.submit(run_task, handed, task, pure=False): task for task in tasks}
         for future in import_module("distributed").as_completed(list(futures), loop=self._client.loop):
-            yield futures[future], future.result() if future.status == FINISHED else _why(future)
+            yield futures[future], future.result() if future.status == FINISHED else _Loss(_why(future))
 
 
 def _check(address: str) -> None:
@@ -87,6 +92,6 @@ def _why(future: Any) -> str:
     return f"{future.status} {TRIES} times" if error is None else f"{type(error).__name__}: {error}"
 
 
-def run_task(shared: Shared, task: Task) -> Done:
+def run_task(shared: TaskRunner[T, D], task: T) -> D:
     """What a worker does."""
     return shared.run(task)

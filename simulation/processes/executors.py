@@ -1,4 +1,4 @@
-"""What runs the runs of a sweep: this process, or several of this machine."""
+"""What runs tasks: this process, or several of this machine."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import attrs
 
-from ....exceptions import KubeclassicError
-from ...gcpause import settled
-from ..tasks import Done, Shared, Task
+from ...exceptions import KubeclassicError, wrong_type
+from ..gcpause import settled
+from .runner import D, T, TaskRunner
 from .worker import packed, read_bytes
 
 TRIES = 3
-"""How often a run is begun that loses its process."""
-ROOT = Path(__file__).resolve().parent.parent.parent.parent
+"""How often a task is begun that loses its process."""
+ROOT = Path(__file__).resolve().parent.parent.parent
 SCRIPT = """
 import importlib.util, sys
 sys.path[:] = {path!r}
 spec = importlib.util.spec_from_file_location({name!r}, {init!r}, submodule_search_locations=[{root!r}])
 sys.modules[{name!r}] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-from {name}.simulation.sweep.processes.worker import main
+from {name}.simulation.processes.worker import main
 main()
 """
 """What a process runs: this package from where it is, also where it is not installed."""
@@ -42,13 +42,13 @@ class Executor(Protocol):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 
-    def run(self, tasks: Iterable[Task], shared: Shared) -> Iterator[tuple[Task, Done]]:
+    def run(self, tasks: Iterable[T], shared: TaskRunner[T, D]) -> Iterator[tuple[T, D]]:
         """Run *tasks*; yields each as it is finished. *shared* is the same in each call."""
         ...
 
 
 class InThisProcess:
-    """One run after the other."""
+    """One task after the other."""
 
     def __enter__(self) -> Self:
         return self
@@ -56,7 +56,7 @@ class InThisProcess:
     def __exit__(self, *_: object) -> None:
         """Nothing is left behind."""
 
-    def run(self, tasks: Iterable[Task], shared: Shared) -> Iterator[tuple[Task, Done]]:
+    def run(self, tasks: Iterable[T], shared: TaskRunner[T, D]) -> Iterator[tuple[T, D]]:
         """Run *tasks* in order."""
         for task in tasks:
             with settled():
@@ -66,7 +66,7 @@ class InThisProcess:
 
 @attrs.define(eq=False, repr=False)
 class InProcesses:
-    """*jobs* processes, each of which gets what runs share once. A process that is lost is replaced, and its run begins again."""
+    """*jobs* processes, each of which gets what tasks share once. A process that is lost is replaced, and its task begins again."""
 
     jobs: int
     _threads: ThreadPoolExecutor = attrs.field(init=False)
@@ -74,12 +74,12 @@ class InProcesses:
     """Of each thread, its process."""
     _all: list[subprocess.Popen[bytes]] = attrs.field(factory=list)
     _ready: set[subprocess.Popen[bytes]] = attrs.field(factory=set)
-    """Those that have what runs share."""
+    """Those that have what tasks share."""
     _shared: bytes = b""
     _is_over: bool = False
 
     def __enter__(self) -> Self:
-        self._threads = ThreadPoolExecutor(self.jobs, "sweep")
+        self._threads = ThreadPoolExecutor(self.jobs, "tasks")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -89,30 +89,31 @@ class InProcesses:
             _end(process)
         self._threads.shutdown()
 
-    def run(self, tasks: Iterable[Task], shared: Shared) -> Iterator[tuple[Task, Done]]:
+    def run(self, tasks: Iterable[T], shared: TaskRunner[T, D]) -> Iterator[tuple[T, D]]:
         """Run *tasks*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` if rules cannot be handed to another process."""
         try:
             self._shared = self._shared or packed(shared)
             asked = [(task, packed(task)) for task in tasks]
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise KubeclassicError(f"jobs: got {self.jobs}, wanted 1: rules cannot be handed to another process ({error})") from None
-        futures = {self._threads.submit(self._answer, data): task for task, data in asked}
+        futures = {self._threads.submit(self._answer, data, shared): task for task, data in asked}
         for future in as_completed(futures):
             yield futures[future], future.result()
 
-    def _answer(self, asked: bytes) -> Done:
+    def _answer(self, asked: bytes, shared: TaskRunner[Any, D]) -> D:
         status: int | None = None
         for _ in range(TRIES):
             process = self._process()
             try:
-                return _asked(process, asked if process in self._ready else self._shared + asked)
+                found: D = _asked(process, asked if process in self._ready else self._shared + asked)
+                return found
             except (EOFError, OSError, ValueError):
                 self._mine.process, status = None, _end(process)
                 if self._is_over:
                     break
             finally:
                 self._ready.add(process)
-        return Done(error=f"the process that ran it was lost {TRIES} times, the last time with status {status}", is_final=False)
+        return shared.lost(f"the process that ran it was lost {TRIES} times, the last time with status {status}")
 
     def _process(self) -> subprocess.Popen[bytes]:
         found: subprocess.Popen[bytes] | None = getattr(self._mine, "process", None)
@@ -130,14 +131,13 @@ class InProcesses:
         return process
 
 
-def _asked(process: subprocess.Popen[bytes], asked: bytes) -> Done:
+def _asked(process: subprocess.Popen[bytes], asked: bytes) -> Any:
     """What *process* answers. Raises EOFError or OSError if it is lost."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(asked)
     process.stdin.flush()
-    done: Done = pickle.loads(read_bytes(process.stdout))
-    return done
+    return pickle.loads(read_bytes(process.stdout))
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
@@ -150,3 +150,15 @@ def _end(process: subprocess.Popen[bytes]) -> int:
             except OSError:  # what was still to be written has no reader any more
                 continue
     return process.wait()
+
+
+def executor_of(jobs: object, dask: str | None, tasks: int | None = None) -> Executor:
+    """What runs *tasks*, or None: nobody knows how many: *jobs* processes, or the Dask scheduler at the address *dask*."""
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise wrong_type("jobs", jobs, "a whole number above 0")
+    if dask is not None:
+        from .ondask import OnDask  # an extra that few have
+
+        return OnDask(dask)
+    several = jobs if tasks is None else min(jobs, tasks)
+    return InThisProcess() if several == 1 else InProcesses(several)

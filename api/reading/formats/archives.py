@@ -1,0 +1,91 @@
+"""Archives of manifests, tar and zip, read in memory: nothing is written to a disk, and their number, size and names are bounded."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ....exceptions import ManifestError
+from .files import SUFFIXES, TAR, TAR_AT, check_unpacked, is_manifest
+
+MOST_MEMBERS = 100_000
+"""How many files and folders an archive may have. A dump of a large cluster by namespaces has some thousands."""
+LONGEST_NAME = 4096
+"""Characters of a path in an archive, as of one on a disk."""
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
+"""What the standard library raises of an archive that is broken, has a password, or is packed in a way that it does not know."""
+
+class _Member(NamedTuple):
+    """A file in an archive: its path, how many bytes it says that it has, and what reads at most a number of them."""
+
+    path: str
+    size: int
+    read: Callable[[int], bytes]
+
+
+def manifests_of(content: bytes, where: str) -> list[tuple[str, bytes]]:
+    """Name and bytes of each manifest in an archive, tar or zip, in order of the paths; hidden ones are left out.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for one that is broken, too large, without manifests, or with a path that
+    leads out of it.
+    """
+    members = _in_tar if content.startswith(TAR, TAR_AT) else _zipped
+    try:
+        found = sorted(_read(members(content), len(content), where))
+    except ManifestError:
+        raise
+    except _BROKEN as error:
+        raise ManifestError(f"{where}: broken archive, or one that ends in the middle: {str(error).lower() or 'no more data'}") from None
+    if not found:
+        raise ManifestError(f"{where}: got an archive without manifests, wanted *{', *'.join(SUFFIXES)} or these with .gz in it")
+    return [("/".join(path), data) for path, data in found]
+
+
+def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple[list[str], bytes]]:
+    """Path, in parts, and bytes of each manifest; *packed*: the bytes of the archive, to which those of all manifests are held."""
+    total = 0
+    for number, member in enumerate(members, 1):
+        if number > MOST_MEMBERS:
+            raise ManifestError(f"{where}: got an archive of more than {MOST_MEMBERS:,} files, wanted no more than these")
+        parts = _parts(member.path, where)
+        if any(part.startswith(".") for part in parts) or not is_manifest(parts[-1]):
+            continue
+        allowed = check_unpacked(total + max(member.size, 0), packed, where)
+        data = member.read(allowed - total + 1)
+        total += len(data)
+        check_unpacked(total, packed, where)
+        yield parts, data
+
+
+def _parts(path: str, where: str) -> list[str]:
+    """The folders and the name in *path*; one that leads out of the archive is refused, though nothing is written anywhere."""
+    shown = repr(path[:80] + "..." * (len(path) > 80))
+    if len(path) > LONGEST_NAME or "\0" in path:
+        raise ManifestError(f"{where}: got the path {shown} in the archive, wanted at most {LONGEST_NAME:,} characters and no NUL")
+    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+    if path.startswith(("/", "\\")) or ".." in parts:
+        raise ManifestError(f"{where}: got the path {shown} in the archive, wanted one that stays inside of it")
+    return parts or [""]
+
+
+def _zipped(content: bytes) -> Iterator[_Member]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for info in archive.infolist():
+            if not info.is_dir():
+                yield _Member(info.filename, info.file_size, lambda most, info=info: archive.open(info).read(most))  # type: ignore[misc]
+
+
+def _in_tar(content: bytes) -> Iterator[_Member]:
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+        for info in archive:
+            if info.isreg():  # links and devices have nothing to read
+                yield _Member(info.name, info.size, lambda most, info=info: _file(archive, info, most))  # type: ignore[misc]
+
+
+def _file(archive: tarfile.TarFile, info: tarfile.TarInfo, most: int) -> bytes:
+    stream = archive.extractfile(info)
+    return b"" if stream is None else stream.read(most)

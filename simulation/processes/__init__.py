@@ -1,0 +1,1 @@
+"""What runs tasks: this process, others of this machine, or Dask."""

@@ -1,0 +1,163 @@
+"""The same pods through several releases: the courses, and for each step the cause of each decision that differs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import attrs
+
+from ...core.decision.decision import Decision
+from ...core.engine import Engine
+from ...core.release import Release
+from ...framework.facts.fact import Fact
+from ...framework.facts.facttable import facts_between, undone
+from ..compare.agreement import LOCKED, Decided
+from ..compare.causes import Cause
+from ..compare.compare import Following
+from ..scenario import Scenario
+from .causes import EARLIER, Attributed, UpgradeTrial
+from .course import Course, CourseCycle, LedCourse, StageJudge, follow, follow_together, lead
+from .stages import Stage
+from .traits import concerns, traits_of
+from .upgradedocument import Change, MovedPod
+
+GAINED: Final = "gained"
+LOST: Final = "lost"
+ELSEWHERE: Final = "elsewhere"
+OTHER_ROOM: Final = "other room"
+BY_EARLIER = Attributed(EARLIER, None, Cause("tie", text="the nodes are filled otherwise by then"))
+"""In mode free: on the same state both decide alike."""
+
+
+NO_COURSE = Course("")
+NOBODY = LedCourse("")
+Causes = Mapping[int, Attributed]
+"""Number of a cycle of the course that leads -> why it is decided otherwise."""
+
+
+@attrs.frozen(repr=False)
+class Way:
+    """What is asked: the same pods through *stages*."""
+
+    scenario: Scenario
+    stages: Sequence[Stage]
+    mode: str = LOCKED
+    order: str = "input"
+    traits: frozenset[str] = frozenset()
+    """Of the cluster and the configuration."""
+    shares: bool = True
+    """Whether releases that differ in nothing that concerns the cluster share one course."""
+    until: str | None = None
+    """The pod with which courses end; None: none does."""
+
+    @classmethod
+    def of(
+        cls, scenario: Scenario, stages: Sequence[Stage], configuration: Sequence[str] = (), *, mode: str = LOCKED, order: str = "input",
+        until: str | None = None,
+    ) -> Way:  # fmt: skip
+        """The way of *stages*; *configuration*: traits of what they run."""
+        shares = not os.environ.get("KUBECLASSIC_VERIFY")
+        return cls(scenario, stages, mode, order, traits_of(scenario, configuration), shares, until)
+
+    # --- courses ----------------------------------------------------------------------------------------------------
+
+    def concerning(self, before: Stage, after: Stage) -> tuple[Fact, ...]:
+        """The facts that may change a decision between two stages."""
+        return tuple(fact for fact in facts_between(before.version, after.version) if concerns(fact, self.traits))
+
+    def alike(self) -> list[int]:
+        """For each stage the first one that decides alike."""
+        found = [0]
+        for number, (before, after) in enumerate(zip(self.stages, self.stages[1:], strict=False), 1):
+            is_same = self.shares and before.text == after.text and not self.concerning(before, after)
+            found.append(found[-1] if is_same else number)
+        return found
+
+    def led(self, number: int, following: Following) -> LedCourse:
+        """The course of a stage that goes its own way."""
+        stage = self.stages[number]
+        return lead(stage.version, self._maker(stage), self.scenario, self.order, following, self.until)
+
+    def followed(self, number: int, led: LedCourse) -> Course:
+        """The course of a stage on the states of *led*."""
+        stage = self.stages[number]
+        return follow(stage.version, self._maker(stage), self.scenario, led)
+
+    def together(self, number: int, led: LedCourse) -> tuple[Course, Course, Causes]:
+        """The courses of the stage *number* and the one before it on the states of *led*, and the cause of each difference."""
+        trial, found = self.trial(number, led), dict[int, Attributed]()
+
+        def look(at: int, one: Decision, other: Decision) -> None:
+            found[at] = trial.compared(at, one, other)
+
+        return *follow_together(trial.older, trial.newer, look), found
+
+    def _maker(self, stage: Stage, release: Release | None = None) -> Callable[[], Engine]:
+        return partial(stage.engine, self.scenario.config_maps, release)
+
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def is_untried(self, number: int) -> bool:
+        """Whether the step to the stage *number* is one whose causes are found while both stages are followed together."""
+        return self.trial(number, NOBODY).is_untried
+
+    def trial(self, number: int, led: LedCourse, before: Course = NO_COURSE, beside: Course = NO_COURSE) -> UpgradeTrial:
+        """The step to the stage *number* on the states of *led*; what is known of the courses *before* it and *beside* that one."""
+        first, second = self.stages[number - 1], self.stages[number]
+        older, newer = ({cycle.at: cycle for cycle in course.cycles} for course in (before, beside))
+
+        def judge(stage: Stage, own: dict[tuple[str, bool], CourseCycle], release: Release | None = None) -> StageJudge:
+            return StageJudge(stage.version, self._maker(stage, release), self.scenario, led, own)
+
+        def without(facts: Sequence[Fact]) -> StageJudge:
+            return judge(second, newer, undone(second.release, facts))
+
+        def course_without(fact: Fact, end: int | None) -> Course:
+            return follow(second.version, self._maker(second, undone(second.release, [fact])), self.scenario, led, end)
+
+        facts = self.concerning(first, second)
+        return UpgradeTrial(first.release, second.release, facts, judge(first, older), judge(second, newer), without, course_without)
+
+    def moved(self, number: int, before: Course, after: Course, led: LedCourse, found: Causes | None = None) -> Iterator[MovedPod]:
+        """Each decision that the step to the stage *number* changes, in the order of cycles.
+
+        *before*, *after*: the courses on its two sides. *led*: that on whose states causes are looked for. *found*: those that are known.
+        """
+        other = {cycle.at: cycle for cycle in after.cycles}
+        changed = [cycle for cycle in before.cycles if cycle.at in other and other[cycle.at].outcome != cycle.outcome]
+        if not changed:
+            return
+        beside = after
+        if self.mode != LOCKED:  # the newer release went its own way: what decides it on the states of the older one?
+            if self.is_untried(number):
+                _, beside, found = self.together(number, led)
+            else:
+                beside = self.followed(number, led)
+        numbers = {cycle.at: at for at, cycle in enumerate(led.cycles)}
+        if found is None:
+            theirs = {cycle.at: cycle.outcome for cycle in beside.cycles}
+            direct = {numbers[cycle.at]: (cycle.outcome, theirs[cycle.at]) for cycle in changed if theirs[cycle.at] != cycle.outcome}
+            found = dict(zip(direct, self.trial(number, led, before, beside).attribute(direct), strict=True))
+        versions = self.stages[number - 1].version, self.stages[number].version
+        for cycle in changed:
+            yield moved_pod(*versions, cycle.at, cycle.outcome, other[cycle.at].outcome, found.get(numbers[cycle.at], BY_EARLIER))
+
+
+def moved_pod(before: str, after: str, at: tuple[str, bool], old: Decided, new: Decided, why: Attributed) -> MovedPod:
+    """The decision *new* of the release *after*, in the cycle *at*, in place of *old*."""
+    cause = why.cause
+    return MovedPod(
+        at[0], before, after, at[1], _change(old, new), old[0] or old[1], new[0] or new[1], why.effect, why.fact.id if why.fact else None,
+        cause.kind, cause.rule, cause.node, why.points, cause.text,
+    )  # fmt: skip
+
+
+def _change(old: Decided, new: Decided) -> Change:
+    if old[0] is None and new[0] is None:
+        return OTHER_ROOM
+    if old[0] is None:
+        return GAINED
+    return LOST if new[0] is None else ELSEWHERE

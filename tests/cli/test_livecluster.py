@@ -1,0 +1,109 @@
+"""Commands that look at a live cluster: which one they find, and of which release they take it to be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.cli import run
+from tests.apiserver.app import serving_store
+from tests.apiserver.resources import NEW_SERVER, Flavour
+from tests.apiserver.store import Store
+from tests.support.kubeconfigs import kubeconfig
+
+TYPE = {"content-type": "application/json"}
+SILENT = "no node says status.nodeInfo.kubeletVersion"
+
+
+def store(version: str = NEW_SERVER.version, **info: str) -> Store:
+    """A server of this version with one node, which says *info*, and a pod that waits."""
+    flavour: Flavour = attrs.evolve(NEW_SERVER, version=version)
+    found = Store(flavour)
+    room = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    status = {"allocatable": room, "nodeInfo": info, "conditions": [{"type": "Ready", "status": "True"}]}
+    found.handle("POST", "/api/v1/nodes", "", json.dumps({"metadata": {"name": "a"}, "status": status}).encode(), TYPE)
+    found.handle("PATCH", "/api/v1/nodes/a", "", b'{"spec":{"taints":null}}', {"content-type": "application/merge-patch+json"})
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    found.handle("POST", "/api/v1/namespaces/default/pods", "", json.dumps(pod).encode(), TYPE)
+    return found
+
+
+class TestVariable:
+    """KUBECONFIG in place of --kubeconfig."""
+
+    @pytest.fixture
+    def named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        """The variable names the kubeconfig of a server."""
+        with serving_store(store()) as address:
+            monkeypatch.setenv("KUBECONFIG", str(kubeconfig(tmp_path, {"server": address})))
+            yield
+
+    @pytest.mark.usefixtures("named")
+    def test_a_context_asks_for_it(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """--context alone reads the cluster of the variable's files."""
+        assert run(["simulate", "--context", "there", "--release", "1.27", "-o", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["pods"][0]["host"] == "a"
+
+    @pytest.mark.usefixtures("named")
+    def test_nobody_asks_for_it(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without paths and options the variable alone makes no command look at a cluster."""
+        assert run(["simulate"]) == 2
+        assert "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME" in capsys.readouterr().err
+
+    @pytest.mark.usefixtures("named")
+    def test_commands_that_always_look(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """snapshot and shadow need no option."""
+        assert run(["snapshot"]) == 0
+        assert json.loads(capsys.readouterr().out)["items"]
+        assert run(["shadow", "--release", "1.27", "--for", "1"]) == 0
+        assert "0 decisions compared" in capsys.readouterr().err
+
+    @pytest.mark.usefixtures("named")
+    def test_run_does_not_read_it(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """run is as kube-scheduler, which does not know the variable."""
+        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+        assert run(["run", "--dry-run", "--release", "1.27"]) == 2
+        assert "this is no pod" in capsys.readouterr().err
+
+
+class TestRelease:
+    """--release auto."""
+
+    def told(self, found: Store, folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[Any, str]:
+        """The answer of ``simulate``, and what is said."""
+        with serving_store(found) as address:
+            file = kubeconfig(folder, {"server": address})
+            assert run(["simulate", "--kubeconfig", str(file), "--release", "auto", "-o", "json", *words]) == 0
+        captured = capsys.readouterr()
+        return json.loads(captured.out), captured.err
+
+    def test_a_node_tells(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The nodes' version counts before that of the API server."""
+        answer, said = self.told(store("1.28.7", kubeletVersion="v1.26.3"), tmp_path, capsys)
+        assert answer["release"] == "1.26"
+        assert "release 1.26: the newest node runs v1.26.3" in said
+
+    def test_the_server_tells(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Where no node says a version the API server is asked."""
+        answer, said = self.told(store("1.28.7"), tmp_path, capsys)
+        assert answer["release"] == "1.28"
+        assert f"release 1.28: {SILENT}, and the API server runs v1.28.7\n" in said
+
+    def test_an_unknown_version(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Of an unknown version the nearest release is taken; the answer says so."""
+        answer, said = self.told(store("1.99.0"), tmp_path, capsys)
+        assert answer["release"] == "1.34"
+        assert "the API server runs v1.99.0, to which it is the nearest that is known" in said
+        assert "the API server is of 1.99, and the cluster is judged as 1.34" in json.dumps(answer["warnings"])
+
+    def test_compare(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A configuration of compare may have the release of the server, too."""
+        with serving_store(store("1.28.7")) as address:
+            file = kubeconfig(tmp_path, {"server": address})
+            assert run(["compare", "--kubeconfig", str(file), "--a", "auto", "--b", "1.27"]) == 0
+        assert f"--a: release 1.28: {SILENT}, and the API server runs v1.28.7" in capsys.readouterr().err

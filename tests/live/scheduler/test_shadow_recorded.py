@@ -1,0 +1,82 @@
+"""The shadow beside real kube-schedulers that preempt much: recordings of their writes, played again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.live.scheduler.shadow.judging import ORDER_UNKNOWN
+from kubeclassic.simulation.compare.agreement import DIFFERENT
+from tests.live.scheduler.shadowreplay import replayed, writes_of
+
+RECORDED = (("1.15.5", "1.15", 464), ("1.28.7", "1.27", 499))
+"""Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow compared."""
+API = "kubescheduler.config.k8s.io/v1"
+PACKING: Mapping[str, dict[str, Any]] = {
+    "1.15": {
+        "policy": {
+            "kind": "Policy",
+            "predicates": [{"name": "GeneralPredicates"}],
+            "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
+        }
+    },
+    "1.27": {
+        "profile": {
+            "apiVersion": API,
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [
+                {
+                    "pluginConfig": [
+                        {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}}
+                    ]
+                }
+            ],
+        }
+    },
+}
+"""Release -> a configuration that packs nodes, where the recorded schedulers spread pods."""
+
+
+def writes(shared: Path, version: str) -> list[dict[str, Any]]:
+    """The writes of the scheduler of this version."""
+    return writes_of(shared / "recordings" / "live-3" / f"shadow-different-{version}.jsonl.gz")
+
+
+@pytest.mark.parametrize(("version", "release", "decisions"), RECORDED)
+@pytest.mark.parametrize("seed", range(3))
+def test_heavy_preemption(shared: Path, version: str, release: str, decisions: int, seed: int) -> None:
+    """However a busy machine delays what the shadow sees, none of the decisions is called different, and few of unknown order."""
+    told = replayed(writes(shared, version), release, seed)
+    assert len(told) == decisions
+    assert [one.line() for one in told if one.differs] == []
+    assert sum(one.verdict == ORDER_UNKNOWN for one in told) <= decisions * 0.05
+    assert all(one.cause is not None and one.cause.rule for one in told if one.verdict == ORDER_UNKNOWN)
+
+
+@pytest.mark.parametrize(("version", "release", "decisions"), RECORDED)
+def test_another_configuration(shared: Path, version: str, release: str, decisions: int) -> None:
+    """A shadow that packs nodes differs from a scheduler that spreads pods, on a third of all pods and more; each cause names its rule."""
+    told = replayed(writes(shared, version), release, 0, PACKING[release])
+    counts = Counter(one.verdict for one in told)
+    assert counts[DIFFERENT] > decisions / 3
+    assert counts[DIFFERENT] > 2 * counts[ORDER_UNKNOWN]
+    assert all(one.cause is not None and one.cause.rule for one in told if one.differs)
+
+
+@pytest.mark.parametrize(("version", "release", "decisions"), RECORDED)
+def test_pods_on_other_nodes(shared: Path, version: str, release: str, decisions: int) -> None:
+    """Where single bindings of the recording go to other nodes, none of these pods is the same, and half of them are surely different."""
+    moved = {"s0037": "n007", "s0060": "n001", "s0111": "n011", "s0140": "n010"}
+    changed = writes(shared, version)
+    for one in changed:
+        if one["sub"] == "binding" and one["pod"] in moved:
+            one["target"] = moved[one["pod"]]
+    told = replayed(changed, release, 0)
+    found = [one.verdict for one in told if one.cluster and one.pod.removeprefix("default/") in moved]
+    assert len(found) == len(moved)
+    assert set(found) <= {DIFFERENT, ORDER_UNKNOWN}
+    assert found.count(DIFFERENT) >= len(moved) / 2

@@ -1,0 +1,120 @@
+"""An upgrade in several processes, or on Dask: the answer is that of one process, byte by byte."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubeclassic
+from kubeclassic.results import UpgradeResult
+from kubeclassic.simulation.compare.agreement import FREE, LOCKED, MODES
+from kubeclassic.simulation.compare.compare import Following, unfollowed
+from kubeclassic.simulation.input import SILENT
+from kubeclassic.simulation.processes.executors import InProcesses
+from kubeclassic.simulation.scenario import read_scenario
+from kubeclassic.simulation.upgrade.course import LedCourse
+from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
+from kubeclassic.simulation.upgrade.tasks import CourseTask, StepTask, UpgradeRunner, packed, results, unpacked
+from kubeclassic.simulation.upgrade.way import Way
+from tests.conftest import ROOT
+from tests.support.daskcluster import dask_cluster
+from tests.support.program import inside
+
+CLUSTER = ROOT / "examples" / "cluster"
+STEPS = ("1.12", "1.16", "1.17", "1.22", "1.29")
+POLICY = ROOT / "examples" / "policies" / "bin-packing.yaml"
+
+
+def upgraded(**asked: Any) -> UpgradeResult:
+    """The example cluster through some releases."""
+    return kubeclassic.upgrade(CLUSTER, "1.12", "1.29", steps=STEPS, **asked)
+
+
+def way_of(mode: str = LOCKED) -> Way:
+    """A way of three releases."""
+    return Way.of(read_scenario([CLUSTER]), stages_of(["1.16", "1.17", "1.22"], StartedWith()), mode=mode)
+
+
+class TestTheAnswer:
+    """What runs an upgrade does not change it."""
+
+    @pytest.mark.parametrize("form", ["table", "json"])
+    @pytest.mark.parametrize("mode", MODES)
+    def test_in_processes(self, mode: str, form: str) -> None:
+        """Two and three processes print the bytes of one, as text and as JSON."""
+        asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "--mode", mode, "-o", form, "--policy", str(POLICY))
+        one, *others = (inside(*asked, *more) for more in ((), ("--jobs", "2"), ("-j", "3")))
+        assert one.returncode == 1
+        assert "1.17" in one.stdout
+        assert [(each.returncode, each.stdout) for each in others] == [(1, one.stdout)] * 2
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_on_dask(self, tmp_path: Path, mode: str) -> None:
+        """Dask comes to the answer of this process."""
+        with dask_cluster(tmp_path) as (address, _):
+            found = upgraded(mode=mode, dask=address)
+        assert found.document == upgraded(mode=mode).document
+        assert found.document.moved
+
+    def test_wrong_numbers(self) -> None:
+        """There is one process at least."""
+        with pytest.raises(TypeError, match=r"^jobs: got 0 \(int\), wanted a whole number above 0$"):
+            upgraded(jobs=0)
+
+
+class TestFailures:
+    """What goes wrong in another process is said as if it had happened in this one."""
+
+    def test_a_lost_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A task whose process is lost three times ends the upgrade with one line."""
+        monkeypatch.setattr("kubeclassic.simulation.processes.executors.SCRIPT", "import os; os._exit(9)")
+        with pytest.raises(kubeclassic.KubeclassicError, match=r"^the process that ran it was lost 3 times, the last time with status 9$"):
+            upgraded(jobs=2)
+
+    def test_an_error_of_the_input(self) -> None:
+        """What a release refuses is an error of the input, with its text."""
+        answer = UpgradeRunner(way_of(), None).run(packed(_Refused(), way_of()))
+        assert (answer.error, answer.is_defect) == ("no such thing", False)
+
+    def test_a_defect(self) -> None:
+        """A defect is none of the input."""
+        way = way_of(FREE)
+        answer = UpgradeRunner(way, None).run(packed(CourseTask(99), way))
+        assert (answer.error, answer.is_defect) == ("IndexError: list index out of range", True)
+        with InProcesses(1) as executor, pytest.raises(RuntimeError, match="IndexError: list index out of range"):
+            list(results([CourseTask(99)], way, None, executor, SILENT))
+
+
+class _Refused:
+    def run(self, way: Way, led: LedCourse | None, following: Following) -> None:
+        """Refuse to run."""
+        raise kubeclassic.KubeclassicError("no such thing")
+
+
+class TestBytes:
+    """What is handed over."""
+
+    def test_pods_are_places(self) -> None:
+        """A course is packed without the pods that its reader has, and comes back with those."""
+        way = way_of(FREE)
+        led = way.led(0, unfollowed)
+        data = packed(led, way)
+        assert len(data) < len(pickle.dumps(led)) / 3
+        found = unpacked(data, way)
+        assert [cycle.at for cycle in found.cycles] == [cycle.at for cycle in led.cycles]
+        first = [cycle for cycle in found.cycles if not cycle.retry]
+        assert all(cycle.pod is pod for cycle, pod in zip(first, way.scenario.pending, strict=True))
+
+    def test_a_runner_is_copied_with_what_it_shares(self) -> None:
+        """A copy of a runner decides as the runner does."""
+        way = way_of()
+        led = way.led(0, unfollowed)
+        runner = UpgradeRunner(way, led)
+        copy = pickle.loads(pickle.dumps(runner))
+        step = packed(StepTask(1, led, way.followed(1, led)), way)
+        found = unpacked(copy.run(step).data, way)
+        assert found
+        assert found == unpacked(runner.run(step).data, way)

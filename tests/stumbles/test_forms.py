@@ -1,0 +1,287 @@
+"""Forms that people have: archives, tables, Policies and profiles of other versions, wrong names. Each is read, or names the right one."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.load import load
+from kubeclassic.api.reading.formats import archives
+from kubeclassic.api.view import Column, Table, View, Words
+from kubeclassic.cli import run
+from kubeclassic.cli.report.viewtext import view_lines
+from kubeclassic.exceptions import ManifestError
+
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTER = str(ROOT / "examples" / "cluster")
+NODE = b"kind: Node\nmetadata: {name: n}\n"
+POD = b'{"kind": "Pod", "metadata": {"name": "p"}}'
+TABLE = "NAME   STATUS   ROLES    AGE   VERSION\nn1     Ready    <none>   1d    v1.27.3\n"
+TABLE_OF_ALL = "NAMESPACE     NAME      READY   STATUS    RESTARTS   AGE\nkube-system   dns-1     1/1     Running   0          1d\n"
+DESCRIPTION = "Name:               n1\nRoles:              <none>\nLabels:             a=b\n                    c=d\n"
+NEWER_POLICY = {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1", "predicates": [{"name": "PodFitsResources"}]}
+PROFILE = """\
+apiVersion: kubescheduler.config.k8s.io/v1beta3
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {score: {enabled: [{name: NodeResourcesMostAllocated}]}}
+"""
+PODS = {"dump/default/pods.json.gz": gzip.compress(POD)}
+MEMBERS = {"dump/nodes.yaml": NODE, **PODS, "dump/.hidden.yaml": b"kind: [", "dump/logs.txt": b"\0"}
+
+
+def zipped(members: dict[str, bytes], *, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip archive."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", packing) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def in_tar(members: dict[str, bytes], mode: str = "w") -> bytes:
+    """A tar archive, with a link and a folder besides."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        link = tarfile.TarInfo("dump/link.yaml")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return stream.getvalue()
+
+
+ARCHIVES = {"dump.tar": in_tar, "dump.tar.gz": lambda members: in_tar(members, "w:gz"), "dump.zip": zipped, "dump": zipped}
+
+
+def refusal(name: str, content: bytes, tmp_path: Path) -> str:
+    """The error for a file of that name."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ManifestError) as caught:
+        load(tmp_path / name)
+    return str(caught.value).removeprefix(f"{tmp_path / name}: ")
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
+    """What a command line says on standard error."""
+    assert run(arguments) == status
+    return capsys.readouterr().err
+
+
+class TestArchives:
+    @pytest.mark.parametrize("name", ARCHIVES)
+    def test_an_archive_is_read_as_a_folder(self, name: str, tmp_path: Path) -> None:
+        """tar, tar.gz and zip of a dump hold what the folder holds; hidden files, links and other files are left out."""
+        (tmp_path / name).write_bytes(ARCHIVES[name](MEMBERS))
+        assert [(item.kind, item.name) for item in load(tmp_path / name).objects] == [("Pod", "p"), ("Node", "n")]
+
+    def test_it_comes_through_a_pipe_too(self) -> None:
+        """Standard input may be an archive."""
+        assert len(load("-", stdin=io.BytesIO(in_tar(MEMBERS, "w:gz"))).objects) == 2
+
+    def test_errors_name_the_file_in_it(self, tmp_path: Path) -> None:
+        """What is wrong in an archive says in which of its files."""
+        assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith("a/b.json, line 1, column 10: broken JSON: ")
+
+    @pytest.mark.parametrize("path", ["../up.yaml", "/etc/nodes.yaml", "a/../../b.yaml", "..\\up.yaml"])
+    @pytest.mark.parametrize("made", [zipped, in_tar])
+    def test_no_path_leads_out_of_it(self, made: Any, path: str, tmp_path: Path) -> None:
+        """A path that leads out of the archive is refused, although nothing is written to a disk."""
+        assert refusal("d", made({path: NODE}), tmp_path) == f"got the path {path!r} in the archive, wanted one that stays inside of it"
+
+    def test_a_path_is_bounded(self, tmp_path: Path) -> None:
+        """A path of many thousand characters is refused, and shown in short."""
+        says = refusal("d", in_tar({f"{'a' * 9000}.yaml": NODE}), tmp_path)
+        assert says.endswith("wanted at most 4,096 characters and no NUL")
+        assert len(says) < 200
+
+    def test_their_number_is_bounded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """More files than any dump has are refused."""
+        monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
+        says = refusal("d", in_tar({f"{i}.yaml": b"" for i in range(5)}), tmp_path)
+        assert says == "got an archive of more than 3 files, wanted no more than these"
+
+    @pytest.mark.parametrize("made", [zipped, ARCHIVES["dump.tar.gz"]])
+    def test_their_size_is_bounded(self, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Files that unpack to more than is allowed are refused, several small ones together too."""
+        monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
+        says = refusal("d", made({f"{i}.yaml": b" " * 9000 for i in range(5)}), tmp_path)
+        assert "more than 30,720 bytes; set KUBECLASSIC_MAX_UNPACKED=" in says
+
+    def test_a_header_may_lie(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What counts is what a file unpacks to, not what the archive says of it."""
+        monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
+        content = zipped({"n.yaml": b" " * 90_000}).replace((90_000).to_bytes(4, "little"), (9).to_bytes(4, "little"))
+        assert "broken archive" in refusal("d", content, tmp_path) or "more than" in refusal("d", content, tmp_path)
+
+    @pytest.mark.parametrize("cut", [200, 20])
+    def test_broken_ones_are_refused(self, cut: int, tmp_path: Path) -> None:
+        """An archive that ends in the middle is one line."""
+        for name, content in (("d.zip", zipped(MEMBERS)[:-cut]), ("d.tar", in_tar({"n.yaml": NODE * 400})[:2000])):
+            assert refusal(name, content, tmp_path).startswith("broken archive, or one that ends in the middle")
+
+    def test_one_without_manifests_is_refused(self, tmp_path: Path) -> None:
+        """An archive of other files names what is wanted."""
+        assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).startswith("got an archive without manifests, wanted *.yaml, ")
+
+    def test_other_archives_are_named(self, tmp_path: Path) -> None:
+        """What is not read says what it is and what to do."""
+        says = refusal("d.tar.xz", in_tar(MEMBERS, "w:xz"), tmp_path)
+        assert says == "got xz data, which is not read: unpack it first, or pack it as gzip, tar or zip"
+
+
+class TestInput:
+    @pytest.mark.parametrize("text", [TABLE, TABLE_OF_ALL])
+    def test_a_table_of_kubectl(self, text: str, tmp_path: Path) -> None:
+        """What kubectl prints for people names the form that is wanted."""
+        says = refusal("nodes.txt", text.encode(), tmp_path)
+        assert says == "got the table of kubectl get, which is for people, wanted objects: write kubectl get ... -o json"
+
+    def test_a_description_of_kubectl(self, tmp_path: Path) -> None:
+        """kubectl describe too."""
+        assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith("got the text of kubectl describe, which is for people")
+
+    @pytest.mark.parametrize("end", [-1, -12, -30, -42])
+    def test_a_dump_that_was_cut_off(self, end: int, tmp_path: Path) -> None:
+        """Wherever JSON ends, it is said that it ends."""
+        text = json.dumps({"kind": "List", "items": [{"kind": "Node", "metadata": {"name": "node-one"}, "spec": {"unschedulable": True}}]})
+        assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
+
+    @pytest.mark.parametrize("comment", ["// mine", "/* mine */", "# mine"])
+    def test_comments_in_json(self, comment: str, tmp_path: Path) -> None:
+        """A Policy in JSON with a comment says that JSON has none."""
+        says = refusal("p.json", f'{{"kind": "Policy",\n{comment}\n"apiVersion": "v1"}}'.encode(), tmp_path)
+        assert says.endswith("broken JSON: got a comment, which JSON does not have")
+
+    def test_nothing_in_a_file(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A file without nodes is named."""
+        (tmp_path / "empty.json").write_text("[]")
+        says = told(capsys, "simulate", str(tmp_path / "empty.json"))
+        assert says == f"kubeclassic: {tmp_path}/empty.json: got no Node, wanted one at least\n"
+
+
+    @pytest.mark.parametrize(("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
+    def test_a_claim_whose_annotations_were_removed(self, annotations: dict[str, str], said: int) -> None:
+        """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
+        metadata = {"name": "data", "annotations": annotations}
+        claim = {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {"volumeName": "v"}, "status": {"phase": "Bound"}}
+        told = [str(one) for one in load("-", stdin=io.StringIO(json.dumps(claim))).warnings if "takes it as unbound" in str(one)]
+        assert len(told) == said
+
+    def test_counts_of_a_table_are_written_alike(self) -> None:
+        """A count of thousands has its comma beside an amount that has one."""
+        table = Table("nodes", (Column("pods", "count"), Column("cpu", "cores")), [[9747, 11_471_000]])
+        (_, line) = view_lines(View(title="t", verdict=Words("v"), facts={}, tables=[table], text=[[table]]), "table", None)
+        assert line.split() == ["9,747", "11,471"]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a Policy of 1.17 and a profile of 1.23 that names a plugin of 1.22."""
+    (tmp_path / "policy.json").write_text(json.dumps(NEWER_POLICY))
+    (tmp_path / "profile.yaml").write_text(PROFILE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("files")
+class TestConfigurations:
+    READ = "apiVersion kubescheduler.config.k8s.io/v1 came with 1.17: write apiVersion: v1, or take --release 1.17 to 1.22"
+    CARRIED = (
+        "plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place"
+    )
+
+    @pytest.mark.parametrize(
+        ("command", "status"), [(["simulate", CLUSTER, "--policy"], 2), (["policy", "check"], 1), (["policy", "migrate"], 2)]
+    )
+    def test_the_usual_version_of_1_17(self, command: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
+        """A Policy of 1.17 to 1.22 on 1.16 says what to write, or which release to take."""
+        assert self.READ in told(capsys, *command, "policy.json", status=status)
+
+    @pytest.mark.parametrize(
+        ("command", "status"), [(["simulate", CLUSTER, "--release", "1.27", "--profile"], 2), (["policy", "check"], 1)]
+    )
+    def test_a_plugin_of_an_older_version(self, command: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
+        """A plugin that was in tree is not said to be unknown: what takes its place is named."""
+        says = told(capsys, *command, "profile.yaml", status=status)
+        assert self.CARRIED in says
+        assert "--rules" not in says
+
+    def test_a_policy_is_no_profile(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """--profile with a Policy names --policy."""
+        assert "this is a Policy: --policy takes it" in told(capsys, "simulate", CLUSTER, "--profile", "policy.json")
+
+    def test_a_profile_is_no_policy(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """--policy with a profile names --profile."""
+        says = told(capsys, "simulate", CLUSTER, "--policy", "profile.yaml")
+        assert "profile.yaml: got a KubeSchedulerConfiguration, which --profile takes, wanted one Policy or one ConfigMap" in says
+
+    @pytest.mark.parametrize("release", ["1.16", "1.20"])
+    def test_a_check_lists_every_fault(self, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """policy check names the file, the entry and what it got, of all that is wrong, in text and in JSON."""
+        extenders = [{"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0}, *({"urlPrefix": one, "bindVerb": "b"} for one in "yz")]
+        priorities = [{"name": "LeastRequestedPriority", "weight": -3}, {"name": "Huh", "weight": 1}]
+        predicates = [{"name": "Nope"}, {"name": "PodFitsResources"}, {"name": "Nope2"}]
+        rules = {"predicates": predicates, "priorities": priorities, "extenders": extenders}
+        Path("bad.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **rules}))
+        lines = told(capsys, "policy", "check", "bad.json", "--release", release, status=1).splitlines()
+        assert lines[0].startswith(f"refused by {release}: bad.json: ")
+        whole, *each = [line.removeprefix("  ") for line in lines if line.startswith("  ")]
+        places = [line.partition(": ")[0] for line in each]
+        assert "extender" in whole
+        assert places == ["predicates[0]", "predicates[2]", "priorities[0]", "priorities[1]", "extenders[0]"]
+        assert each[2].endswith("should have a positive weight applied to it or it has overflown, got weight -3")
+        assert run(["policy", "check", "bad.json", "--release", release, "-o", "json"]) == 1
+        assert [one["where"] for one in json.loads(capsys.readouterr().out)["faults"]] == ["", *places]
+
+
+class TestNames:
+    @pytest.mark.parametrize("release", ["latest", "1.35", "1.11"])
+    def test_releases(self, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """A release that there is not says in a word which there are, auto among them."""
+        says = told(capsys, "simulate", CLUSTER, "--release", release)
+        assert says == f'kubeclassic: release: got "{release}", wanted 1.12 to 1.34 or auto\n'
+
+    def test_providers(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The option and the providers are named."""
+        says = told(capsys, "simulate", CLUSTER, "--provider", "Foo")
+        wanted = "wanted DefaultProvider or ClusterAutoscalerProvider"
+        assert says == f'kubeclassic: --provider: plugin "Foo" has not been registered, {wanted}\n'
+
+    @pytest.mark.parametrize("release", ["1.16", "1.27"])
+    def test_gates(self, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """The option is named, and near gates, or where all are listed."""
+        says = told(capsys, "simulate", CLUSTER, "--release", release, "--feature-gates", "Foo=true")
+        wanted = f"`kubeclassic releases {release}` lists those of {release}"
+        assert says == f"kubeclassic: --feature-gates: unrecognized feature gate: Foo; {wanted}\n"
+        assert run(["releases", release]) == 0
+        assert "gate" in capsys.readouterr().out
+
+    def test_namespaces(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
+        says = told(capsys, "simulate", CLUSTER, "-n", "shp", status=1)
+        wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
+        assert wanted in says
+
+    def test_pods_and_fields_of_edits(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """--set with a misspelled pod or field names the near one."""
+        says = told(capsys, "simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
+        assert 'did you mean "analytics/yearly-report"' in says
+        says = told(capsys, "simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
+        assert says.endswith('got the field "request.memory", wanted one that there is; did you mean "requests.memory"?\n')
+
+    def test_a_curve_of_bytes(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Sizes in memory without a unit are bytes, which is said."""
+        pod = str(ROOT / "examples" / "capacity" / "small-pod.yaml")
+        assert run(["capacity", CLUSTER, "--pod", pod, "--curve", "memory=1..2"]) in (0, 1)
+        wanted = "warning: --curve: memory has at most 2 bytes: a size in memory has a unit, such as memory=1Gi..4Gi\n"
+        assert wanted in capsys.readouterr().err

@@ -1,0 +1,136 @@
+"""Less at once: a short help and a whole one, commands in groups, and names that one guesses, because kubectl has them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import COMMANDS, cli, run
+from kubeclassic.cli.declaring.commands import MOST_SHOWN, CommonOption
+
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTER = str(ROOT / "examples" / "cluster")
+DRAIN = ["drain", str(ROOT / "examples/drain/cluster.yaml"), "--ignore-daemonsets", "--delete-emptydir-data", "--force"]
+ONE_SCREEN = 40
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command line that ends well prints."""
+    assert run(arguments) == 0
+    return capsys.readouterr().out
+
+
+def options_in(text: str) -> list[str]:
+    """The options that a help shows, each by its first name."""
+    return [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")]
+
+
+@pytest.fixture(autouse=True)
+def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Helps are laid out for a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+class TestShortHelp:
+    def test_simulate_fits_on_one_screen(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Ten options, the examples, the exit statuses, and how to see everything."""
+        text = printed(capsys, "simulate", "--help")
+        assert text.count("\n") <= ONE_SCREEN
+        assert options_in(text) == [
+            "--kubeconfig", "--release", "--policy", "--profile", "--pods", "--set", "--nodes", "-n", "-o", "--report", "--help-all",
+        ]  # fmt: skip
+        assert "Exit status 0: all placed" in text
+        assert "\n  kubeclassic simulate cluster.json --release auto --pods new.yaml\n" in text
+
+    def test_everything_is_one_more_word(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """--help-all has every option that is not hidden, and all that the help ever said."""
+        text = printed(capsys, "simulate", "--help-all")
+        shown = [param.opts for param in cli.commands["simulate"].params if not getattr(param, "hidden", False) and param.name != "paths"]
+        assert all(set(options_in(text)) & {*opts, "-n", "-l", "-o", "-v"} for opts in shown)
+        assert len(options_in(text)) == len(shown) + 2
+        assert "A pod that makes room by evicting others is tried once more" in text
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_no_command_shows_too_much(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """A command with many options shows those that its declarations call common, at most fifteen; one with few shows all."""
+        short, whole = printed(capsys, name, "--help"), printed(capsys, name, "--help-all")
+        assert len(options_in(short)) <= MOST_SHOWN + 2
+        assert set(options_in(short)) <= set(options_in(whole))
+        assert "--help" in short
+        if len(options_in(whole)) > MOST_SHOWN + 2:
+            common = [param for param in cli.commands[name].params if isinstance(param, CommonOption) and not param.hidden]
+            assert len(options_in(short)) == len(common) + 1 < len(options_in(whole)) - 5
+
+
+class TestCommands:
+    def test_they_stand_in_groups(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The list begins with what people ask, then what they plan, then what runs; the rest comes last."""
+        text = printed(capsys, "--help")
+        heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+        assert heads == ["Options:", "Ask:", "Plan:", "Run:", "More:"]
+        named = [line.split()[0] for line in text.partition("Ask:")[2].splitlines() if line.startswith("  ") and line[2] != " "]
+        assert named == list(COMMANDS)
+
+    @pytest.mark.parametrize(
+        ("guessed", "meant"),
+        [
+            (["version"], ["--version"]), (["help"], ["--help"]), (["help", "simulate"], ["simulate", "--help"]),
+            (["help", "policy", "check"], ["policy", "check", "--help"]), (["--help-all"], ["--help"]),
+        ],
+    )  # fmt: skip
+    def test_names_that_one_guesses(self, guessed: list[str], meant: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """``version`` and ``help`` do what they say."""
+        assert printed(capsys, *guessed) == printed(capsys, *meant) != ""
+
+    @pytest.mark.parametrize("flag", ["-A", "--all-namespaces"])
+    def test_all_namespaces(self, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """-A, which every line that makes a dump has, changes nothing."""
+        assert run(["simulate", CLUSTER, flag]) == 1
+        told = capsys.readouterr()
+        assert run(["simulate", CLUSTER]) == 1
+        assert told == capsys.readouterr()
+
+
+class TestDrain:
+    def test_names_for_kubectl(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """-o name prints the nodes that can go, a line each, and nothing else on standard output."""
+        assert printed(capsys, *DRAIN, "--auto", "--keep", "1", "-o", "name") == "worker-2\nworker-4\n"
+
+    @pytest.mark.parametrize(
+        "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
+    )
+    def test_a_line_pasted_from_kubectl(self, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """Flags of kubectl drain that mean nothing here are passed over with a word, wherever they stand."""
+        assert run([*DRAIN, *flags, "worker-2"]) == 0
+        told = capsys.readouterr()
+        name = flags[0].partition("=")[0]
+        assert told.err.splitlines()[0] == f"{name} of kubectl is passed over: it means nothing here"
+        assert run([*DRAIN, "worker-2"]) == 0
+        assert told.out == capsys.readouterr().out
+
+    def test_other_flags_are_still_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A flag that nobody has is an error as before, and what comes after -- is no flag."""
+        assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
+        assert run([*DRAIN, "--", "--dry-run"]) == 2
+        assert "passed over" not in capsys.readouterr().err
+
+
+class TestOneself:
+    @pytest.mark.parametrize(("text", "status"), [("# another one\n", 4), ((ROOT / "traces.py").read_text(), 0)])
+    def test_tests_of_an_old_copy_stop(self, text: str, status: int, tmp_path: Path) -> None:
+        """pytest in a checkout of which an older copy is installed stops with a sentence that says what to do."""
+        copy = tmp_path / "kubeclassic"
+        copy.mkdir()
+        (copy / "__init__.py").write_bytes((ROOT / "__init__.py").read_bytes())
+        (copy / "traces.py").write_text(text)
+        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/test_paths.py']))"
+        program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {asked}"]
+        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+        told = done.stdout + done.stderr
+        says = f"these tests would run on the copy in {copy}, in which traces.py is not as here: install it again"
+        assert (says in told) == (status == 4)
+        assert ("pip install --editable '.[test]'" in told) == (status == 4)
+        assert done.returncode == status

@@ -1,0 +1,72 @@
+"""Words that one cannot place: progress, captions, and sentences that do not fit what they are about."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from typing import get_args
+
+import pytest
+
+import kubeclassic
+from kubeclassic.api.words import short_name, used_up
+from kubeclassic.cli import run
+from kubeclassic.cli.schema import DOCUMENTS
+from kubeclassic.questions import compare, upgrade
+from kubeclassic.simulation.compare.agreement import MODES, Mode
+from tests.conftest import ROOT
+
+CLUSTER = str(ROOT / "examples" / "cluster")
+WITHOUT_INPUT = {
+    "bench": "it measures, and answers nothing about a cluster", "bench-compare": "as bench", "conform": "its cases are recorded",
+    "policy-migrate": "a configuration as kube-scheduler reads it", "releases": "it reads no input",
+    "simulate-line": "a line is a cycle; warnings are on standard error",
+}  # fmt: skip
+"""Documents without warnings, and why."""
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int) -> str:
+    """What a command prints on standard output, and then on standard error."""
+    assert run(arguments) == status
+    return "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTS))
+def test_every_document_has_warnings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each JSON that answers about an input has ``warnings``, always, and the schema says so."""
+    schema = json.loads(printed(capsys, "schema", name, status=0))
+    assert ('"warnings"' in json.dumps(schema)) == (name not in WITHOUT_INPUT)
+
+
+def test_a_drain_names_whom_it_closes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where reasons call nodes unschedulable that only the drain closes, that is said."""
+    line = "the nodes that were unschedulable are those that the drain itself closes: none of the input is cordoned"
+    drained = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
+    found = kubeclassic.drain(str(ROOT / "examples" / "drain" / "cluster.yaml"), auto=True, **drained)
+    assert any("unschedulable" in why for why in found.cannot.values())
+    assert found.about_reasons == line
+    assert kubeclassic.drain(CLUSTER, "general-b1", force=True, delete_emptydir_data=True).about_reasons is None  # one is cordoned there
+
+
+@pytest.mark.parametrize(("resource", "said"), [("cpu", "cpu has run out"), ("pods", "pods are as many as allowed")])
+def test_what_runs_out(resource: str, said: str) -> None:
+    """Places for pods do not "has run out"."""
+    assert short_name(resource) + used_up(resource) == said
+
+
+def test_decisions_are_no_cycles(capsys: pytest.CaptureFixture[str]) -> None:
+    """Pages and texts of simulate and compare count decisions; cycles are the engine's word."""
+    html = printed(capsys, "simulate", CLUSTER, "-o", "html", status=1)
+    assert re.search(r">22</span></b><span>decisions<", html)
+    assert ">Cycles<" not in html
+    text = printed(capsys, "compare", CLUSTER, "--a", "1.12", "--b", "1.16", status=1)
+    assert "locked: 22 pods, 22 decisions" in text
+
+
+@pytest.mark.parametrize("function", [compare.compare, upgrade.upgrade])
+def test_a_mode_is_one_of_two(function: Callable[..., object]) -> None:
+    """Type checkers know the modes, so that ``mode="lockd"`` does not pass."""
+    assert inspect.signature(function).parameters["mode"].annotation == "Mode"
+    assert get_args(Mode) == MODES
