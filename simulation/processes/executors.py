@@ -153,7 +153,7 @@ def _end(process: subprocess.Popen[bytes]) -> int:
 
 
 def executor_of(jobs: object, dask: str | None, tasks: int | None = None) -> Executor:
-    """What runs tasks: *jobs* processes, or the Dask scheduler at the address *dask*. *tasks*: how many, or None if that is not known."""
+    """What runs that many *tasks* (None: unknown): *jobs* processes, or the Dask scheduler at the address *dask*."""
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise wrong_type("jobs", jobs, "a whole number above 0")
     if dask is not None:

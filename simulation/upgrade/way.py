@@ -33,7 +33,7 @@ BY_EARLIER = Attributed(EARLIER, None, Cause("tie", text="the nodes are filled o
 
 
 NO_COURSE = Course("")
-UNLED = LedCourse("")
+NOT_LED = LedCourse("")
 Causes = Mapping[int, Attributed]
 """Number of a cycle of the course that leads -> why it is decided otherwise."""
 
@@ -102,7 +102,7 @@ class Way:
 
     def is_untried(self, number: int) -> bool:
         """Whether the step to the stage *number* is one whose causes are found while both stages are followed together."""
-        return self.trial(number, UNLED).is_untried
+        return self.trial(number, NOT_LED).is_untried
 
     def trial(self, number: int, led: LedCourse, before: Course = NO_COURSE, beside: Course = NO_COURSE) -> UpgradeTrial:
         """The step to the stage *number* on the states of *led*; what is known of the courses *before* it and *beside* that one."""
