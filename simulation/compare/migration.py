@@ -65,7 +65,8 @@ class Check:
         return self._engine(_on_all_nodes(self.profile, self.target))
 
     def _engine(self, wanted: Algorithm | KubeSchedulerConfiguration) -> Engine:
-        return build_engine(wanted, max_pd_vols=self.max_pd_vols, extenders=self.extenders)
+        uncalled = self.extenders.how is None
+        return build_engine(wanted, max_pd_vols=self.max_pd_vols, extenders=self.extenders, leaves_uncalled=uncalled)
 
     @property
     def left_out(self) -> int:
