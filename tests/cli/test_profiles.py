@@ -255,8 +255,8 @@ class TestExplain:
             "node": "b", "fits": False, "visited": True, "plugins": ["NodeResourcesFit"], "code": "Unschedulable",
             "reasons": ["Insufficient cpu"],
             "objections": [{"rule": "NodeResourcesFit", "reasons": ["Insufficient cpu"], "evictable": True, "counted": True}],
-            "shortages": [{"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000}],
-            "scores": {}, "total": None,
+            "shortages": [{"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000, "hasNone": False}],
+            "causes": [], "scores": {}, "total": None,
         }  # fmt: skip
         assert (found["c"]["plugins"], found["c"]["code"]) == (["TaintToleration"], "UnschedulableAndUnresolvable")
         assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
@@ -290,7 +290,7 @@ class TestExplain:
         assert "(each plugin: raw -> normalized x weight)" in capsys.readouterr().out
         assert run(["explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide"]) == 0
         assert [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("NODE ")][1] == [
-            "NODE", "PLUGIN", "CODE", "REASONS", "SHORT", "OF",
+            "NODE", "PLUGIN", "CODE", "REASONS", "WHAT", "FAILS", "SHORT", "OF",
         ]  # fmt: skip
 
 
