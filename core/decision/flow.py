@@ -19,6 +19,7 @@ from .preemptionplan import Victims
 from .score import Ranking
 
 if TYPE_CHECKING:
+    from ..incremental.quick import QuickPath
     from ..queue.backoff import Clock
     from ..queue.protocol import SchedulingQueue
 
@@ -75,6 +76,11 @@ class Flow(Protocol):
     @property
     def profiles(self) -> Mapping[str, Any]:
         """schedulerName -> profile; empty for releases without profiles."""
+        ...
+
+    @property
+    def quick_paths(self) -> Mapping[str, QuickPath]:
+        """schedulerName -> how its decisions are read off boards; releases without profiles have one, for ""."""
         ...
 
     # --- one cycle, in this order ---

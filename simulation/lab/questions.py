@@ -8,6 +8,7 @@ from time import process_time
 import attrs
 
 from .labclock import Film, film, why_then
+from .labrun import LabRun
 from .session import Session
 from .source import Json, LabError
 from .why import why
@@ -40,7 +41,7 @@ class LabQuestions:
         found: Json = {
             "session": session.record(), "summary": answer.summary, "placement": answer.record(before),
             "difference": None if difference is None else difference.record(),
-            "plot": None if asked.get("plot") == answer.layout.number else answer.layout.record(),
+            "plot": self._plot(answer, asked),
         }  # fmt: skip
         return {**found, "seconds": round(process_time() - began, 4)}
 
@@ -56,8 +57,14 @@ class LabQuestions:
         if other is None:
             raise LabError(f"of: got {asked.get('of')!r}, wanted start or a pinned configuration", "pin")
         answer = self.session.bench.answer(other)
-        layout = None if asked.get("plot") == answer.layout.number else answer.layout.record()
-        return {"placement": answer.record(None), "summary": answer.summary, "plot": layout, "number": other.number}
+        return {"placement": answer.record(None), "summary": answer.summary, "plot": self._plot(answer, asked), "number": other.number}
+
+    def _plot(self, answer: LabRun, asked: Json) -> Json | None:
+        """The layout of *answer* for a page that has another one; None if it has this one."""
+        known = asked.get("plot")
+        if known == answer.layout.number:
+            return None
+        return answer.layout.record(self.session.bench.layouts.get(known) if type(known) is int else None)
 
     def why(self, asked: Json) -> Json:
         """Why a pod goes where it goes."""
