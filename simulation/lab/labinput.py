@@ -68,6 +68,8 @@ class LabInput:
     cron_jobs: bool = False
     _taken: dict[bool, tuple[Loaded, Inventory]] = attrs.field(factory=dict)
     """What was taken in last, with gate PodPriority or without."""
+    _pods_edited: tuple[object, Objects, Objects, tuple[Edited, ...]] | None = None
+    """The latest edits of pods, the objects before and after them, and what each did."""
     _latest: dict[Any, Any] = attrs.field(factory=dict)
     """What the latest scenarios were made from, by the changes in it: one more edit need not repeat those before it."""
 
@@ -83,8 +85,7 @@ class LabInput:
             loaded, edited = self._edited(key, others, lambda: self.with_nodes(changes).loaded, _of_loaded)
             key = ("objects", changes.copies, priorities, tuple(edit.text for edit in others))
             inventory = self._once((*key, "taken in"), lambda: self._taken_in(loaded, priorities))
-            of_one = partial(_of_objects, priorities=priorities)
-            objects, more = self._edited(key, of_pods, lambda: inventory.objects, of_one)
+            objects, more = self._with_pods_edited(key, of_pods, inventory.objects, priorities)
             return attrs.evolve(sorted_out(attrs.evolve(inventory, objects=objects), names), edited=(*edited, *more))
         except KubeclassicError as error:
             raise error if isinstance(error, LabError) else LabError(str(error), "edit") from None
@@ -98,6 +99,19 @@ class LabInput:
             found, more = made(Edits((edits[at],), self.files.defaults), found)
             told = (*told, *more)
         return self._once((*key, *texts), lambda: (found, told))
+
+    def _with_pods_edited(
+        self, key: tuple[Any, ...], edits: list[Edit], objects: Objects, priorities: bool
+    ) -> tuple[Objects, tuple[Edited, ...]]:
+        """*objects* after *edits* of pods, and what each did; those of the state before, where only nodes are others."""
+        texts, before = (priorities, *(edit.text for edit in edits)), self._pods_edited
+        if before is not None and before[0] == texts and _differ_in_nodes(before[1], objects):
+            held = zip(before[1], objects, before[2], strict=True)
+            found, told = tuple([after if old is new else new for old, new, after in held]), before[3]
+        else:
+            found, told = self._edited(key, edits, lambda: objects, partial(_of_objects, priorities=priorities))
+        self._pods_edited = texts, objects, found, told
+        return self._once((*key, *texts[1:]), lambda: (found, told))
 
     def _taken_in(self, loaded: Loaded, priorities: bool) -> Inventory:
         """The objects of *loaded*, and those that controllers still make."""
@@ -157,6 +171,11 @@ def _with_other_nodes(before: Loaded, taken: Inventory, now: Loaded) -> Inventor
     if not is_same:
         return None
     return attrs.evolve(taken, objects=tuple([changed[id(item)][1] if id(item) in changed else item for item in taken.objects]))
+
+
+def _differ_in_nodes(before: Objects, now: Objects) -> bool:
+    """Whether nodes alone are others, each in its place."""
+    return len(before) == len(now) and all(isinstance(new, Node) for old, new in zip(before, now, strict=True) if old is not new)
 
 
 def _of_loaded(edits: Edits, loaded: Loaded) -> tuple[Loaded, list[Edited]]:

@@ -87,6 +87,7 @@ class Session:
         if (configuration, changes) == (self.state.configuration, self.state.changes):
             return
         try:
+            self._check_edits(changes, new)
             self.bench.answer(new)
         except LabError:
             raise
@@ -100,6 +101,16 @@ class Session:
         if len(self.history) > MOST_STATES:
             del self.history[1]
         self.at = len(self.history) - 1
+
+    def _check_edits(self, changes: Changes, new: LabState) -> None:
+        """Raise :class:`~.source.LabError` where the edits that are new in *changes* change nothing."""
+        before = self.state.changes.edits
+        if changes.copies != self.state.changes.copies or len(changes.edits) <= len(before) or changes.edits[: len(before)] != before:
+            return
+        added = changes.edits[len(before) :]
+        told = [one for one in self.bench.scenario(new).edited if one.edit.text in added]
+        if told and not any(one.changed for one in told):
+            raise LabError(f"nothing changed: {'; '.join(f'{one.edit.text} is so already' for one in told)}", "edit")
 
     # --- what is seen -----------------------------------------------------------------------------------------------
 

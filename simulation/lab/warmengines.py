@@ -29,6 +29,7 @@ from ..simulate import Simulation
 from .labconfiguration import LabConfiguration
 from .scenariochanges import ScenarioChanges, is_known
 
+MOST_ENGINES = 4
 MOST_RUNS = 200
 """After that many runs begin with a new scheduler: what rules note of templates adds up."""
 
@@ -123,6 +124,8 @@ class WarmEngines:
         known = KnownCluster(made.engine, configuration, scenario, 0 if before is None or not made.knows_table else before.runs + 1)
         if known.runs < MOST_RUNS and made.has_begun and _is_undone(made):
             self._known[key] = known
+            if len(self._known) > MOST_ENGINES:
+                del self._known[next(iter(self._known))]
 
     def _made(
         self, configuration: LabConfiguration, scenario: Scenario, before: KnownCluster | None, details: bool

@@ -25,7 +25,7 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
     A pod that waits is asked about when the pods before it have been tried; one with a node as if it had none. Raises
     :class:`~.source.LabError` for names that nothing has.
     """
-    pod = _found(bench.scenario(state), key)
+    pod = found_pod(bench.scenario(state), key)
     try:
         with bench.simulation(state) as simulation:
             if pod.spec.node_name:
@@ -40,7 +40,8 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
         raise LabError(str(error), "why") from None
 
 
-def _found(scenario: Scenario, key: str) -> Pod:
+def found_pod(scenario: Scenario, key: str) -> Pod:
+    """The pod *key*. Raises :class:`~.source.LabError`."""
     everyone = {item.key: item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod)}
     if key not in everyone:
         raise LabError(f'pod: got "{key}", wanted a pod of the cluster{did_you_mean(key, everyone)}', "why")

@@ -73,11 +73,12 @@ class Workbench:
         found = self._answers.get(state.number)
         if found is None:
             with settled():
-                found = _kept(self._answers, state.number, self._computed(state), KEPT_ANSWERS)
+                found = _kept(self._answers, state.number, self.computed(state), KEPT_ANSWERS)
         self._answers.move_to_end(state.number)
         return found
 
-    def _computed(self, state: LabState) -> LabRun:
+    def computed(self, state: LabState) -> LabRun:
+        """The same, worked out and not kept."""
         known = self._of(state)
         with self.simulation(state) as simulation:
             for _ in simulation.decisions():
