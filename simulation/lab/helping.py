@@ -74,7 +74,7 @@ def how_many_more(bench: Workbench, state: LabState, key: str) -> dict[str, Any]
 
 
 def by_release(bench: Workbench, state: LabState, key: str) -> list[dict[str, Any]]:
-    """Where each release puts the pod *key*: neighbours that say the same are one, as plain data.
+    """Where each release puts the pod *key*: neighbours with the same node, or with none, are one, as plain data.
 
     Raises :class:`~.source.LabError` for a name that nothing has.
     """
@@ -85,7 +85,7 @@ def by_release(bench: Workbench, state: LabState, key: str) -> list[dict[str, An
     for version in ALL_RELEASES:
         host, message = _in_release(bench, state, version, pod)
         latest = found[-1] if found else None
-        if latest is not None and (latest["host"], latest["message"]) == (host, message):
+        if latest is not None and latest["host"] == host:
             latest["releases"].append(version)
         else:
             found.append({"releases": [version], "host": host, "message": message})
