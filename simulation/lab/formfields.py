@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ...api.objects import Node, Pod, Taint, Toleration
@@ -38,7 +37,8 @@ def _of_node(node: Node) -> dict[str, Any]:
     had = current_manifest(node).get("status", {}).get("allocatable", {})
     return {
         "fields": {
-            **{f"allocatable.{name}": str(had.get(name, "")) for name in (CPU, MEMORY, PODS)}, "taints": [_taint(one) for one in node.spec.taints], "labels": _pairs(node.labels),
+            **{f"allocatable.{name}": str(had.get(name, "")) for name in (CPU, MEMORY, PODS)},
+            "taints": [_taint(one) for one in node.spec.taints], "labels": _pairs(node.labels),
         }
     }  # fmt: skip
 

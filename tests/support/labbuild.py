@@ -92,8 +92,9 @@ def edit(found: Session, drawn: tuple[int, int, int]) -> Json:
     pods = [*there.pending, *(item for item in there.objects if item.kind == "Pod")]
     node, pod = there.nodes[which % len(there.nodes)].name, pods[which % len(pods)].key
     edits = {
-        0: f"pod {pod} requests.cpu={100 * value + 100}m", 1: f"pod {pod} labels.app={'ab'[value % 2]}", 2: f"node {node} allocatable.cpu={value}",
-        3: f"node {node} labels.disk={('ssd', 'hdd')[value % 2]}", 4: f"node {node} taints+=k=v{value}:NoSchedule", 5: f"pod {pod} nodeName-",
+        0: f"pod {pod} requests.cpu={100 * value + 100}m", 1: f"pod {pod} labels.app={'ab'[value % 2]}",
+        2: f"node {node} allocatable.cpu={value}", 3: f"node {node} labels.disk={('ssd', 'hdd')[value % 2]}",
+        4: f"node {node} taints+=k=v{value}:NoSchedule", 5: f"pod {pod} nodeName-",
     }  # fmt: skip
     if kind in edits:
         return {"do": "edit", "text": edits[kind]}

@@ -80,7 +80,8 @@ class TestMoves:
     def test_huge_requests(self) -> None:
         """A pod that asks for more than sums can hold is judged as by a new scheduler, whenever its turn comes."""
         found = session(release="1.27")
-        for text in ("pod shop/orders-1 requests.memory=9E", "pod shop/orders-1 requests.memory=1Gi", "node general-a1 allocatable.memory=4Ei"):
+        pod = "pod shop/orders-1 requests.memory"
+        for text in (f"{pod}=9E", f"{pod}=1Gi", "node general-a1 allocatable.memory=4Ei"):
             found.do({"do": "edit", "text": text})
             assert fates(found) == simulated(found)
 
