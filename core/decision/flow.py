@@ -19,7 +19,6 @@ from .preemptionplan import Victims
 from .score import Ranking
 
 if TYPE_CHECKING:
-    from ..incremental.quick import QuickPath
     from ..queue.backoff import Clock
     from ..queue.protocol import SchedulingQueue
 
@@ -79,7 +78,7 @@ class Flow(Protocol):
         ...
 
     @property
-    def quick_paths(self) -> Mapping[str, QuickPath]:
+    def quick_paths(self) -> Mapping[str, Any]:
         """schedulerName -> how its decisions are read off boards; releases without profiles have one, for ""."""
         ...
 

@@ -93,11 +93,8 @@ def by_release(bench: Workbench, state: LabState, key: str) -> list[dict[str, An
 
 
 def _in_release(bench: Workbench, state: LabState, version: str, pod: Pod) -> tuple[str | None, str]:
-    if version == state.configuration.release:
-        answer = bench.answer(state)
-    else:
-        try:
-            answer = bench.computed(attrs.evolve(state, configuration=with_release(state.configuration, version)))
-        except KubeclassicError as error:
-            return None, str(error)
+    try:
+        answer = bench.computed(attrs.evolve(state, configuration=with_release(state.configuration, version)))
+    except KubeclassicError as error:
+        return None, str(error)
     return answer.host_of(pod.key), answer.texts.texts[int(answer.whys[answer.layout.pod_at[pod.key]])]
