@@ -101,6 +101,10 @@ class ClassicFlow:
         self.quick, self.refusals = self.quick_path.row, UnschedulableCache(self.quick_path)
         self.outlines = Outlines(self.quick_path)
 
+    @property
+    def quick_paths(self) -> Mapping[str, QuickPath]:
+        return {"": self.quick_path}
+
     # --- one cycle --------------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:

@@ -64,6 +64,8 @@ class Engine:
     listings: Listings = attrs.field(factory=Listings)
     reuse_snapshot_of: Engine | None = attrs.field(default=None)
     """A scheduler of the same release and gates that is over: this one takes over what it knows of nodes and pods."""
+    reuse_answers: bool = False
+    """It has the same rules with other weights: this one takes over its listings and what its rules answered, too."""
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
     table: NodeTable = attrs.field(init=False)
@@ -84,14 +86,18 @@ class Engine:
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        if self.reuse_snapshot_of is None:
+        before, self.reuse_snapshot_of = self.reuse_snapshot_of, None
+        if before is None:
             self._init_state(self.algorithm.release)
         else:
-            before, self.reuse_snapshot_of = self.reuse_snapshot_of, None
             self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
+            self.listings = before.listings if self.reuse_answers else self.listings
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         flow = self.flow = self.make_flow(self)
+        if before is not None and self.reuse_answers:
+            for name, path in flow.quick_paths.items():
+                path.boards.answers.take_over(before.flow.quick_paths[name].boards.answers)
         self.binder, self._nominated, self._plugins = flow.binder, flow.nominated_after, flow.plugins_without
 
     def _init_state(self, release: Release) -> None:

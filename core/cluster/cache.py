@@ -223,6 +223,12 @@ class Cache:
         self.order.update(node.name, self.zone_key(old.labels), self.zone_key(node.labels))
         self._set_node(info, node)
 
+    def replace_node(self, node: Node) -> None:
+        """*node* in place of the one of its name, as if it had come so: its zone and its images must be the same."""
+        info = self.infos[node.name]
+        info.node = node
+        self._changed(info.name, CacheChange(None, 0, node, info.images))
+
     def remove_node(self, node: Node) -> None:
         """A node is deleted; its pods stay until they are deleted themselves."""
         info = self.infos.get(node.name)

@@ -77,6 +77,11 @@ class Flow(Protocol):
         """schedulerName -> profile; empty for releases without profiles."""
         ...
 
+    @property
+    def quick_paths(self) -> Mapping[str, Any]:
+        """schedulerName -> how its decisions are read off boards; releases without profiles have one, for ""."""
+        ...
+
     # --- one cycle, in this order ---
 
     def pre_check(self, pod: Pod) -> Decision | None:

@@ -53,6 +53,14 @@ class AnswerCache:
         """Whether answers of *rule* can be kept at all: not if it reads what other rules left behind in the cycle."""
         return not (rule.reads & Reads.EFFECTS and cycle.algorithm.leaves_counts)
 
+    def take_over(self, before: AnswerCache) -> None:
+        """Keep the answers of *before*, which is over, had the same table and listings, and rules that answer the same.
+
+        Those that read volumes stay behind: each scheduler binds its own.
+        """
+        self._answers = {key: answer for key, answer in before._answers.items() if not answer.scope.volumes}
+        self.held = sum(answer.bytes_held for answer in self._answers.values())
+
     # --- asking -----------------------------------------------------------------------------------------------------
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:

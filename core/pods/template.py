@@ -30,7 +30,7 @@ NO_AFFINITY = Affinity()
 
 @rebuilt_from(
     "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "scored", "balanced", "ports", "claims", "size",
-    "selects_namespaces", "adds_namespaces",
+    "selects_namespaces", "is_huge", "adds_namespaces",
 )  # fmt: skip
 @attrs.frozen(eq=False, repr=False)
 class Template:
@@ -62,6 +62,8 @@ class Template:
     """What it adds to the sums of its node: templates of one size add the same."""
     selects_namespaces: bool = False
     """Namespace selectors of its pod affinity terms are read."""
+    is_huge: bool = False
+    """It asks for :data:`HUGE` or more of something, or for less than nothing."""
     adds_namespaces: bool = True
     """Those that are read add namespaces; else they only take the place of the pod's own."""
     notes: CycleState = attrs.field(factory=CycleState)
@@ -145,7 +147,7 @@ class Templates:
     release: Release
     gates: Any
     has_huge: bool = False
-    """Some pod asked for :data:`HUGE` or more of something, or for less than nothing."""
+    """A pod that was asked about is :attr:`Template.is_huge`. Who takes such a pod back may set it back as well."""
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
     _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
 
@@ -161,6 +163,8 @@ class Templates:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._make(pod if pod.spec.node_name == node_name else pod.bound_to(node_name), counted)
+        if found.is_huge:
+            self.has_huge = True
         return found
 
     def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
@@ -187,7 +191,6 @@ class Templates:
         requests = release.footprint(counted, gates)
         scored = requests if release.incoming_scored is None else release.incoming_scored(pod, gates)
         size = tuple(sorted(requests.items())), footprint["cpu"], footprint["memory"]
-        self.has_huge |= any(not 0 <= amount < HUGE for amount in (*requests.values(), *footprint.values(), *nonzero.values()))
         return Template(
             pod=pod,
             number=len(self._known),
@@ -201,6 +204,7 @@ class Templates:
             size=self._sizes.setdefault(size, size),
             ports=tuple(host_ports(pod, sidecars=release.framework.sidecars_have_ports)),
             claims=claim_keys(pod, has_ephemeral_claims(release.volumes, gates)),
+            is_huge=any(not 0 <= amount < HUGE for amount in (*requests.values(), *footprint.values(), *nonzero.values())),
             selects_namespaces=release.selects_namespaces,
             adds_namespaces=gates.get("PodAffinityNamespaceSelector", True),
         )

@@ -19,7 +19,7 @@ from .workbench import LabState
 
 FindScenario = Callable[[LabState], Scenario]
 Done = tuple[LabConfiguration, Changes, str]
-MOST_EDIT = 2000
+MOST_EDIT, MOST_TEXTS = 2000, 500
 
 
 @attrs.frozen
@@ -53,6 +53,13 @@ class ActionValues:
             raise LabError(f"{key}: got {value!r}, wanted a text", "")
         return value
 
+    def texts(self, key: str) -> list[str]:
+        """A list of texts, :data:`MOST_TEXTS` at most."""
+        values = self.values.get(key)
+        if not isinstance(values, list) or len(values) > MOST_TEXTS or not all(isinstance(one, str) and one.strip() for one in values):
+            raise LabError(f"{key}: wanted a list of {MOST_TEXTS} texts at most", self.field)
+        return values
+
     def number(self, key: str, least: int = 0, most: int = 2**31) -> int:
         """A whole number."""
         return whole(self.values.get(key), least, most, key)
@@ -79,14 +86,32 @@ def changed(asked: ActionValues, state: LabState, start: LabState, sources: list
     """
     if asked.name == "reset":
         return start.configuration, start.changes, "back to the start"
+    if asked.name == "restore":
+        return _restored(asked, start, sources)
     if asked.name in RULES:
         found, did = RULES[asked.name](asked, state.configuration, sources)
         return found, state.changes, did
     if asked.name in CLUSTER:
         changes, did = CLUSTER[asked.name](asked, state, scenario)
         return state.configuration, changes, did
-    known = ("undo", "redo", "goto", "pin", "unpin", "reset", *RULES, *CLUSTER)
+    known = ("undo", "redo", "goto", "pin", "unpin", "reset", "restore", *RULES, *CLUSTER)
     raise LabError(f'do: got "{asked.name}", wanted one of {", ".join(known)}', "")
+
+
+def _restored(asked: ActionValues, start: LabState, sources: list[Source]) -> Done:
+    """The state that a link holds: what was moved and edited since the start."""
+    found, changes = start.configuration, Changes()
+    for one in asked.values.get("moves") if isinstance(asked.values.get("moves"), list) else ():
+        action = ActionValues(one if isinstance(one, dict) else {})
+        if action.name not in RULES:
+            raise LabError(f'restore: got "{action.name}", wanted one of {", ".join(RULES)}', "")
+        found, _ = RULES[action.name](action, found, sources)
+    changes = changes.edited(*map(_checked, asked.texts("edits") if asked.values.get("edits") else ()))
+    for one in asked.values.get("copies") if isinstance(asked.values.get("copies"), list) else ():
+        copy = ActionValues({"do": "copy", **(one if isinstance(one, dict) else {})})
+        made = Copies(copy.text("like"), copy.number("count", 1, MOST_COPIES))
+        changes = attrs.evolve(changes, copies=(*changes.copies, made))
+    return found, changes, "the state of a link"
 
 
 # --- of the configuration -------------------------------------------------------------------------------------------
@@ -139,14 +164,20 @@ RULES: Mapping[str, Callable[[ActionValues, LabConfiguration, list[Source]], tup
 
 
 def _edit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:
-    text = " ".join(asked.text("text").split()) if "\n" in asked.text("text") else asked.text("text").strip()
+    texts = [asked.text("text")] if "texts" not in asked.values else asked.texts("texts")
+    made = [_checked(" ".join(text.split()) if "\n" in text else text.strip()) for text in texts]
+    return state.changes.edited(*made), "; ".join(made)
+
+
+def _checked(text: str) -> str:
+    """*text*, an edit. Raises :class:`~.source.LabError`."""
     if len(text) > MOST_EDIT:
         raise LabError(f"edit: got {len(text)} characters, wanted {MOST_EDIT} at most", "edit")
     try:
         Edits.parse([text])
     except EditError as error:
         raise LabError(without_flag(str(error)), "edit") from None
-    return state.changes.edited(text), text
+    return text
 
 
 def _unedit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple[Changes, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import KubeObject, Node, Pod
+from ...api.objects import Node, Pod
 from ...core.engine import Engine
 from ...core.pods.requests import PODS, of_node
 from ...core.pods.template import Template
@@ -20,7 +20,7 @@ MOST_VALUES, MOST_LABELS = 64, 40
 
 @attrs.define(eq=False)
 class ClusterLayout:
-    """The nodes and pods of a scenario. Pods with a node come after those that wait, each in their order."""
+    """The nodes and pods of a scenario. Pods with a node come after those that wait; those of an earlier layout stay in its order."""
 
     number: int
     scenario: Scenario
@@ -30,38 +30,80 @@ class ClusterLayout:
     """Keys."""
     node_at: Mapping[str, int]
     pod_at: Mapping[str, int]
+    objects: tuple[Pod, ...]
+    """The pods."""
     bound: tuple[int, ...]
     """For each pod the index of its node at the start; -1: none."""
     requests: tuple[tuple[int, ...], ...]
     """For each pod what it requests of *resources*, in millicores, bytes and pieces."""
+    labels: list[str]
+    """Those by which nodes can be grouped."""
 
     @classmethod
-    def of(cls, number: int, scenario: Scenario, engine: Engine) -> ClusterLayout:
-        """The layout of *scenario*; *engine*, which has been told of it, knows what pods request."""
+    def of(cls, number: int, scenario: Scenario, engine: Engine, before: ClusterLayout | None = None) -> ClusterLayout:
+        """The layout of *scenario*; *engine*, which has been told of it, knows what pods request. What *before* has is taken from it."""
         nodes = tuple(node.name for node in scenario.nodes)
-        node_at = {name: at for at, name in enumerate(nodes)}
-        placed = [item for item in scenario.objects if isinstance(item, Pod)]
-        everyone = [*scenario.pending, *placed]
-        resources = _resources(scenario)
-        pods = tuple(pod.key for pod in everyone)
-        return cls(
-            number, scenario, resources, nodes, pods, node_at, {key: at for at, key in enumerate(pods)},
-            bound=tuple(node_at.get(pod.spec.node_name, -1) for pod in everyone),
-            requests=tuple(_amounts(_template(pod, engine).requests, resources) for pod in everyone),
+        there = {pod.key: pod for pod in (*scenario.pending, *(item for item in scenario.objects if isinstance(item, Pod)))}
+        resources, labels = _shape(scenario, before)
+        known: Mapping[str, int] = {} if before is None else before.pod_at
+        if before is not None and before.nodes == nodes:
+            nodes, node_at = before.nodes, before.node_at
+        else:
+            node_at = {name: at for at, name in enumerate(nodes)}
+        if before is not None and known.keys() == there.keys():
+            pods, pod_at = before.pods, before.pod_at
+        else:
+            pods = (*(key for key in known if key in there), *(key for key in there if key not in known))
+            pod_at = {key: at for at, key in enumerate(pods)}
+        objects = tuple(there[key] for key in pods)
+        seen: Mapping[int, int] = {}
+        if before is not None and before.resources == resources:
+            seen = {id(pod): at for at, pod in enumerate(before.objects)}
+        requests = tuple(
+            before.requests[seen[id(pod)]] if before is not None and id(pod) in seen
+            else _amounts(_template(pod, engine).requests, resources) for pod in objects
         )  # fmt: skip
+        bound = tuple(node_at.get(pod.spec.node_name, -1) for pod in objects)
+        return cls(number, scenario, resources, nodes, pods, node_at, pod_at, objects, bound, requests, labels)
 
-    def record(self) -> dict[str, Any]:
-        """As plain data: nodes as [name, labels, allocatable, places, cordoned, taints], pods as [key, requests, priority, node]."""
-        labels = grouping_labels(self.scenario.nodes)
-        everyone: list[KubeObject] = [*self.scenario.pending, *(item for item in self.scenario.objects if isinstance(item, Pod))]
-        return {
-            "number": self.number,
-            "resources": [{"name": name, "unit": UNITS.get(name, "pieces")} for name in self.resources],
-            "labels": labels,
-            "waiting": len(self.scenario.pending),
-            "nodes": [_node_record(node, labels, self.resources) for node in self.scenario.nodes],
-            "pods": [[pod.key, self.requests[at], pod.priority, self.bound[at]] for at, pod in enumerate(everyone) if isinstance(pod, Pod)],
-        }
+    def is_like(self, other: ClusterLayout) -> bool:
+        """Whether the same numbers mean the same nodes and pods."""
+        return self.pods is other.pods and self.nodes is other.nodes and self.resources == other.resources and self.labels == other.labels
+
+    def record(self, before: ClusterLayout | None = None) -> dict[str, Any]:
+        """As plain data: nodes as [name, labels, allocatable, places, cordoned, taints], pods as [key, requests, priority, node].
+
+        Of what is like *before* there is only what differs, by number.
+        """
+        nodes, pods = self.scenario.nodes, self.objects
+        found: dict[str, Any] = {"number": self.number, "waiting": len(self.scenario.pending)}
+        if before is not None and self.is_like(before):
+            there, was = before.scenario.nodes, before.objects
+            return {
+                **found, "since": before.number,
+                "nodes": {at: self._node(node) for at, node in enumerate(nodes) if node is not there[at] and node != there[at]},
+                "pods": {at: self._pod(at) for at, pod in enumerate(pods) if pod is not was[at] and pod != was[at]},
+            }  # fmt: skip
+        resources = [{"name": name, "unit": UNITS.get(name, "pieces")} for name in self.resources]
+        rows = {"nodes": [self._node(node) for node in nodes], "pods": [self._pod(at) for at in range(len(pods))]}
+        return {**found, "resources": resources, "labels": self.labels, **rows}
+
+    def _node(self, node: Node) -> list[Any]:
+        return _node_record(node, self.labels, self.resources)
+
+    def _pod(self, at: int) -> list[Any]:
+        pod = self.objects[at]
+        return [pod.key, self.requests[at], pod.priority, self.bound[at]]
+
+
+def _shape(scenario: Scenario, before: ClusterLayout | None) -> tuple[tuple[str, ...], list[str]]:
+    """The resources that nodes have, and the labels that group them; those of *before* where no node differs in either."""
+    nodes = scenario.nodes
+    if before is not None and len(before.scenario.nodes) == len(nodes):
+        pairs = [(old, new) for old, new in zip(before.scenario.nodes, nodes, strict=True) if old is not new]
+        if all(o.labels == n.labels and o.status.allocatable.keys() == n.status.allocatable.keys() for o, n in pairs):
+            return before.resources, before.labels
+    return _resources(scenario), grouping_labels(nodes)
 
 
 def _resources(scenario: Scenario) -> tuple[str, ...]:

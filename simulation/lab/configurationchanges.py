@@ -39,8 +39,15 @@ def with_source(configuration: LabConfiguration, source: Source) -> LabConfigura
     return attrs.evolve(configuration, source=source, switches=Map(), weights=Map())
 
 
+def _check_moves(configuration: LabConfiguration, field: str) -> None:
+    if not configuration.moves_rules:
+        release = configuration.release
+        raise LabError(f"{release} runs its default plugins as they are, besides those of a profile: choose another release", field)
+
+
 def switched(configuration: LabConfiguration, name: str, on: bool) -> LabConfiguration:
     """With a predicate, or a plugin that filters, on or off. Raises :class:`~.source.LabError`."""
+    _check_moves(configuration, f"switch:{name}")
     rules = {rule.name: rule for rule in filters_of(configuration)}
     if name not in rules:
         raise LabError(f'got the rule "{name}", wanted one of {configuration.release}{did_you_mean(name, rules)}', f"switch:{name}")
@@ -52,6 +59,7 @@ def switched(configuration: LabConfiguration, name: str, on: bool) -> LabConfigu
 
 def weighed(configuration: LabConfiguration, name: str, weight: object) -> LabConfiguration:
     """With another weight of a priority, or of a plugin that scores; 0 is off. Raises :class:`~.source.LabError`."""
+    _check_moves(configuration, f"weight:{name}")
     rules = {rule.name: rule for rule in scorers_of(configuration)}
     if name not in rules:
         raise LabError(f'got the rule "{name}", wanted one of {configuration.release}{did_you_mean(name, rules)}', f"weight:{name}")
@@ -92,6 +100,8 @@ def _evolved(configuration: LabConfiguration, name: str, value: object) -> LabCo
 def _known(configuration: LabConfiguration) -> LabConfiguration:
     """Without what was moved of rules that the release does not have, or has so already."""
     plain = attrs.evolve(configuration, switches=Map(), weights=Map())
+    if not configuration.moves_rules:
+        return plain
     filters, scorers = {rule.name: rule for rule in filters_of(plain)}, {rule.name: rule for rule in scorers_of(plain)}
     switches = {
         name: on for name, on in configuration.switches.items()

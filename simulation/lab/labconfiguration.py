@@ -58,6 +58,11 @@ class LabConfiguration:
         return FRAMEWORK_RELEASES.get(self.release) is not None
 
     @property
+    def moves_rules(self) -> bool:
+        """Whether a file can say that a rule of the default ones is off or has another weight."""
+        return not (self.runs_profiles and self._release.configuration.adds_plugins_alone)
+
+    @property
     def is_moved(self) -> bool:
         """Whether rules are not as the source has them."""
         return bool(self.switches or self.weights)

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import attrs
 
-from ...api.load import load_documents
+from ...api.inventory import Inventory, take_in
+from ...api.load import Loaded, load_documents
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
-from ..edits.apply import Edits
+from ..edits.apply import Edited, Edits
+from ..edits.edit import Edit
 from ..newnodes.kinds import kinds_of
-from ..scenario import Files, Scenario
+from ..scenario import Files, Scenario, sorted_out
 from .source import Json, LabError
 
 MOST_COPIES = 5000
 API_VERSIONS = {"Node": "v1", "CSINode": "storage.k8s.io/v1", "ResourceSlice": "resource.k8s.io/v1"}
 MIRROR = "kubernetes.io/config.mirror"
+KEPT = 60
+T = TypeVar("T")
+Objects = tuple[KubeObject, ...]
+
+
+class EditOne(Protocol[T]):
+    """Makes one edit of something, and says what it did."""
+
+    def __call__(self, edits: Edits, before: T, /) -> tuple[T, list[Edited]]: ...
 
 
 @attrs.frozen
@@ -53,6 +66,12 @@ class LabInput:
 
     files: Files
     cron_jobs: bool = False
+    _taken: dict[bool, tuple[Loaded, Inventory]] = attrs.field(factory=dict)
+    """What was taken in last, with gate PodPriority or without."""
+    _pods_edited: tuple[object, Objects, Objects, tuple[Edited, ...]] | None = None
+    """The latest edits of pods, the objects before and after them, and what each did."""
+    _latest: dict[Any, Any] = attrs.field(factory=dict)
+    """What the latest scenarios were made from, by the changes in it: one more edit need not repeat those before it."""
 
     def scenario(self, changes: Changes, names: frozenset[str], priorities: bool) -> Scenario:
         """The scenario after *changes*; *names*: whose pods wait, *priorities*: whether gate PodPriority is on.
@@ -60,14 +79,57 @@ class LabInput:
         Raises :class:`~.source.LabError` for an edit or a node that does not fit.
         """
         try:
-            files, edits = self.with_nodes(changes), None
-            if changes.edits:
-                edits = Edits.parse(changes.edits, defaults=files.defaults)
-                (loaded,), edited = edits.of_loaded([files.loaded])
-                files = Files(loaded, files.defaults, edits, tuple(edited))
-            return files.scenario(names, cron_jobs=self.cron_jobs, priorities=priorities)
+            every = Edits.parse(changes.edits, defaults=self.files.defaults).edits
+            others, of_pods = ([edit for edit in every if edit.is_about_pods is about] for about in (False, True))
+            key = ("files", changes.copies, priorities)
+            loaded, edited = self._edited(key, others, lambda: self.with_nodes(changes).loaded, _of_loaded)
+            key = ("objects", changes.copies, priorities, tuple(edit.text for edit in others))
+            inventory = self._once((*key, "taken in"), lambda: self._taken_in(loaded, priorities))
+            objects, more = self._with_pods_edited(key, of_pods, inventory.objects, priorities)
+            return attrs.evolve(sorted_out(attrs.evolve(inventory, objects=objects), names), edited=(*edited, *more))
         except KubeclassicError as error:
             raise error if isinstance(error, LabError) else LabError(str(error), "edit") from None
+
+    def _edited(self, key: tuple[Any, ...], edits: list[Edit], first: Callable[[], T], made: EditOne[T]) -> tuple[T, tuple[Edited, ...]]:
+        """What *edits* make of the *first* one after the other, and what each did; most of them were made for the state before."""
+        texts = tuple(edit.text for edit in edits)
+        known = next((at for at in range(len(edits), 0, -1) if (*key, *texts[:at]) in self._latest), 0)
+        found, told = self._once((*key, *texts[:known]), lambda: (first(), ()))
+        for at in range(known, len(edits)):
+            found, more = made(Edits((edits[at],), self.files.defaults), found)
+            told = (*told, *more)
+        return self._once((*key, *texts), lambda: (found, told))
+
+    def _with_pods_edited(
+        self, key: tuple[Any, ...], edits: list[Edit], objects: Objects, priorities: bool
+    ) -> tuple[Objects, tuple[Edited, ...]]:
+        """*objects* after *edits* of pods, and what each did; those of the state before, where only nodes are others."""
+        texts, before = (priorities, *(edit.text for edit in edits)), self._pods_edited
+        if before is not None and before[0] == texts and _differ_in_nodes(before[1], objects):
+            held = zip(before[1], objects, before[2], strict=True)
+            found, told = tuple([after if old is new else new for old, new, after in held]), before[3]
+        else:
+            found, told = self._edited(key, edits, lambda: objects, partial(_of_objects, priorities=priorities))
+        self._pods_edited = texts, objects, found, told
+        return self._once((*key, *texts[1:]), lambda: (found, told))
+
+    def _taken_in(self, loaded: Loaded, priorities: bool) -> Inventory:
+        """The objects of *loaded*, and those that controllers still make."""
+        before, found = self._taken.get(priorities), None
+        if before is not None:
+            found = _with_other_nodes(*before, loaded)
+        if found is None:
+            found = take_in([loaded], defaults=self.files.defaults, cron_jobs=self.cron_jobs, priorities=priorities, whole=True)
+        self._taken[priorities] = loaded, found
+        return found
+
+    def _once(self, key: tuple[Any, ...], made: Callable[[], T]) -> T:
+        """What *made* gives, which is kept for a while."""
+        found: T = self._latest.pop(key) if key in self._latest else made()
+        self._latest[key] = found
+        while len(self._latest) > KEPT:
+            del self._latest[next(iter(self._latest))]
+        return found
 
     def new_nodes(self, changes: Changes) -> list[Json]:
         """The manifests of the nodes that are added."""
@@ -94,6 +156,35 @@ class LabInput:
         except KubeclassicError as error:
             raise LabError(str(error).replace("add-node: ", "", 1), "copy") from None
         return kind.copies(copies.count)
+
+
+def _with_other_nodes(before: Loaded, taken: Inventory, now: Loaded) -> Inventory | None:
+    """What is taken in of *now*, where it differs from *before* in nodes alone, and in nothing that DaemonSets read of them; else None."""
+    if len(before.objects) != len(now.objects) or before.warnings != now.warnings:
+        return None
+    raw = [(one, other) for kind, found in before.raw.items() for one, other in zip(found, now.raw.get(kind, ()), strict=False)]
+    changed = {id(old): (old, new) for old, new in zip(before.objects, now.objects, strict=True) if old is not new}
+    is_same = all(one is other for one, other in raw) and all(
+        isinstance(old, Node) and isinstance(new, Node) and old.labels == new.labels and old.spec.taints == new.spec.taints
+        for old, new in changed.values()
+    )
+    if not is_same:
+        return None
+    return attrs.evolve(taken, objects=tuple([changed[id(item)][1] if id(item) in changed else item for item in taken.objects]))
+
+
+def _differ_in_nodes(before: Objects, now: Objects) -> bool:
+    """Whether nodes alone are others, each in its place."""
+    return len(before) == len(now) and all(isinstance(new, Node) for old, new in zip(before, now, strict=True) if old is not new)
+
+
+def _of_loaded(edits: Edits, loaded: Loaded) -> tuple[Loaded, list[Edited]]:
+    (after,), told = edits.of_loaded([loaded])
+    return after, told
+
+
+def _of_objects(edits: Edits, objects: Objects, priorities: bool) -> tuple[Objects, list[Edited]]:
+    return edits.of_pods(objects, priorities=priorities)
 
 
 def _manifest(item: KubeObject) -> Json:

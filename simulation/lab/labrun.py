@@ -67,7 +67,7 @@ class LabRun:
 
     def record(self, before: LabRun | None) -> dict[str, Any]:
         """As plain data: [pod, node, why] by index of what differs from *before*, or of everything; with the texts that they name."""
-        is_whole = before is None or before.layout is not self.layout
+        is_whole = before is None or not self.layout.is_like(before.layout)
         if before is None or is_whole:
             changed = np.arange(len(self.hosts))
         else:
@@ -92,7 +92,7 @@ class RunDifference:
     @classmethod
     def between(cls, before: LabRun, after: LabRun) -> RunDifference:
         """From *before* to *after*."""
-        if before.layout is after.layout:
+        if before.layout.is_like(after.layout):
             changed = np.flatnonzero(before.hosts != after.hosts).tolist()
             pairs = [(at, at) for at in changed]
             return cls._of(before, after, pairs, (), ())

@@ -7,7 +7,10 @@ from time import process_time
 
 import attrs
 
+from .formfields import form_of
+from .helping import by_release, how_many_more, what_helps
 from .labclock import Film, film, why_then
+from .labrun import LabRun
 from .session import Session
 from .source import Json, LabError
 from .why import why
@@ -27,7 +30,7 @@ class LabQuestions:
         """Each question by its name. They raise :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done."""
         return {
             "session": self.look, "do": self.do, "why": self.why, "placement": self.placement, "clock": self.clock,
-            "clock/why": self.clock_why,
+            "clock/why": self.clock_why, "form": self.form, "help": self.help, "more": self.more, "releases": self.releases,
         }  # fmt: skip
 
     def look(self, asked: Json) -> Json:
@@ -40,7 +43,7 @@ class LabQuestions:
         found: Json = {
             "session": session.record(), "summary": answer.summary, "placement": answer.record(before),
             "difference": None if difference is None else difference.record(),
-            "plot": None if asked.get("plot") == answer.layout.number else answer.layout.record(),
+            "plot": self._plot(answer, asked),
         }  # fmt: skip
         return {**found, "seconds": round(process_time() - began, 4)}
 
@@ -56,15 +59,40 @@ class LabQuestions:
         if other is None:
             raise LabError(f"of: got {asked.get('of')!r}, wanted start or a pinned configuration", "pin")
         answer = self.session.bench.answer(other)
-        layout = None if asked.get("plot") == answer.layout.number else answer.layout.record()
-        return {"placement": answer.record(None), "summary": answer.summary, "plot": layout, "number": other.number}
+        return {"placement": answer.record(None), "summary": answer.summary, "plot": self._plot(answer, asked), "number": other.number}
+
+    def _plot(self, answer: LabRun, asked: Json) -> Json | None:
+        """The layout of *answer* for a page that has another one; None if it has this one."""
+        known = asked.get("plot")
+        if known == answer.layout.number:
+            return None
+        return answer.layout.record(self.session.bench.layouts.get(known) if type(known) is int else None)
 
     def why(self, asked: Json) -> Json:
         """Why a pod goes where it goes."""
-        pod, node = asked.get("pod"), asked.get("node")
-        if not isinstance(pod, str) or not isinstance(node, str | None):
-            raise LabError("why: got no name of a pod, wanted one, and perhaps that of a node", "why")
+        pod, node = _pod(asked), asked.get("node")
+        if not isinstance(node, str | None):
+            raise LabError("why: got no name of a node, wanted one or none", "why")
         return why(self.session.bench, self.session.state, pod, node)
+
+    def form(self, asked: Json) -> Json:
+        """The fields of a pod or a node, for a form."""
+        kind, name = asked.get("kind"), asked.get("name")
+        if kind not in ("pod", "node") or not isinstance(name, str):
+            raise LabError("form: got no pod and no node, wanted kind and name of one", "why")
+        return form_of(self.session.bench.scenario(self.session.state), kind, name)
+
+    def help(self, asked: Json) -> Json:
+        """What would help a pod that waits."""
+        return what_helps(self.session.bench, self.session.state, _pod(asked))
+
+    def more(self, asked: Json) -> Json:
+        """How many more pods like one fit."""
+        return how_many_more(self.session.bench, self.session.state, _pod(asked))
+
+    def releases(self, asked: Json) -> Json:
+        """Where each release puts a pod."""
+        return {"pod": _pod(asked), "releases": by_release(self.session.bench, self.session.state, _pod(asked))}
 
     def clock(self, asked: Json) -> Json:
         """The replay of the current state."""
@@ -80,3 +108,10 @@ class LabQuestions:
         if found is None or type(at) is not int or not isinstance(node, str | None):
             raise LabError("clock: the replay is of another state, wanted it again", "clock")
         return why_then(found, at, node)
+
+
+def _pod(asked: Json) -> str:
+    pod = asked.get("pod")
+    if not isinstance(pod, str):
+        raise LabError("pod: got no name of a pod, wanted one", "why")
+    return pod

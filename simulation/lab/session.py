@@ -87,9 +87,8 @@ class Session:
         if (configuration, changes) == (self.state.configuration, self.state.changes):
             return
         try:
+            self._check_edits(changes, new)
             self.bench.answer(new)
-            if action.name == "edit":
-                self._check_edit(new)
         except LabError:
             raise
         except KubeclassicError as error:
@@ -103,12 +102,15 @@ class Session:
             del self.history[1]
         self.at = len(self.history) - 1
 
-    def _check_edit(self, state: LabState) -> None:
-        """Raise :class:`~.source.LabError` if the last edit of *state* changes nothing."""
-        text = state.changes.edits[-1]
-        last = next((one for one in reversed(self.bench.scenario(state).edited) if one.edit.text == text), None)
-        if last is not None and not last.changed:
-            raise LabError(str(last), "edit")
+    def _check_edits(self, changes: Changes, new: LabState) -> None:
+        """Raise :class:`~.source.LabError` where the edits that are new in *changes* change nothing."""
+        before = self.state.changes.edits
+        if changes.copies != self.state.changes.copies or len(changes.edits) <= len(before) or changes.edits[: len(before)] != before:
+            return
+        added = changes.edits[len(before) :]
+        told = [one for one in self.bench.scenario(new).edited if one.edit.text in added]
+        if told and not any(one.changed for one in told):
+            raise LabError("; ".join(map(str, told)), "edit")
 
     # --- what is seen -----------------------------------------------------------------------------------------------
 

@@ -1,133 +1,165 @@
-"""A scheduler that knows the cluster already, for one run after the other: a new configuration need not read it again.
+"""A scheduler that knows the cluster already, for one run after the other: what is new of the next state comes to it as events.
 
-A run on a new scheduler and a run here come to the same; ``tests/simulation/lab`` compares them. What a run placed is taken back
-afterwards. Where that is not all that a run did, because pods had to leave or share a host port, the next run begins with a new
-scheduler. Each run gets claims and volumes anew.
+A run on a new scheduler and a run here come to the same; ``tests/simulation/lab`` compares them. What a run did is taken back by a
+savepoint. What the next run can use depends on what it has in common with the last one of its release and gates:
+
+| in common | what is kept |
+|---|---|
+| configuration, and all but nodes and pods | the scheduler, with its boards |
+| the same but for weights | listings, and what the rules answered |
+| release and gates | the table of nodes and pods |
+
+Where an event would not leave the cluster as if it had been read so, as when a node goes, the run begins with a new scheduler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import attrs
 
-from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.notices import Notice
-from ...core.cluster.cache import Cache
+from ...api.objects import Pod
 from ...core.engine import Engine
-from ...core.rule import Algorithm
+from ...core.feed import EventFeed
 from ...core.run import Run
-from ...framework.schedulerspec import SchedulerSpec
-from ..releasenotes import with_release_notices
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .clusterlayout import ClusterLayout
+from .labconfiguration import LabConfiguration
+from .scenariochanges import ScenarioChanges, is_known
 
+MOST_ENGINES = 4
 MOST_RUNS = 200
 """After that many runs begin with a new scheduler: what rules note of templates adds up."""
 
 
 @attrs.define(eq=False)
 class WarmSimulation(Simulation):
-    """A simulation by a scheduler that knows nodes and placed pods already, if *knows* says so."""
+    """A simulation by a scheduler that knows nodes and placed pods already, if *knows_table*, and the rest, if *knows_rest*."""
 
-    knows: bool = False
+    knows_table: bool = False
+    knows_rest: bool = False
+    tried: ExitStack = attrs.field(factory=ExitStack)
+    """Ends with all that the run did taken back."""
+    mixed: set[str] = attrs.field(factory=set)
+    """Nodes whose pods, or ports, taking back leaves in another order than they came."""
 
     def begin(self) -> Run:
-        """Tell the scheduler of the rest of the cluster."""
-        if not self.knows:
-            return super().begin()
+        """Tell the scheduler of what it does not know."""
         run = self._run = Run(self.engine, self.details)
-        for item in (*self.scenario.objects, *self.scenario.pending):
-            if not _is_known(item):
-                run.put(item)
+        if not self.knows_table:
+            run.feed.put_all(self.scenario.objects)
+        elif not self.knows_rest:
+            run.feed.put_all(item for item in self.scenario.objects if not is_known(item))
+        self.tried.enter_context(run.savepoint())
+        for pod in self.scenario.pending:
+            run.put(pod)
         return run
 
+    def begin_without(self, pod: Pod) -> Run:
+        """The run on the cluster without *pod*, which is on a node."""
+        run, node = self.begin(), pod.spec.node_name
+        others = tuple(item for item in self.scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
+        there = ScenarioChanges.of_nodes([node], self.scenario)
+        here = ScenarioChanges.of_nodes([node], attrs.evolve(self.scenario, objects=others))
+        attrs.evolve(there, coming=here.coming).tell(run.feed)
+        self.mixed.add(node)
+        return run
+
+    def note_mixed(self) -> None:
+        """Before anything is taken back: note where pods had to leave, and where ports may be shared."""
+        if self._run is None:
+            return
+        evicted, state = self._run.evicted, self.engine.cache.state
+        if evicted:
+            self.mixed |= {pod.spec.node_name for pod in self.scenario.objects if isinstance(pod, Pod) and pod.key in evicted}
+        found = (there for pod in self.scenario.pending if (there := state(pod)) is not None)
+        self.mixed |= {there.node_name for there in found if there.entry.template.ports}
+
     @property
-    def has_evicted(self) -> bool:
-        """Whether a pod had to leave."""
-        return self._run is not None and bool(self._run.evicted)
+    def has_begun(self) -> bool:
+        """Whether the scheduler was told of the cluster."""
+        return self._run is not None
+
+
+@attrs.define(eq=False)
+class KnownCluster:
+    """A scheduler between two runs, and what it knows."""
+
+    engine: Engine
+    configuration: LabConfiguration
+    scenario: Scenario
+    runs: int = 0
+
+    def shares_rules(self, configuration: LabConfiguration) -> bool:
+        """Whether only weights, and what no answer depends on, are others in *configuration*."""
+        here, there = (attrs.evolve(one, order="input", tie_break="release", seed=0) for one in (self.configuration, configuration))
+        return here == attrs.evolve(there, weights=here.weights)
+
+    def is_same(self, configuration: LabConfiguration) -> bool:
+        """Whether the scheduler is that of *configuration*, and a run leaves nothing in it."""
+        here = attrs.evolve(self.configuration, order=configuration.order)
+        return here == configuration and configuration.tie_break != "random" and not configuration.start.equivalence_cache
 
 
 @attrs.define(eq=False)
 class WarmEngines:
-    """One scenario, and for each release and its gates a scheduler that knows it."""
+    """For each release and its gates a scheduler that knows the cluster as the last run had it."""
 
-    scenario: Scenario
-    layout: ClusterLayout | None = None
-    """Kept here by those who need one."""
-    _engines: dict[Any, tuple[Engine, int]] = attrs.field(factory=dict)
-    """(release, gates) -> the scheduler that ran last, and how many runs there were."""
-    _notices: dict[Any, tuple[Notice, ...]] = attrs.field(factory=dict, init=False)
-    """(release, gates) -> the scenario's warnings."""
-    _bound: int = attrs.field(init=False)
-    """How many pods have a node."""
-
-    def __attrs_post_init__(self) -> None:
-        self._bound = sum(isinstance(item, Pod) for item in self.scenario.objects)
-
-    def notices(self, algorithm: Algorithm) -> tuple[Notice, ...]:
-        """What is odd in the scenario, and what of it *algorithm* does not read."""
-        key = algorithm.release.version, tuple(sorted(algorithm.gates.items()))
-        if key not in self._notices:
-            self._notices[key] = with_release_notices(self.scenario, [algorithm]).warnings
-        return self._notices[key]
-
-    def knows(self, scenario: Scenario) -> bool:
-        """Whether *scenario* differs in pods that wait alone: all that is there is the same."""
-        here, there = self.scenario.objects, scenario.objects
-        return len(here) == len(there) and all(ours is theirs or ours == theirs for ours, theirs in zip(here, there, strict=True))
-
-    def beside(self, scenario: Scenario) -> WarmEngines:
-        """The warm engines of a *scenario* that these :meth:`know <knows>`; both use the same schedulers."""
-        return attrs.evolve(self, scenario=scenario, layout=None, engines=self._engines)
+    _known: dict[Any, KnownCluster] = attrs.field(factory=dict)
 
     @contextmanager
-    def simulation(self, spec: SchedulerSpec, order: str, *, details: bool = False) -> Iterator[WarmSimulation]:
-        """A new simulation for the block; afterwards all that it did is undone or forgotten.
+    def simulation(self, configuration: LabConfiguration, scenario: Scenario, *, details: bool = False) -> Iterator[WarmSimulation]:
+        """A new simulation for the block; afterwards all that it did is taken back or forgotten.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
         """
-        engine = _engine(spec, self.scenario, None)
-        key = engine.release.version, frozenset(name for name, on in engine.gates.items() if on)
-        before, runs = self._engines.pop(key, (None, 0))
-        if before is not None:
-            engine = _engine(spec, self.scenario, before)
-        made = WarmSimulation(self.scenario, engine, order, details, knows=before is not None)
-        yield made
-        if runs < MOST_RUNS and self._is_undone(made):
-            self._engines[key] = engine, runs + 1
+        key = configuration.release, tuple(sorted(configuration.gates.items()))
+        before = self._known.pop(key, None)
+        made = self._made(configuration, scenario, before, details)
+        with made.tried:
+            yield made
+            made.note_mixed()
+        known = KnownCluster(made.engine, configuration, scenario, 0 if before is None or not made.knows_table else before.runs + 1)
+        if known.runs < MOST_RUNS and made.has_begun and _is_undone(made):
+            self._known[key] = known
+            if len(self._known) > MOST_ENGINES:
+                del self._known[next(iter(self._known))]
 
-    def _is_undone(self, simulation: WarmSimulation) -> bool:
-        """Take back what *simulation* placed; False where that would not be all that it did."""
-        engine, cache = simulation.engine, simulation.engine.cache
-        placed = [state.pod.bound_to(state.node_name) for pod in simulation.pods() if (state := cache.state(pod)) is not None]
-        holds = any(profile.points.permit for profile in engine.profiles.values())
-        if holds or simulation.has_evicted:
-            return False
-        _, states, assumed = cache.counts
-        if len(placed) != assumed or states - assumed != self._bound:
-            return False
-        for pod in reversed(placed):
-            cache.forget(pod)
-        cache.order.taken = 0
-        engine.fresh_table().transient[:] = 0
-        return all(_keeps_ports(cache, pod) for pod in placed if engine.template_of(pod).ports)
+    def _made(
+        self, configuration: LabConfiguration, scenario: Scenario, before: KnownCluster | None, details: bool
+    ) -> WarmSimulation:
+        changes = None if before is None else ScenarioChanges.between(before.scenario, scenario, before.engine.cache)
+        if before is None or changes is None:
+            return WarmSimulation(scenario, _engine(configuration, scenario), configuration.order, details)
+        knows_rest = not changes.has_others and before.shares_rules(configuration)
+        if knows_rest and before.is_same(configuration):
+            engine = before.engine
+        else:
+            engine = _engine(configuration, scenario, reuse_snapshot_of=before.engine, reuse_answers=knows_rest)
+        changes.tell(EventFeed(engine))
+        return WarmSimulation(scenario, engine, configuration.order, details, knows_table=True, knows_rest=knows_rest)
 
 
-def _engine(spec: SchedulerSpec, scenario: Scenario, before: Engine | None) -> Engine:
-    """A new scheduler, which takes over what *before* knows."""
+def _engine(configuration: LabConfiguration, scenario: Scenario, **more: Any) -> Engine:
+    """A new scheduler."""
+    spec = configuration.spec()
     wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
-    return spec.engine_of(wanted, reuse_snapshot_of=before)
+    return spec.engine_of(wanted, **more)
 
 
-def _keeps_ports(cache: Cache, pod: Pod) -> bool:
-    """Whether the node that *pod* was taken off still has the ports of all other pods there: a port counts once for several users."""
-    info = cache.infos[pod.spec.node_name]
-    return info.used_ports == {port for entry in info.pods for port in entry.template.ports}
-
-
-def _is_known(item: KubeObject) -> bool:
-    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.spec.node_name))
+def _is_undone(simulation: WarmSimulation) -> bool:
+    """Put right what taking back left in another order; False where that cannot be done."""
+    engine, cache = simulation.engine, simulation.engine.cache
+    if any(profile.points.permit for profile in engine.flow.profiles.values()):
+        return False
+    _, states, assumed = cache.counts
+    there = [item for item in simulation.scenario.objects if isinstance(item, Pod) and not item.is_terminal]
+    if assumed or states != len(there):
+        return False
+    ScenarioChanges.of_nodes(simulation.mixed, simulation.scenario).tell(EventFeed(engine))
+    engine.fresh_table().transient[:] = 0
+    if engine.templates.has_huge:
+        engine.templates.has_huge = any(entry.template.is_huge for info in cache.infos.values() for entry in info.pods)
+    return True

@@ -9,11 +9,10 @@ from ...api.objects import Pod
 from ...api.record import plain
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
-from ..explain.explain import explain_in, explain_placed
+from ..explain.explain import explain, explain_in, freed
 from ..explain.explanation import Explanation
 from ..explain.values import NodeReport
 from ..scenario import Scenario
-from ..simulate import Simulation
 from .source import LabError
 from .workbench import LabState, Workbench
 
@@ -26,15 +25,13 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
     A pod that waits is asked about when the pods before it have been tried; one with a node as if it had none. Raises
     :class:`~.source.LabError` for names that nothing has.
     """
-    spec, order = state.configuration.spec(), state.configuration.order
-    warm = bench.engines(state, spec)
-    pod = _found(warm.scenario, key)
+    pod = found_pod(bench.scenario(state), key)
     try:
-        if pod.spec.node_name:
-            engine = spec.engine(warm.scenario.config_maps)
-            explanation = explain_placed(Simulation(warm.scenario, engine, order), pod, node=node)
-            return {"moment": f"as if it were not on {pod.spec.node_name} yet", **explained(explanation, engine, node)}
-        with warm.simulation(spec, order) as simulation:
+        with bench.simulation(state) as simulation:
+            if pod.spec.node_name:
+                engine = simulation.begin_without(pod).engine
+                moment = f"as if it were not on {pod.spec.node_name} yet"
+                return {"moment": moment, **explained(explain(engine, freed(pod), node=node), engine, node)}
             explanation = explain_in(simulation, pod, node=node)
             before = [one.key for one in simulation.pods()].index(pod.key)
             moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"
@@ -43,7 +40,8 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
         raise LabError(str(error), "why") from None
 
 
-def _found(scenario: Scenario, key: str) -> Pod:
+def found_pod(scenario: Scenario, key: str) -> Pod:
+    """The pod *key*. Raises :class:`~.source.LabError`."""
     everyone = {item.key: item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod)}
     if key not in everyone:
         raise LabError(f'pod: got "{key}", wanted a pod of the cluster{did_you_mean(key, everyone)}', "why")

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import attrs
 
-from ...framework.schedulerspec import SchedulerSpec
+from ...api.reading.notices import Notice
+from ...core.rule import Algorithm
+from ..gcpause import settled
+from ..releasenotes import with_release_notices
 from ..scenario import Scenario
 from .clusterlayout import ClusterLayout
 from .labconfiguration import LabConfiguration
 from .labinput import Changes, LabInput
 from .labrun import LabRun, NumberedTexts
-from .warmengines import WarmEngines
+from .warmengines import WarmEngines, WarmSimulation
 
-KEPT_ENGINES, KEPT_ANSWERS = 4, 60
+KEPT_SCENARIOS, KEPT_ANSWERS = 8, 60
+Kept = TypeVar("Kept")
 PRIORITY_GATE = "PodPriority"
 
 
@@ -29,12 +36,32 @@ class LabState:
 
 
 @attrs.define(eq=False)
+class LabScenario:
+    """A scenario, and what was worked out of it."""
+
+    scenario: Scenario
+    layout: ClusterLayout | None = None
+    _notices: dict[Any, tuple[Notice, ...]] = attrs.field(factory=dict)
+    """(release, gates) -> the scenario's warnings."""
+
+    def notices(self, algorithm: Algorithm) -> tuple[Notice, ...]:
+        """What is odd in the scenario, and what of it *algorithm* does not read."""
+        key = algorithm.release.version, tuple(sorted(algorithm.gates.items()))
+        if key not in self._notices:
+            self._notices[key] = with_release_notices(self.scenario, [algorithm]).warnings
+        return self._notices[key]
+
+
+@attrs.define(eq=False)
 class Workbench:
     """Computes answers, and keeps the latest ones and what the next ones can begin with."""
 
     input: LabInput
     texts: NumberedTexts = attrs.field(factory=NumberedTexts)
-    _engines: OrderedDict[object, WarmEngines] = attrs.field(factory=OrderedDict)
+    layouts: OrderedDict[int, ClusterLayout] = attrs.field(factory=OrderedDict)
+    """The latest, by number."""
+    _warm: WarmEngines = attrs.field(factory=WarmEngines)
+    _scenarios: OrderedDict[object, LabScenario] = attrs.field(factory=OrderedDict)
     _answers: OrderedDict[int, LabRun] = attrs.field(factory=OrderedDict)
     _made: int = 0
 
@@ -45,37 +72,48 @@ class Workbench:
         """
         found = self._answers.get(state.number)
         if found is None:
-            found = self._answers[state.number] = self._computed(state)
-            if len(self._answers) > KEPT_ANSWERS:
-                self._answers.popitem(last=False)
+            with settled():
+                found = _kept(self._answers, state.number, self.computed(state), KEPT_ANSWERS)
         self._answers.move_to_end(state.number)
         return found
 
-    def _computed(self, state: LabState) -> LabRun:
-        spec = state.configuration.spec()
-        warm = self.engines(state, spec)
-        with warm.simulation(spec, state.configuration.order) as simulation:
+    def computed(self, state: LabState) -> LabRun:
+        """The same, worked out and not kept."""
+        known = self._of(state)
+        with self.simulation(state) as simulation:
             for _ in simulation.decisions():
                 pass
-            if warm.layout is None:
+            if known.layout is None:
                 self._made += 1
-                warm.layout = ClusterLayout.of(self._made, warm.scenario, simulation.engine)
-            return attrs.evolve(LabRun.of(simulation, warm.layout, self.texts), notices=warm.notices(simulation.engine.algorithm))
+                before = next(reversed(self.layouts.values()), None)
+                known.layout = ClusterLayout.of(self._made, known.scenario, simulation.engine, before)
+                _kept(self.layouts, self._made, known.layout, KEPT_ANSWERS)
+            return attrs.evolve(LabRun.of(simulation, known.layout, self.texts), notices=known.notices(simulation.engine.algorithm))
 
-    def engines(self, state: LabState, spec: SchedulerSpec) -> WarmEngines:
-        """What runs on the scenario of *state* begin with."""
-        priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
-        key = state.changes, spec.scheduler_names, priorities
-        found = self._engines.get(key)
-        if found is None:
-            scenario = self.input.scenario(*key)
-            alike = next((warm for warm in self._engines.values() if warm.knows(scenario)), None)
-            found = self._engines[key] = WarmEngines(scenario) if alike is None else alike.beside(scenario)
-            if len(self._engines) > KEPT_ENGINES:
-                self._engines.popitem(last=False)
-        self._engines.move_to_end(key)
-        return found
+    @contextmanager
+    def simulation(self, state: LabState) -> Iterator[WarmSimulation]:
+        """A new simulation of *state* for the block; afterwards all that it did is taken back."""
+        with settled(), self._warm.simulation(state.configuration, self.scenario(state)) as found:
+            yield found
 
     def scenario(self, state: LabState) -> Scenario:
         """The scenario of *state*."""
-        return self.engines(state, state.configuration.spec()).scenario
+        return self._of(state).scenario
+
+    def _of(self, state: LabState) -> LabScenario:
+        spec = state.configuration.spec()
+        priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
+        key = state.changes, spec.scheduler_names, priorities
+        found = self._scenarios.get(key)
+        if found is None:
+            found = _kept(self._scenarios, key, LabScenario(self.input.scenario(*key)), KEPT_SCENARIOS)
+        self._scenarios.move_to_end(key)
+        return found
+
+
+def _kept(held: OrderedDict[Any, Kept], key: object, value: Kept, most: int) -> Kept:
+    """*value*, which is kept as the latest of *most*."""
+    held[key] = value
+    if len(held) > most:
+        held.popitem(last=False)
+    return value

@@ -1,20 +1,21 @@
-"""How soon the lab follows a slider: processor time of the server, size of its answer, and the browser's drawing where there is one.
+"""How soon the lab follows: processor time of the server, size of its answer, and the browser's drawing where there is one.
 
-It makes a cluster of three sizes of nodes with pods on them and more that wait, in memory, and moves the weight of a priority again and
-again. It prints the medians for each release: milliseconds of processor time from the question to the encoded answer, and KiB of it.
-``--browser`` also opens the page in Chromium and prints the milliseconds from the answer's arrival to the end of drawing.
+It makes a dump as users have them (``tests/support/madedump.py``), lets some of its pods wait, and moves a weight, edits a pod and a node,
+cordons, and changes the release, again and again. For each it prints p50 and p95 of the milliseconds of processor time from the
+question to the encoded answer, the KiB of that, and the same of *why*, which the page asks after each step. ``--browser`` also opens
+the page in Chromium and prints the milliseconds from the answer's arrival to the end of drawing.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import random
 import socket
 import statistics
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,33 +36,28 @@ from kubeclassic.simulation.lab.session import Session
 from kubeclassic.simulation.scenario import Files
 
 Json = dict[str, Any]
-ZONE, HOST = "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/hostname"
 WEIGHTS = (0, 10)
 """In turn: with and without the rule most pods go to other nodes."""
 RULE = {False: "LeastRequestedPriority", True: "NodeResourcesFit"}
 
 
-def cluster(nodes: int, bound: int, waiting: int) -> Files:
-    """The files of a cluster, drawn by a fixed seed."""
-    draw = random.Random(1)
-    items = [node(f"node-{number}", number % 3, draw) for number in range(nodes)]
-    items += [pod(f"there-{number}", draw, f"node-{draw.randrange(nodes)}") for number in range(bound)]
-    items += [pod(f"new-{number}", draw) for number in range(waiting)]
-    return Files(load_documents([Document(item, "made") for item in items]))
+def cluster(nodes: int, pods: int, waiting: int) -> Files:
+    """The files of a made dump in which *waiting* pods of ReplicaSets, and those that wait anyway, have no node."""
+    sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+    from tests import conftest  # noqa: F401  # makes the helpers importable as tests.*
+    from tests.support.madedump import Size, made
+
+    objects = made(Size(nodes=nodes, pods=pods))
+    loose = [item for item in objects if item["kind"] == "Pod" and _owner(item) == "ReplicaSet" and "nodeName" in item["spec"]]
+    for item in loose[:: max(len(loose) // max(waiting, 1), 1)][:waiting]:
+        del item["spec"]["nodeName"]
+        item["status"] = {"phase": "Pending"}
+    return Files(load_documents([Document(item, "made") for item in objects]))
 
 
-def node(name: str, zone: int, draw: random.Random) -> Json:
-    """A node of 4, 8 or 16 cores."""
-    allocatable = {"cpu": draw.choice(["4", "8", "16"]), "memory": draw.choice(["16Gi", "32Gi", "64Gi"]), "pods": "110"}
-    labels = {HOST: name, ZONE: f"zone-{zone}"}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": {"allocatable": allocatable}}
-
-
-def pod(name: str, draw: random.Random, on: str = "") -> Json:
-    """A pod of one of sixteen sizes."""
-    requests = {"cpu": draw.choice(["100m", "250m", "500m", "1"]), "memory": draw.choice(["128Mi", "256Mi", "512Mi", "1Gi"])}
-    spec: Json = {"containers": [{"name": "main", "resources": {"requests": requests}}], **({"nodeName": on} if on else {})}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+def _owner(pod: Json) -> str:
+    owners = pod["metadata"].get("ownerReferences") or [{}]
+    return str(owners[0].get("kind", ""))
 
 
 def lab(files: Files, release: str) -> LabApp:
@@ -70,21 +66,49 @@ def lab(files: Files, release: str) -> LabApp:
     return lab_app(session, Given(("cluster/",)), token="token")
 
 
-def measured(app: LabApp, repeat: int) -> tuple[list[float], list[int], int]:
-    """Milliseconds of processor time and bytes of *repeat* moves, after a first one that is not counted; and the pods that moved last."""
+def actions(app: LabApp, release: str) -> dict[str, Iterator[Json]]:
+    """Kind of step -> such steps, each of which changes something."""
+    session = app.questions.session
+    scenario = session.bench.scenario(session.state)
+    rule = RULE[session.state.configuration.runs_profiles]
+    pods, nodes = scenario.pending, [node for node in scenario.nodes if not node.spec.unschedulable]
+    there = [item for item in scenario.objects if item.kind == "Pod"]
+    other = {"1.27": "1.31", "1.16": "1.14"}.get(release, "1.27")
+    count = range(1000)
+    return {
+        "weight": ({"do": "weight", "rule": rule, "weight": WEIGHTS[at % 2]} for at in count),
+        "pod that waits": ({"do": "edit", "text": f"pod {pods[7 * at % len(pods)].key} requests.cpu={300 + at}m"} for at in count),
+        "pod with a node": ({"do": "edit", "text": f"pod {there[7 * at].key} requests.cpu={300 + at}m"} for at in count),
+        "node": ({"do": "edit", "text": f"node {nodes[11 * at].name} allocatable.cpu={20 + at}"} for at in count),
+        "cordon": ({"do": "cordon", "node": nodes[13 * at + 5].name} for at in count),
+        "drain": ({"do": "drain", "node": nodes[17 * at + 9].name} for at in count),
+        "copy": ({"do": "copy", "node": nodes[19 * at + 7].name, "count": 1} for at in count),
+        "release": ({"do": "release", "value": (other, release)[at % 2]} for at in count),
+    }  # fmt: skip
+
+
+def measured(app: LabApp, steps: Iterator[Json], repeat: int) -> dict[str, list[float]]:
+    """Milliseconds of processor time of *repeat* steps and of *why* after each, after a first one that is not counted, and KiB."""
     first = app.questions.look({})
-    rule = RULE[first["session"]["profiles"]]
     seen = {"seen": first["session"]["number"], "plot": first["plot"]["number"]}
-    times, sizes, moved = [], [], 0
-    for number in range(repeat + 1):
+    pod = first["plot"]["pods"][first["plot"]["waiting"] // 2][0]
+    found: dict[str, list[float]] = {"step": [], "why": [], "KiB": []}
+    for _ in range(repeat + 1):
         began = time.process_time()
-        found = app.questions.do({"do": "weight", "rule": rule, "weight": WEIGHTS[number % 2], **seen})
-        body = msgspec.json.encode(found)
-        moved = found["difference"]["counts"]["moved"]
-        times.append(1000 * (time.process_time() - began))
-        sizes.append(len(body))
-        seen["seen"] = found["session"]["number"]
-    return times[1:], sizes[1:], moved
+        answer = app.questions.do({**next(steps), **seen})
+        body = msgspec.json.encode(answer)
+        found["step"].append(1000 * (time.process_time() - began))
+        found["KiB"].append(len(body) / 1024)
+        seen = {"seen": answer["session"]["number"], "plot": answer["placement"]["plot"]}
+        began = time.process_time()
+        app.questions.why({"pod": pod})
+        found["why"].append(1000 * (time.process_time() - began))
+    return {name: values[1:] for name, values in found.items()}
+
+
+def p95(values: list[float]) -> float:
+    """The value that one in twenty is above."""
+    return sorted(values)[min(int(0.95 * len(values)), len(values) - 1)]
 
 
 # --- the browser ----------------------------------------------------------------------------------------------------
@@ -100,8 +124,6 @@ SLIDE = """async ([rule, weight]) => {
 
 def drawn(app: LabApp, repeat: int) -> list[float]:
     """Milliseconds from the arrival of an answer to the end of drawing, in Chromium."""
-    sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
-    import conftest  # noqa: F401  # makes the helpers importable as tests.*
     import uvicorn
     from playwright.sync_api import sync_playwright
 
@@ -124,25 +146,31 @@ def drawn(app: LabApp, repeat: int) -> list[float]:
 
 
 def main() -> None:
-    """Measure, and print a line for each release."""
+    """Measure, and print a line for each release and kind of step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=5000)
-    parser.add_argument("--bound", type=int, default=10_000)
-    parser.add_argument("--waiting", type=int, default=1000)
-    parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--release", nargs="+", default=["1.12", "1.16", "1.27"])
+    parser.add_argument("--pods", type=int, default=15_000)
+    parser.add_argument("--waiting", type=int, default=740, help="Besides those that wait anyway.")
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--release", nargs="+", default=["1.16", "1.27"])
+    parser.add_argument("--only", nargs="+", help="These kinds of step alone.")
     parser.add_argument("--browser", action="store_true")
     asked = parser.parse_args()
-    files = cluster(asked.nodes, asked.bound, asked.waiting)
-    click.echo(f"{asked.nodes} nodes, {asked.bound} pods on them, {asked.waiting} pods wait; calibration {calibration():.3f}")
+    files = cluster(asked.nodes, asked.pods, asked.waiting)
     for release in asked.release:
         app = lab(files, release)
-        times, sizes, moved = measured(app, asked.repeat)
-        line = f"{release}: {moved} pods move, server {statistics.median(times):.0f} ms of processor time"
-        line += f", answer {statistics.median(sizes) / 1024:.0f} KiB"
+        plot = app.questions.look({})["plot"]
+        told = f"{release}: {len(plot['nodes'])} nodes, {len(plot['pods'])} pods, {plot['waiting']} of which wait"
+        click.echo(f"{told}; calibration {calibration():.3f}")
+        for kind, steps in actions(app, release).items():
+            if asked.only and kind not in asked.only:
+                continue
+            found = measured(app, steps, asked.repeat)
+            parts = [f"{name} p50 {statistics.median(values):.0f} p95 {p95(values):.0f}" for name, values in found.items()]
+            click.echo(f"  {kind:16}{', '.join(parts)}")
         if asked.browser:
-            line += f", page {statistics.median(drawn(app, asked.repeat)):.0f} ms"
-        click.echo(line)
+            times = drawn(app, asked.repeat)
+            click.echo(f"  page after a weight: p50 {statistics.median(times):.0f} p95 {p95(times):.0f} ms")
         app.worker.close()
 
 

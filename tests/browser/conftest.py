@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.chromium import Chromium, Visits, executable
 from tests.browser.rendering import Subject, Workshop
+from tests.browser.runninglab import Running, running_lab
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +44,10 @@ def page_file(subject: Subject, workshop: Workshop, request: pytest.FixtureReque
     """The page of the test's *subject*, rendered once in a run; openb needs the larger data."""
     shared = request.getfixturevalue("shared") if subject.needs_shared else None
     return workshop.page(subject, shared)
+
+
+@pytest.fixture
+def lab() -> Iterator[Running]:
+    """A lab on the example cluster."""
+    with running_lab() as found:
+        yield found

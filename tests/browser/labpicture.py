@@ -47,6 +47,7 @@ def _take(visits: Visits, url: str, file: Path) -> None:
     page.wait_for_selector("#why .matrix")
     page.evaluate("document.lab.chooseNode(document.lab.model.difference.moved[0][1])")
     page.wait_for_selector("#why .note")
+    page.wait_for_selector("#why .helps li")
     page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=file)
 

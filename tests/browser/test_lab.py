@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-import socket
-import threading
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import attrs
 import pytest
 
 from tests.browser.chromium import Visits
 from tests.browser.looking import headings, outside, serious_faults
-from tests.support.labbuild import Fates, by_function, fates, lab_app
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-    from kubeclassic.live.server.labapp import LabApp
-    from kubeclassic.simulation.lab.session import Session
+from tests.browser.runninglab import Running, opened
+from tests.support.labbuild import by_function, fates
 
 MOVES, SEED = 50, 15
 SLIDE = """([rule, weight]) => {
@@ -31,14 +21,6 @@ SLIDE = """([rule, weight]) => {
   slider.dispatchEvent(new Event("input", { bubbles: true }));
   slider.dispatchEvent(new Event("change", { bubbles: true }));
 }"""
-PLACES = """() => {
-  const { model } = document.lab, { pods, nodes, waiting } = model.plot;
-  return pods.slice(0, waiting).map(([pod], at) => {
-    const host = model.placement.hosts[at];
-    return [pod, host < 0 ? null : nodes[host][0], model.placement.whys[at]];
-  });
-}"""
-
 SHOWN = """before => {
   const { busy, waiting } = document.lab.line;
   return Number(document.body.dataset.state) > before && !busy && !waiting.length;
@@ -49,45 +31,6 @@ MOMENT = """() => {
   const { plot, hosts } = document.lab.moment.placement;
   return plot.pods.map((pod, at) => [pod[0], plot.nodes[hosts[at]]?.[0]]);
 }"""
-
-
-@attrs.frozen(eq=False)
-class Running:
-    """A lab that is served to real browsers, on a thread of its own."""
-
-    app: LabApp
-    url: str
-
-    @property
-    def session(self) -> Session:
-        """What the page looks at."""
-        return self.app.questions.session
-
-    def shows(self, page: Page) -> Fates:
-        """Where the page shows the pods that wait."""
-        return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
-
-
-@pytest.fixture
-def lab() -> Iterator[Running]:
-    """A lab on the example cluster."""
-    uvicorn = pytest.importorskip("uvicorn")
-    app = lab_app()
-    with socket.create_server(("127.0.0.1", 0)) as place:
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none", access_log=False))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
-        thread.start()
-        yield Running(app, f"http://127.0.0.1:{place.getsockname()[1]}/token/")
-        server.should_exit = True
-        thread.join(10)
-    app.worker.close()
-
-
-def opened(lab: Running, visit: Visits, **options: Any) -> Page:
-    """The lab's page; it may ask the lab and nobody else."""
-    page = visit(lab.url, within=(lab.url, "data:"), **options)
-    page.wait_for_selector("body[data-state]")
-    return page
 
 
 class TestSliders:
@@ -142,6 +85,7 @@ class TestParts:
         page.click("#tab-pods")
         page.fill("#list input[type=search]", "shop/cache")
         page.click("#list .labrows .link >> nth=1")
+        page.wait_for_selector("#why tr.winner")
         page.wait_for_selector("#why .matrix")
         pod = page.inner_text("#why h3 >> nth=0")
         host = lab.session.answer.host_of(pod)
@@ -157,7 +101,7 @@ class TestParts:
         """Of a pod that fits nowhere the message, the reasons and the nodes that turn it down are there."""
         page = opened(lab, visit)
         page.click("#tab-pods")
-        page.click("#list .labrows .link >> text=analytics/yearly-report")
+        page.click("#list .labrows .link[data-full='analytics/yearly-report']")
         page.wait_for_selector("#why .matrix")
         assert page.inner_text("#why .verdict").startswith("analytics/yearly-report finds no node: 0/11 nodes are available")
         assert "11 of 11 nodes do not fit" in page.inner_text("#why")
@@ -170,7 +114,7 @@ class TestParts:
         page.evaluate(SLIDE, ["MostRequestedPriority", 20])
         page.wait_for_selector("body[data-state='1']")
         page.select_option("#mapbar select >> nth=1", "A|now")
-        page.wait_for_function("document.querySelectorAll('#maps .groups').length === 2")
+        page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
         assert page.inner_text("#numbers").startswith("Compared with pin A")
         assert page.evaluate("document.lab.model.others.get('A').number") == 0
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from kubeclassic.api.load import Loaded
+from kubeclassic.core.engine import Engine
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
@@ -78,6 +79,35 @@ def move(found: Session, drawn: tuple[int, int, int]) -> Json:
     settings: list[tuple[str, Any]] = [("percentage", value * 8), ("hardPodAffinityWeight", value + 1), ("order", "priority")]
     name, given = settings[which % len(settings)]
     return {"do": "set", "name": name, "value": given}
+
+
+EDITS = st.tuples(st.integers(0, 11), st.integers(0, 1000), st.integers(0, 12))
+"""Moves and edits as numbers."""
+
+
+def edit(found: Session, drawn: tuple[int, int, int]) -> Json:
+    """The edit of a node or a pod that *drawn* is in the current state, or the move."""
+    kind, which, value = drawn
+    there = scenario(found)
+    pods = [*there.pending, *(item for item in there.objects if item.kind == "Pod")]
+    node, pod = there.nodes[which % len(there.nodes)].name, pods[which % len(pods)].key
+    edits = {
+        0: f"pod {pod} requests.cpu={100 * value + 100}m", 1: f"pod {pod} labels.app={'ab'[value % 2]}",
+        2: f"node {node} allocatable.cpu={value}", 3: f"node {node} labels.disk={('ssd', 'hdd')[value % 2]}",
+        4: f"node {node} taints+=k=v{value}:NoSchedule", 5: f"pod {pod} nodeName-",
+    }  # fmt: skip
+    if kind in edits:
+        return {"do": "edit", "text": edits[kind]}
+    if kind == 6:
+        return {"do": ("cordon", "uncordon", "drain")[value % 3], "node": node}
+    return {"do": "undo"} if kind == 7 else move(found, (value % 8, which, value))
+
+
+def engine_of(found: Session) -> Engine:
+    """The scheduler with which the next run of the current state begins."""
+    with found.bench.simulation(found.state) as simulation:
+        simulation.begin()
+        return simulation.engine
 
 
 # --- what simulate says ---------------------------------------------------------------------------------------------

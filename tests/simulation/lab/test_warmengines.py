@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.simulation.lab.questions import LabQuestions
 from kubeclassic.simulation.lab.source import LabError
 from tests.support.examples import examples
-from tests.support.labbuild import MOVES, by_function, fates, move, session, simulated, town
+from tests.support.labbuild import EDITS, MOVES, by_function, edit, engine_of, fates, move, session, simulated, town
 
 Drawn = tuple[int, int, int]
 WEIGHT, HARD, SWITCH = "weight:LeastRequestedPriority", "hardPodAffinityWeight", "switch:CheckNodeUnschedulable"
@@ -48,38 +52,74 @@ class TestMoves:
         found.do({"do": "weight", "rule": "LeastRequestedPriority", "weight": 1})
         assert fates(found) == first
 
-    @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27"])
+    @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
     def test_a_second_run_begins_with_what_is_known(self, release: str) -> None:
-        """The scheduler of the second run has the table of the first."""
+        """The scheduler of a run is used again after an edit, its table after a weight, and no longer after a node has gone."""
         found = session(release=release)
-        spec = found.state.configuration.spec()
-        warm = found.bench.engines(found.state, spec)
-        tables = []
-        for _ in range(2):
-            with warm.simulation(spec, "input") as simulation:
-                assert len(list(simulation.decisions())) == 22
-                tables.append(simulation.engine.table)
-        assert tables[0] is tables[1]
+        found.do({"do": "copy", "node": "gpu-b1", "count": 1})
+        first = engine_of(found)
+        rule = found.record()["scorers"][0]["name"]
+        found.do({"do": "edit", "text": "node general-a1 allocatable.cpu=9"})
+        assert engine_of(found) is first
+        found.do({"do": "weight", "rule": rule, "weight": 7})
+        assert engine_of(found) is not first
+        assert engine_of(found).table is first.table
+        found.do({"do": "uncopy", "node": "gpu-b1"})
+        assert engine_of(found).table is not first.table
+        assert fates(found) == simulated(found)
 
-    def test_pods_that_wait_are_edited_quickly(self) -> None:
-        """An edit of a pod that waits lets the scheduler be used on, and the answer is that of a new one."""
-        found = session()
-        spec = found.state.configuration.spec()
-        before = found.bench.engines(found.state, spec)
-        for text in ("pod shop/orders-1 requests.cpu=1", "pod shop/cache* requests.memory=3Gi", "pod analytics/yearly* requests.cpu=1"):
+    def test_evictions_are_taken_back(self) -> None:
+        """Where pods had to leave, the next run finds them there again, host ports and all."""
+        found, last = session(), "kube-system/node-agent-gpu-b1"
+        found.do({"do": "edit", "text": f"pod {last} priority=2000000 priorityClassName- requests.cpu=7"})
+        assert found.answer.summary["evicted"] == 2
+        for percentage in (100, 90, 100):
+            assert fates(found) == simulated(found)
+            found.do({"do": "set", "name": "percentage", "value": percentage})
+
+    def test_huge_requests(self) -> None:
+        """A pod that asks for more than sums can hold is judged as by a new scheduler, whenever its turn comes."""
+        found = session(release="1.27")
+        pod = "pod shop/orders-1 requests.memory"
+        for text in (f"{pod}=9E", f"{pod}=1Gi", "node general-a1 allocatable.memory=4Ei"):
             found.do({"do": "edit", "text": text})
-            assert found.bench.engines(found.state, spec).knows(before.scenario)
             assert fates(found) == simulated(found)
 
-    def test_evictions_are_not_taken_back(self) -> None:
-        """Where pods had to leave, the next run begins with a new scheduler, and finds them there again."""
-        found = session()
-        found.do({"do": "edit", "text": "pod analytics/yearly-report priority=2000 priorityClassName- requests.cpu=3 requests.memory=1Gi"})
-        found.do({"do": "edit", "text": "node general-* unschedulable=true"})
-        found.do({"do": "edit", "text": "pod analytics/yearly-report 'tolerations=[{operator: Exists}]'"})
-        for _ in range(2):
+
+class TestEdits:
+    @examples(0.6)
+    @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(EDITS, min_size=1, max_size=6))
+    def test_any_edits(self, nodes: list[int], placed: list[int], waiting: list[int], drawn: list[Drawn]) -> None:
+        """After each of some random edits of nodes and pods, among moves, every pod is where a new scheduler puts it."""
+        found = town(nodes, placed, waiting)
+        for one in drawn:
+            try:
+                found.do(edit(found, one))
+            except KubeclassicError:
+                continue
             assert fates(found) == simulated(found)
-            found.do({"do": "set", "name": "percentage", "value": 100})
+
+    def test_fifty_moves_and_edits(self) -> None:
+        """Fifty random moves and edits of the example, each equal to ``simulate`` with the same edits and rules."""
+        found, draw = session(), random.Random(28)
+        for _ in range(50):
+            drawn = draw.randrange(12), draw.randrange(1000), draw.randrange(13)
+            with contextlib.suppress(KubeclassicError):
+                found.do(edit(found, drawn))
+            assert fates(found) == by_function(found)
+
+    def test_what_an_edit_sends(self) -> None:
+        """After an edit of a node or a pod a page gets what differs of the layout, and only the pods that moved."""
+        found = session()
+        questions = LabQuestions(found)
+        first = questions.look({})
+        seen = {"seen": first["session"]["number"], "plot": first["plot"]["number"]}
+        second = questions.do({"do": "cordon", "node": "general-a1", **seen})
+        assert (second["plot"]["since"], list(second["plot"]["nodes"]), second["plot"]["pods"]) == (first["plot"]["number"], [1], {})
+        assert not second["placement"]["whole"]
+        seen = {"seen": second["session"]["number"], "plot": second["plot"]["number"]}
+        third = questions.do({"do": "edit", "text": "pod shop/orders-1 priority=7", **seen})
+        assert [pod[0] for pod in third["plot"]["pods"].values()] == ["shop/orders-1"]
 
 
 class TestRefusals:

@@ -1,4 +1,5 @@
 // Changes of the cluster: edits in words, new nodes, and what can be done to the chosen node or pod.
+import { Form } from "./forms.js";
 const { make } = kubeclassic;
 
 export class Cluster {
@@ -13,9 +14,9 @@ export class Cluster {
     this.edits = make("ul", { class: "edits" });
     this.place.append(
       this.chosen,
-      make("label", {}, "Edit pods, nodes or workloads", this.text),
+      make("label", {}, "Edit pods, nodes or workloads in words", this.text),
       make("p", { class: "fault", "data-field": "edit", hidden: true }),
-      make("div", { class: "line" }, make("button", { type: "button", onclick: () => this.send() }, "Edit"),
+      make("div", { class: "line" }, make("button", { type: "button", onclick: () => this.send() }, "Edit in words"),
         make("small", { id: "edit-help", class: "soft" }, "KIND SELECTOR CHANGE..., as --set takes it: 'node pool=a taints-=x', 'pod shop/web-0 priority=100'")),
       make("div", { class: "line" }, make("label", { class: "grow" }, "Add nodes like", this.like), this.count,
         make("button", { type: "button", onclick: () => lab.act({ do: "copy", node: this.like.value, count: Number(this.count.value) }) }, "Add")),
@@ -29,13 +30,6 @@ export class Cluster {
     const text = this.text.value.trim();
     if (!text) return;
     if (await this.lab.act({ do: "edit", text })) this.text.value = "";
-  }
-
-  /** Begins an edit of what is chosen. */
-  begin(text) {
-    this.text.value = text;
-    this.text.focus();
-    this.text.setSelectionRange(text.length, text.length);
   }
 
   show(session, plot) {
@@ -56,17 +50,28 @@ export class Cluster {
     this.showChosen();
   }
 
+  /** The form of a pod or a node, folded until it is asked for. */
+  form(kind, name) {
+    const form = new Form(this.lab, kind, name), open = this.open?.has(kind) ?? false;
+    const sheet = make("details", { class: "opener", open, ontoggle: () => {
+      this.open = this.open ?? new Set();
+      if (sheet.open) { this.open.add(kind); if (!form.found) form.load(); } else this.open.delete(kind);
+    } }, make("summary", {}, `Edit this ${kind}`), form.root);
+    return sheet;
+  }
+
   showChosen() {
-    const { lab } = this, { pod, node } = lab.chosen, made = [];
+    const { lab } = this, { pod, node } = lab.chosen, made = [], key = JSON.stringify([pod, node, lab.model.session?.number]);
+    if (key === this.shownKey) return;
+    this.shownKey = key;
     const button = (text, act) => make("button", { type: "button", onclick: act }, text);
     if (node !== null) {
       const at = lab.model.plot.nodeAt.get(node), isCordoned = at !== undefined && lab.model.plot.nodes[at][4];
       made.push(make("div", { class: "line" }, make("b", { class: "name" }, node),
         button(isCordoned ? "Uncordon" : "Cordon", () => lab.act({ do: isCordoned ? "uncordon" : "cordon", node })),
-        button("Drain", () => lab.act({ do: "drain", node })), button("Add one like it", () => lab.act({ do: "copy", node, count: 1 })),
-        button("Edit", () => this.begin(`node ${node} `))));
+        button("Drain", () => lab.act({ do: "drain", node })), button("Add one like it", () => lab.act({ do: "copy", node, count: 1 })), this.form("node", node)));
     }
-    if (pod !== null) made.push(make("div", { class: "line" }, make("b", { class: "name" }, pod), button("Edit", () => this.begin(`pod ${pod} `))));
+    if (pod !== null) made.push(make("div", { class: "line" }, make("b", { class: "name" }, pod), this.form("pod", pod)));
     this.chosen.replaceChildren(...made);
   }
 }

@@ -1,10 +1,11 @@
 // A long list of which only the rows in view are in the page: searched, sorted, chosen by pointer or keys.
+import { cut } from "./tip.js";
 const { make, format } = kubeclassic;
 
 const ROW = 31, AROUND = 12;
 
 export class List {
-  /** *columns*: {title, value(row), text(row)?, number?, width?}; *pick* is told a row's own value. */
+  /** *columns*: {title, value(row), text(row)?, number?}; *pick* is told a row's own value. A number's column is as wide as its longest. */
   constructor(name, columns, pick) {
     this.columns = columns;
     this.pick = pick;
@@ -15,7 +16,6 @@ export class List {
     this.count = make("p", { class: "soft count", "aria-live": "polite" });
     this.heads = columns.map((column, at) => {
       const head = make("th", { scope: "col", class: column.number ? "n" : null }, make("button", { type: "button", onclick: () => this.sort(at) }, column.title));
-      head.style.width = column.width ?? "";
       return head;
     });
     this.body = make("tbody", {});
@@ -27,6 +27,14 @@ export class List {
   show(rows, note = "") {
     this.rows = rows;
     this.note = note;
+    let numbers = 0;
+    this.columns.forEach((column, at) => {
+      if (!column.number) return;
+      const longest = rows.reduce((most, row) => Math.max(most, String(column.text ? column.text(row) : column.value(row)).length), column.title.length + 3);
+      this.heads[at].style.width = `${longest + 2}ch`;
+      numbers += longest + 2;
+    });
+    this.table.style.minWidth = `${numbers + 15 * this.columns.filter((column) => !column.number).length}ch`;
     this.choose();
   }
 
@@ -64,13 +72,14 @@ export class List {
       return cell;
     })());
     this.body.replaceChildren(space(first), ...this.found.slice(first, last).map((row) => this.line(row)), space(this.found.length - last));
+    cut(this.body);
   }
 
   line(row) {
     const cells = this.columns.map((column, at) => {
       const text = String(column.text ? column.text(row) : column.value(row));
-      const inside = at === 0 ? make("button", { type: "button", class: "link", onclick: () => this.pick(row) }, text || "-") : text;
-      return make("td", { class: column.number ? "n" : null, title: text.length > 24 ? text : null }, inside);
+      if (column.number) return make("td", { class: "n" }, text);
+      return make("td", {}, at === 0 ? make("button", { type: "button", class: "link", "data-full": text, onclick: () => this.pick(row) }, text || "-") : make("span", { "data-full": text }, text));
     });
     return make("tr", { class: "row" }, cells);
   }

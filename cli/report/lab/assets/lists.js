@@ -1,5 +1,6 @@
 // The three lists under the map: what changed, all pods, all nodes.
 import { List } from "./list.js";
+import { WORDS } from "./model.js";
 const { format } = kubeclassic;
 
 const amount = (resource, value) => (resource.unit === "bytes" ? format.bytes(value) : resource.unit === "millicores" ? format.cores(value) : format.count(value));
@@ -8,7 +9,7 @@ export class Lists {
   constructor(lab) {
     this.lab = lab;
     this.place = document.getElementById("list");
-    this.tabs = ["changes", "pods", "nodes"].map((name) => document.getElementById(`tab-${name}`));
+    this.tabs = ["pods", "changes", "nodes"].map((name) => document.getElementById(`tab-${name}`));
     this.tabs.forEach((tab, at) => {
       tab.addEventListener("click", () => this.open(at));
       tab.addEventListener("keydown", (event) => {
@@ -33,22 +34,22 @@ export class Lists {
     this.plot = plot;
     const pod = (row) => plot.pods[row][0], shown = plot.resources.slice(0, 2);
     const host = (row) => { const at = placement().hosts[row]; return at < 0 ? "" : plot.nodes[at][0]; };
-    const requests = shown.map((resource, which) => ({ title: resource.name, number: true, width: "12%", value: (row) => plot.pods[row][1][which], text: (row) => amount(resource, plot.pods[row][1][which]) }));
+    const requests = shown.map((resource, which) => ({ title: resource.name, number: true, value: (row) => plot.pods[row][1][which], text: (row) => amount(resource, plot.pods[row][1][which]) }));
     const uses = [...plot.resources, { name: "pods" }].slice(0, 4).map((resource) => ({
       title: resource.name, number: true, value: (row) => placement().share(row, resource.name) ?? -1,
       text: (row) => { const share = placement().share(row, resource.name); return share === null ? "-" : format.share(share); },
     }));
     this.lists = [
-      new List("What changed", [
-        { title: "Pod", width: "30%", value: (row) => row.pod }, { title: "What", width: "14%", value: (row) => row.word }, { title: "Was on", width: "20%", value: (row) => row.was || "-" },
-        { title: "Is on", width: "20%", value: (row) => row.now || "-" }, { title: "Why not", value: (row) => row.why },
-      ], (row) => lab.choosePod(row.pod)),
       new List("Pods", [
-        { title: "Pod", width: "30%", value: pod }, { title: "Node", width: "21%", value: host, text: (row) => host(row) || "none" }, ...requests,
-        { title: "Priority", number: true, width: "12%", value: (row) => plot.pods[row][2] }, { title: "Why none", value: (row) => placement().whys[row] },
+        { title: "Pod", value: pod }, { title: "Node", value: host, text: (row) => host(row) || WORDS.waits }, ...requests,
+        { title: "Priority", number: true, value: (row) => plot.pods[row][2] }, { title: "Why none", value: (row) => placement().whys[row] },
       ], (row) => lab.choosePod(pod(row))),
+      new List("What changed", [
+        { title: "Pod", value: (row) => row.pod }, { title: "What", value: (row) => row.word }, { title: "Was on", value: (row) => row.was || "-" },
+        { title: "Is on", value: (row) => row.now || "-" }, { title: "Why not", value: (row) => row.why },
+      ], (row) => lab.choosePod(row.pod)),
       new List("Nodes", [
-        { title: "Node", width: "30%", value: (row) => plot.nodes[row][0] }, ...uses,
+        { title: "Node", value: (row) => plot.nodes[row][0] }, ...uses,
         { title: "State", value: (row) => [plot.nodes[row][4] ? "cordoned" : "", ...plot.nodes[row][5]].filter(Boolean).join(", ") },
       ], (row) => lab.chooseNode(plot.nodes[row][0])),
     ];
@@ -60,11 +61,13 @@ export class Lists {
     if (this.place.firstChild !== list.root) this.place.replaceChildren(list.root);
     const at = (pod) => model.plot.podAt.get(pod);
     const changes = [...model.changed].map(([pod, { was, word }]) => ({ pod, was, word, now: at(pod) === undefined ? "" : model.hostName(at(pod)), why: at(pod) === undefined ? "" : model.placement.whys[at(pod)] }));
-    const rows = [changes, model.plot.pods.map((_, row) => row), model.plot.nodes.map((_, row) => row)][this.now];
+    const { hosts } = this.lab.placement, waits = [], placed = [];
+    model.plot.pods.forEach((_, row) => (hosts[row] < 0 ? waits : placed).push(row));
+    const rows = [[...waits, ...placed], changes, model.plot.nodes.map((_, row) => row)][this.now];
     const total = model.difference ? Object.values(model.difference.counts).reduce((a, b) => a + b, 0) : 0;
-    list.show(rows, this.now === 0 && total > changes.length ? `${format.count(total)} changed in all` : "");
-    this.tabs[0].textContent = `What changed (${format.count(total)})`;
-    this.tabs[1].textContent = `Pods (${format.count(model.plot.pods.length)})`;
+    list.show(rows, this.now === 1 && total > changes.length ? `${format.count(total)} changed in all` : "");
+    this.tabs[0].textContent = `Pods (${format.count(model.plot.pods.length)}, ${format.count(waits.length)} without a node)`;
+    this.tabs[1].textContent = `What changed (${format.count(total)})`;
     this.tabs[2].textContent = `Nodes (${format.count(model.plot.nodes.length)})`;
   }
 }

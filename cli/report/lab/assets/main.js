@@ -4,12 +4,15 @@ import { Clock } from "./clock.js";
 import { Cluster } from "./cluster.js";
 import { Controls } from "./controls.js";
 import { Lists } from "./lists.js";
-import { Model, mapData } from "./model.js";
+import { Model, WORDS, mapData } from "./model.js";
 import { PINS, Pins } from "./pins.js";
+import { Presets } from "./presets.js";
+import { cut } from "./tip.js";
 import { Why } from "./why.js";
 const { make, options, format } = kubeclassic;
 
 const SAVES = { rules: "Policy or profile", scenario: "Scenario: manifests after the edits", report: "Report: one page", command: "Commands that give this placement" };
+const BETWEEN = 40;
 const place = (id) => document.getElementById(id);
 
 class Lab {
@@ -19,7 +22,7 @@ class Lab {
     this.chosen = { pod: null, node: null };
     this.moment = null;
     this.setUpBar();
-    this.parts = { controls: new Controls(this), cluster: new Cluster(this), lists: new Lists(this), why: new Why(this), pins: new Pins(this), clock: new Clock(this) };
+    this.parts = { controls: new Controls(this), cluster: new Cluster(this), lists: new Lists(this), why: new Why(this), pins: new Pins(this), clock: new Clock(this), presets: new Presets(this) };
     this.setUpTop();
     this.channel = new BroadcastChannel(`kubeclassic-lab-${location.pathname}`);
     this.channel.onmessage = () => this.look();
@@ -32,13 +35,24 @@ class Lab {
   /** Does something; false where it could not be done, which is told where it belongs. Actions with the same *key* overtake each other. */
   async act(action, key = null) {
     const began = performance.now();
+    this.work(1);
     const found = await this.trying(null, () => this.line.add(() => ask("do", { ...action, ...this.model.seen, against: this.against.value }), key));
+    this.work(-1);
     if (!found) return false;
     this.fault(null);
     this.take(found);
     document.body.dataset.lag = Math.round(performance.now() - began);
     this.channel.postMessage(found.session.number);
     return true;
+  }
+
+  /** Shows that an answer is under way, or that it came: what is seen of the step before is grey, and its headline is gone. */
+  work(more) {
+    this.working = (this.working ?? 0) + more;
+    const busy = this.working > 0;
+    for (const id of ["outcome", "map", "list"]) place(id).setAttribute("aria-busy", String(busy));
+    if (busy) place("verdict").textContent = "working ...";
+    else if (this.model.session) this.showVerdict();
   }
 
   /** Looks at the session: at the beginning, and when another page of it did something. */
@@ -76,13 +90,20 @@ class Lab {
     this.model.apply(found);
     if (before !== found.session.number) { this.moment = null; if (this.parts.clock.film) this.parts.clock.close(); }
     this.show();
-    if (this.chosen.pod && before !== undefined && before !== found.session.number) this.askWhy();
+    if (before === undefined) this.chooseFirst();
+    else if (this.chosen.pod && before !== found.session.number) this.askWhy();
+  }
+
+  /** A page that opens asks about a pod without a node, or where each has one about the first that waited. */
+  chooseFirst() {
+    const { model } = this, at = model.waiting[0] ?? model.plot.pods.findIndex((pod) => pod[3] < 0);
+    if (at >= 0) this.choosePod(model.plot.pods[at][0]);
   }
 
   show() {
     const { model, parts } = this, { session, summary, difference, plot } = model;
     options(this.against, [["step", "the step before"], ["start", "the start"], ...PINS.filter((name) => session.pins[name]).map((name) => [name, `pin ${name}`])], session.pins[this.against.value] || ["step", "start"].includes(this.against.value) ? this.against.value : "step");
-    place("verdict").textContent = difference ? sentence(difference.words) : `${format.count(summary.placed)} of ${format.count(summary.pods)} pods that wait find a node`;
+    this.showVerdict();
     place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(summary.placed)} of ${format.count(summary.pods)} pods placed on ${format.count(summary.nodes)} nodes`,
       summary.unschedulable ? `${format.count(summary.unschedulable)} without a node` : "", summary.evicted ? `${format.count(summary.evicted)} had to leave` : "",
       ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`), `release ${session.release}, ${session.source.name}`].filter(Boolean).join("; ");
@@ -100,6 +121,12 @@ class Lab {
     parts.pins.fetch().then(() => { if (Object.keys(session.pins).length) { this.showViews(session); this.drawMaps(); } });
   }
 
+  showVerdict() {
+    if (this.working > 0) return;
+    const { difference, summary } = this.model;
+    place("verdict").textContent = difference ? sentence(difference.words) : `${format.count(summary.placed)} of ${format.count(summary.pods)} pods that wait find a node`;
+  }
+
   showViews(session) {
     const pinned = PINS.filter((name) => session.pins[name]), views = [["now", "one map"], ...pinned.map((name) => [`${name}|now`, `${name} beside now`]), ...(pinned.length > 1 ? [["A|B", "A beside B"]] : [])];
     options(this.view, views, views.some(([key]) => key === this.view.value) ? this.view.value : "now");
@@ -114,6 +141,25 @@ class Lab {
       marks: this.moment ? this.moment.marks : name === "now" ? this.model.marks : null })), this.chosen.node);
     if (this.map) this.map.show(data);
     else this.map = new kubeclassic.ClusterMap(place("map"), data, (node) => this.chooseNode(this.map.data.nodes[node]));
+    document.body.classList.toggle("beside", sides.length > 1);
+    this.drawBetween(sides.length > 1 ? sides : null);
+  }
+
+  /** Between two maps: the pods that are elsewhere, with where they were and are. */
+  drawBetween(sides) {
+    const maps = document.getElementById("maps"), old = maps.querySelector(".between");
+    old?.remove();
+    if (!sides) return;
+    const [before, now] = sides.map((side) => side.placement), name = (placement, row) => placement.plot.nodes[placement.hosts[row]]?.[0] ?? null, found = [];
+    now.plot.pods.forEach(([pod], row) => {
+      const there = before.plot.podAt.get(pod), was = there === undefined ? null : name(before, there), is = name(now, row);
+      if (was !== is) found.push([pod, was, is, was && is ? WORDS.moved : is ? WORDS.gained : WORDS.lost]);
+    });
+    const line = ([pod, was, is, word]) => make("li", { class: word === WORDS.lost ? "lost" : word === WORDS.gained ? "gained" : "" },
+      make("button", { type: "button", class: "link", "data-full": pod, onclick: () => this.choosePod(pod) }, pod), make("span", { "data-full": `${was ?? "-"} → ${is ?? "-"}` }, `${was ?? "-"} → ${is ?? "-"}`));
+    maps.insertBefore(make("div", { class: "between" }, make("h3", {}, `${format.count(found.length)} pods differ`), make("ol", {}, found.slice(0, BETWEEN).map(line)),
+      found.length > BETWEEN ? make("p", { class: "soft" }, `and ${format.count(found.length - BETWEEN)} more: What changed has all`) : null), maps.children[1]);
+    cut(maps);
   }
 
   showMoment(placement, marks) {
@@ -189,4 +235,5 @@ class Lab {
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 document.lab = new Lab();
-document.lab.look();
+document.lab.look().then(() => document.lab.parts.presets.open());
+addEventListener("resize", () => cut(place("list")));

@@ -1,6 +1,8 @@
 // What the page knows: the plot of nodes and pods, where each pod is, and what differs from what it is compared with.
 
 const NOWHERE = -1;
+/** What becomes of a pod, in the same words everywhere. */
+export const WORDS = { moved: "moves", gained: "finds a node", lost: "no longer fits", come: "is new", waits: "waits" };
 
 /** Where pods are on a plot, with what nodes have in use. */
 export class Placement {
@@ -51,6 +53,13 @@ export class Placement {
   }
 }
 
+/** The plot that an answer brings: a whole one, or what differs from *before*. */
+export function plotOf(found, before) {
+  if (found.since === undefined) return indexed(found);
+  const replaced = (rows, changes) => rows.map((row, at) => changes[at] ?? row);
+  return { ...before, number: found.number, waiting: found.waiting, nodes: replaced(before.nodes, found.nodes), pods: replaced(before.pods, found.pods) };
+}
+
 export function indexed(plot) {
   plot.nodeAt = new Map(plot.nodes.map((node, at) => [node[0], at]));
   plot.podAt = new Map(plot.pods.map((pod, at) => [pod[0], at]));
@@ -73,8 +82,9 @@ export class Model {
 
   /** Takes over an answer of the server. */
   apply(answer) {
-    if (answer.plot) this.plot = indexed(answer.plot);
+    if (answer.plot) this.plot = plotOf(answer.plot, this.plot);
     if (!this.placement || answer.placement.whole) this.placement = new Placement(this.plot);
+    this.placement.plot = this.plot;
     this.placement.apply(answer.placement);
     this.session = answer.session;
     this.summary = answer.summary;
@@ -95,11 +105,14 @@ export class Model {
       mark.minus += minus;
       this.marks.set(at, mark);
     };
-    for (const [pod, from, to] of difference.moved) { note(from, 0, 1); note(to, 1, 0); this.changed.set(pod, { was: from, word: "moves" }); }
-    for (const [pod, from] of difference.lost) { note(from, 0, 1); this.changed.set(pod, { was: from, word: "no longer fits" }); }
-    for (const [pod, to] of difference.found) { note(to, 1, 0); this.changed.set(pod, { was: "", word: "finds a node" }); }
-    for (const pod of difference.come) this.changed.set(pod, { was: "", word: "is new" });
+    for (const [pod, from, to] of difference.moved) { note(from, 0, 1); note(to, 1, 0); this.changed.set(pod, { was: from, word: WORDS.moved }); }
+    for (const [pod, from] of difference.lost) { note(from, 0, 1); this.changed.set(pod, { was: from, word: WORDS.lost }); }
+    for (const [pod, to] of difference.found) { note(to, 1, 0); this.changed.set(pod, { was: "", word: WORDS.gained }); }
+    for (const pod of difference.come) this.changed.set(pod, { was: "", word: WORDS.come });
   }
+
+  /** The pods without a node, by row: those that wait first come first. */
+  get waiting() { return [...this.placement.hosts.keys()].filter((row) => this.placement.hosts[row] < 0); }
 
   hostName(pod) {
     const host = this.placement.hosts[pod];

@@ -1,6 +1,6 @@
 // Two configurations side by side: pinned, compared in numbers, and drawn beside the current one.
 import { ask } from "./api.js";
-import { Placement, indexed } from "./model.js";
+import { Placement, plotOf } from "./model.js";
 const { make, format } = kubeclassic;
 
 export const PINS = ["A", "B"];
@@ -16,7 +16,9 @@ export class Pins {
 
   async pin(name) {
     await this.lab.act({ do: "pin", pin: name });
-    if (this.lab.against.value === "step") { this.lab.against.value = name; this.lab.look(); }
+    this.lab.against.value = name;
+    this.lab.view.value = `${name}|now`;
+    this.lab.look();
   }
 
   /** The placements of what is pinned, asked for where they are not known. */
@@ -26,7 +28,7 @@ export class Pins {
       const pinned = model.session.pins[name], known = model.others.get(name);
       if (!pinned) { model.others.delete(name); continue; }
       if (known?.number === pinned.number && known.placement.plot.number === (known.own ?? model.plot.number)) continue;
-      const found = await ask("placement", { of: name, plot: model.plot.number }), plot = found.plot ? indexed(found.plot) : model.plot;
+      const found = await ask("placement", { of: name, plot: model.plot.number }), plot = found.plot ? plotOf(found.plot, model.plot) : model.plot;
       const placement = new Placement(plot);
       placement.apply(found.placement);
       model.others.set(name, { number: found.number, placement, own: plot.number, summary: found.summary });

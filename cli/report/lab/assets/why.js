@@ -1,4 +1,5 @@
 // Why a pod goes there, and why not elsewhere: a sentence, then a matrix of nodes by rules, with scores and the winner.
+import { Help } from "./help.js";
 const { make, coloured, format } = kubeclassic;
 
 const COLOURS = 8, SHOWN = 25;
@@ -7,12 +8,13 @@ export class Why {
   constructor(lab) {
     this.lab = lab;
     this.place = document.getElementById("why");
+    this.help = new Help(lab);
     this.nothing();
   }
 
   nothing() {
     this.place.replaceChildren(make("h2", {}, "Why here, why not there"),
-      make("p", { class: "soft" }, "Choose a pod in the lists below the map, and then a node, to see what the rules say of them."));
+      make("p", { class: "soft" }, "Choose a pod in the list below the map, and then a node, to see what the rules say of them."));
   }
 
   wait(pod, node) {
@@ -31,7 +33,7 @@ export class Why {
     this.place.removeAttribute("aria-busy");
     this.place.replaceChildren(
       make("h2", {}, "Why here, why not there"), make("h3", {}, found.pod),
-      make("p", { class: "verdict", "aria-live": "polite" }, found.words), make("p", { class: "soft" }, `Asked ${found.moment}.`),
+      make("p", { class: "verdict", "aria-live": "polite" }, found.words), this.help.show(found.pod, found.host), make("p", { class: "soft" }, `Asked ${found.moment}.`),
       node ? make("p", { class: "note" }, found.nodeWords) : make("p", { class: "soft" }, "Choose a node to ask: why not there?"),
       ...(closeUp ? this.closeUp(closeUp) : []), ...this.reasons(found), ...this.eviction(found), ...this.matrix(matrix, found, node),
     );

@@ -1,0 +1,76 @@
+"""A lab that is served to real browsers, and its page."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+from tests.browser.chromium import Visits
+from tests.support.labbuild import Fates, lab_app
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from kubeclassic.live.server.labapp import LabApp
+    from kubeclassic.simulation.lab.session import Session
+
+PLACES = """() => {
+  const { model } = document.lab, { pods, nodes } = model.plot;
+  return pods.flatMap(([pod, , , bound], at) => {
+    const host = model.placement.hosts[at];
+    return bound < 0 ? [[pod, host < 0 ? null : nodes[host][0], model.placement.whys[at]]] : [];
+  });
+}"""
+
+IDLE = """() => {
+  const { busy, waiting } = document.lab.line;
+  return !busy && !waiting.length && !document.lab.working;
+}"""
+"""Whether the page awaits nothing."""
+
+
+@attrs.frozen(eq=False)
+class Running:
+    """A lab that is served to real browsers, on a thread of its own."""
+
+    app: LabApp
+    url: str
+
+    @property
+    def session(self) -> Session:
+        """What the page looks at."""
+        return self.app.questions.session
+
+    def shows(self, page: Page) -> Fates:
+        """Where the page shows the pods that wait."""
+        return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
+
+
+@contextmanager
+def running_lab() -> Iterator[Running]:
+    """A lab on the example cluster, while the block runs."""
+    uvicorn = pytest.importorskip("uvicorn")
+    app = lab_app()
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none", access_log=False))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
+        thread.start()
+        yield Running(app, f"http://127.0.0.1:{place.getsockname()[1]}/token/")
+        server.should_exit = True
+        thread.join(10)
+    app.worker.close()
+
+
+def opened(lab: Running, visit: Visits, **options: Any) -> Page:
+    """The lab's page; it may ask the lab and nobody else."""
+    page = visit(lab.url, within=(lab.url, "data:"), **options)
+    page.wait_for_selector("body[data-state]")
+    page.wait_for_function(IDLE)
+    return page

@@ -1,0 +1,262 @@
+"""What the lab shows and offers: its first view, grey while it works, forms, what would help, two maps, presets, links."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.chromium import Visits
+from tests.browser.looking import outside, serious_faults
+from tests.browser.runninglab import IDLE, Running, opened
+from tests.support.labbuild import by_function, fates
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+LONELY = "analytics/yearly-report"
+CUT_NUMBERS = """() => [...document.querySelectorAll(".labrows td.n, .labrows th.n")].filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return range.getBoundingClientRect().width > cell.clientWidth + 1;
+}).map((cell) => cell.textContent)"""
+CUT_NAMES = """() => [...document.querySelectorAll(".labrows [data-full]")]
+  .filter((one) => one.dataset.full && one.textContent !== one.dataset.full).map((one) => [one.textContent, one.dataset.full])"""
+SIZES: list[Any] = [{"width": 390, "height": 844}, {"width": 1400, "height": 900}]
+
+
+def done(page: Page, number: int) -> None:
+    """Wait until *page* shows state *number*, and awaits nothing."""
+    page.wait_for_selector(f"body[data-state='{number}']")
+    page.wait_for_function(IDLE)
+
+
+class TestFirstView:
+    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
+    def test_pods_without_a_node(self, lab: Running, visit: Visits, size: Any) -> None:
+        """The page opens on the pods without a node: the first is chosen, why it waits is there, and what would help."""
+        page = opened(lab, visit, viewport=size)
+        assert page.get_attribute("#tab-pods", "aria-selected") == "true"
+        assert page.get_attribute("#list tbody tr.row >> nth=0 >> .link", "data-full") == LONELY
+        page.wait_for_selector("#why .helps li")
+        assert page.inner_text("#why .verdict").startswith(f"{LONELY} finds no node")
+        assert outside(page) == []
+
+    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
+    def test_numbers_are_whole(self, lab: Running, visit: Visits, size: Any) -> None:
+        """No number of a list is cut; a name is cut in its middle, and a tip has it whole for the pointer and for the focus."""
+        page = opened(lab, visit, viewport=size)
+        for tab in ("pods", "changes", "nodes", "pods"):
+            page.click(f"#tab-{tab}")
+            assert page.evaluate(CUT_NUMBERS) == []
+        cut = page.evaluate(CUT_NAMES)
+        assert cut
+        assert all("…" in text and not text.endswith("…") for text, _ in cut)
+        whole = cut[0][1]
+        page.hover(f"#list [data-full={json.dumps(whole)}] >> nth=0")
+        assert whole in page.inner_text(".tip")
+        row = page.locator(f"#list tr.row:has([data-full={json.dumps(whole)}]) .link >> nth=0")
+        page.mouse.move(0, 0)
+        row.focus()
+        assert whole in page.inner_text(".tip")
+
+    def test_the_width_is_used(self, lab: Running, visit: Visits) -> None:
+        """At 1,400 px the columns reach from one edge to the other."""
+        page = opened(lab, visit, viewport=SIZES[1])
+        boxes = [page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")]
+        assert boxes[0]["x"] <= 24  # type: ignore[index]
+        assert boxes[2]["x"] + boxes[2]["width"] >= 1360  # type: ignore[index]
+
+
+class TestWorking:
+    def test_grey_while_a_step_runs(self, lab: Running, visit: Visits) -> None:
+        """While a step is under way the headline says so, and headline, map and list are grey; then all is as it was."""
+        page = opened(lab, visit)
+        held: list[Any] = []
+        page.route("**/api/do", lambda route: held.append(route))
+        page.evaluate("void document.lab.act({ do: 'drain', node: 'general-a1' })")
+        assert page.inner_text("#verdict") == "working ..."
+        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == ["true"] * 3
+        assert float(page.evaluate("getComputedStyle(document.getElementById('map')).opacity")) < 1
+        held[0].continue_()
+        done(page, 1)
+        told = lab.session.difference("step")
+        assert told is not None
+        assert page.inner_text("#verdict").lower() == told.words.lower()
+        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == ["false"] * 3
+
+    def test_what_is_refused(self, lab: Running, visit: Visits) -> None:
+        """After a step that is refused the headline is the one that holds."""
+        page = opened(lab, visit)
+        before = page.inner_text("#verdict")
+        page.evaluate("document.lab.act({ do: 'cordon', node: 'nope' })")
+        assert page.inner_text("#verdict") == before
+        assert page.get_attribute("#map", "aria-busy") == "false"
+
+
+class TestHelp:
+    def test_applied_and_undone(self, lab: Running, visit: Visits) -> None:
+        """A suggestion applies itself by a click and the pod gets the node that it names; Undo takes it back."""
+        page = opened(lab, visit)
+        page.wait_for_selector("#why .helps li")
+        line = page.locator("#why .helps li:has(button):not(:has-text('until')) >> nth=0")
+        host = line.locator("b").inner_text()
+        line.locator("button").click()
+        done(page, 1)
+        assert fates(lab.session)[LONELY] == (host, "")
+        assert lab.shows(page) == by_function(lab.session)
+        page.click("#undo")
+        done(page, 0)
+        assert fates(lab.session)[LONELY][0] is None
+
+    def test_how_many_more(self, lab: Running, visit: Visits) -> None:
+        """One click counts how many more of the chosen pod fit."""
+        page = opened(lab, visit)
+        page.click("#list .link[data-full='shop/cache-wkw9cj5hqm-1']")
+        page.wait_for_selector("#why tr.winner")
+        page.click("text=How many more of this pod?")
+        page.wait_for_selector("#why .help h4")
+        number = lab.app.questions.more({"pod": "shop/cache-wkw9cj5hqm-1"})["fits"]
+        assert number > 0
+        assert page.inner_text("#why .help h4") == f"{number} more fit"
+
+    def test_which_release(self, lab: Running, visit: Visits) -> None:
+        """One click shows where each release puts the pod; another goes to one of them, which puts it there."""
+        page = opened(lab, visit)
+        page.click("#list .link[data-full='shop/mailer-dg6wvxr99x-0']")
+        page.wait_for_selector("#why tr.winner")
+        page.click("text=Which release changed it?")
+        page.wait_for_selector("#why .help tr", timeout=60_000)
+        found = lab.app.questions.releases({"pod": "shop/mailer-dg6wvxr99x-0"})["releases"]
+        assert len(found) == page.locator("#why .help tr").count()
+        page.click("#why .help tr:last-child button")
+        done(page, 1)
+        assert lab.session.state.configuration.release == found[-1]["releases"][0]
+        assert fates(lab.session)["shop/mailer-dg6wvxr99x-0"][0] == found[-1]["host"]
+
+
+class TestBeside:
+    def test_two_maps_and_the_pods_between(self, lab: Running, visit: Visits) -> None:
+        """After a pin both maps stand side by side, and between them the pods that differ, with both nodes."""
+        page = opened(lab, visit, viewport=SIZES[1])
+        page.click("text=Pin as A")
+        page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
+        page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")
+        done(page, 1)
+        told = lab.session.difference("A")
+        assert told is not None
+        count = len(told.moved) + len(told.lost) + len(told.found)
+        assert page.inner_text(".between h3") == f"{count} pods differ"
+        first, between, second = (page.locator(one).bounding_box() for one in (".maps .side >> nth=0", ".between", ".maps .side >> nth=1"))
+        assert first
+        assert between
+        assert second
+        assert first["x"] + first["width"] <= between["x"] <= second["x"]
+        assert abs(first["y"] - second["y"]) < 4
+        assert outside(page) == []
+
+
+class TestForms:
+    def test_a_pod(self, lab: Running, visit: Visits) -> None:
+        """Fields of the chosen pod become an edit, whose words stand beside them; nothing that was typed elsewhere is lost."""
+        page = opened(lab, visit)
+        page.fill("#cluster textarea", "half an edit")
+        page.click("text=Edit this pod")
+        page.fill("input[data-name='requests.memory']", "28Gi")
+        page.fill("input[data-name='tolerations']", "nvidia.com/gpu:NoSchedule, dedicated=database:NoSchedule")
+        page.fill("input[data-name='topologySpreadConstraints']", "kubernetes.io/hostname:2:ScheduleAnyway")
+        words = page.inner_text(".form[aria-label^='Edit pod'] code")
+        assert words.startswith(f"pod {LONELY} requests.memory=28Gi tolerations+=dedicated=database:NoSchedule 'topologySpread")
+        page.click(".form[aria-label^='Edit pod'] button")
+        done(page, 1)
+        assert lab.session.state.changes.edits == (words,)
+        assert lab.shows(page) == by_function(lab.session)
+        assert page.input_value("#cluster textarea") == "half an edit"
+
+    def test_a_node(self, lab: Running, visit: Visits) -> None:
+        """Cordon, drain, size, taints and labels of the chosen node are a click or a field away."""
+        page = opened(lab, visit)
+        page.evaluate("document.lab.chooseNode('general-a2')")
+        page.click("text=Edit this node")
+        page.fill("input[data-name='allocatable.cpu']", "1")
+        page.fill("input[data-name='taints']", "k=v:NoSchedule")
+        labels = page.input_value("input[data-name='labels']")
+        page.fill("input[data-name='labels']", labels.replace("pool=general", "pool=other"))
+        page.click(".form[aria-label^='Edit node'] button")
+        done(page, 1)
+        assert lab.session.state.changes.edits == ("node general-a2 allocatable.cpu=1 taints+=k=v:NoSchedule labels.pool=other",)
+        page.click("#cluster >> text=Cordon")
+        done(page, 2)
+        page.evaluate("document.lab.chooseNode('general-a1')")
+        page.click("#cluster >> text=Drain")
+        done(page, 3)
+        assert lab.shows(page) == by_function(lab.session)
+
+    def test_what_changes_nothing(self, lab: Running, visit: Visits) -> None:
+        """An edit that changes nothing is told so at its field, and is no step."""
+        page = opened(lab, visit)
+        page.fill("#cluster textarea", "node general-a1 unschedulable-")
+        page.press("#cluster textarea", "Enter")
+        page.wait_for_selector(".fault[data-field=edit]:not([hidden])")
+        assert "nothing changed" in page.inner_text(".fault[data-field=edit]")
+        assert len(lab.session.history) == 1
+
+
+class TestWays:
+    def test_presets(self, lab: Running, visit: Visits) -> None:
+        """Pack fills nodes; 1.16 against today pins the old placement and shows the newest release beside it."""
+        page = opened(lab, visit)
+        page.get_by_role("button", name="Pack", exact=True).click()
+        done(page, 2)
+        assert dict(lab.session.state.configuration.weights) == {"LeastRequestedPriority": 0, "MostRequestedPriority": 10}
+        page.click("text=1.16 against today")
+        page.wait_for_function("() => document.lab.model.session.release === '1.34'")
+        page.wait_for_function(IDLE)
+        assert lab.session.pins["A"].configuration.release == "1.16"
+        assert page.locator("#maps .groups").count() == 2
+        page.get_by_role("button", name="Spread", exact=True).click()
+        page.wait_for_function("() => document.lab.model.session.source.name === 'spread'")
+        assert lab.shows(page) == fates(lab.session)
+
+    def test_a_link(self, lab: Running, visit: Visits) -> None:
+        """The link of a state brings it back, after everything was undone."""
+        page = opened(lab, visit)
+        weight = {"do": "weight", "rule": "NodeAffinity", "weight": 9}
+        for step in ({"do": "release", "value": "1.27"}, weight, {"do": "drain", "node": "general-a1"}):
+            page.evaluate("step => document.lab.act(step)", step)
+        before = fates(lab.session)
+        page.click("#saves > summary")
+        page.click("text=Copy a link")
+        url = page.url
+        page.evaluate("document.lab.act({ do: 'reset' })")
+        assert fates(lab.session) != before
+        page.goto("about:blank")
+        page.goto(url)
+        page.wait_for_selector("body[data-state='5']")
+        assert fates(lab.session) == before
+        assert lab.shows(page) == before
+
+    def test_a_tour(self, lab: Running, visit: Visits) -> None:
+        """Four sentences tell a newcomer what there is."""
+        page = opened(lab, visit)
+        page.click(".tour summary")
+        assert page.locator(".tour li").count() == 4
+
+
+class TestLooks:
+    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_for_everybody(self, lab: Running, visit: Visits, size: Any, scheme: str) -> None:
+        """With forms, help, tour and two maps open, axe-core finds no serious fault and nothing is cut off."""
+        page = opened(lab, visit, viewport=size, color_scheme=scheme)
+        page.click(".tour summary")
+        page.evaluate("document.lab.chooseNode('general-a1')")
+        page.click("text=Pin as A")
+        page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")
+        done(page, 1)
+        for one in ("Edit this pod", "Edit this node"):
+            page.click(f"text={one}")
+        page.wait_for_selector("#why .helps li")
+        assert serious_faults(page) == []
+        assert outside(page) == []
