@@ -99,7 +99,7 @@ class Store:
         key = _key(manifest)
         try:
             found = decode_kind(self.kind, manifest, strict=False, keeps_manifest=True)
-            if not found.name:
+            if found is not None and not found.name:
                 raise ManifestError(f"{self.kind}: got one without a name")
         except ManifestError as error:
             if key not in self._unreadable:

@@ -152,8 +152,10 @@ def seeds(entry: str) -> tuple[bytes, ...]:
         "checkpoint": lambda: [_made_checkpoint()],
         "a": lambda: list(CONFIGURATIONS),
     }
-    others = ((QUESTIONS, question_seeds), (LIVE, live_seeds), (RUNS, run_seeds))
-    return tuple(next((make(entry) for entries, make in others if entry in entries), None) or found[entry]())
+    for entries, make in ((QUESTIONS, question_seeds), (LIVE, live_seeds), (RUNS, run_seeds)):
+        if entry in entries:
+            return tuple(make(entry))
+    return tuple(found[entry]())
 
 
 def _contents(folder: Path, pattern: str) -> list[bytes]:

@@ -168,7 +168,7 @@ class Framed(StoreTransport):
         if lines is not None:
             yield Stream(200, {}, _sent(lines))
             return
-        async with super().stream(request) as stream:
+        async with StoreTransport.stream(self, request) as stream:
             yield stream
 
 
@@ -285,7 +285,7 @@ def _items() -> list[Json]:
 
 def _listings() -> list[bytes]:
     """The list of each kind on a line of its own."""
-    lists = {kind: {"kind": f"{kind}List", "metadata": {"resourceVersion": "5"}, "items": []} for kind in VERSIONS}
+    lists: dict[str, Json] = {kind: {"kind": f"{kind}List", "metadata": {"resourceVersion": "5"}, "items": []} for kind in VERSIONS}
     for item in _items():
         lists[item["kind"]]["items"].append(item)
     refused = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no", "details": {"causes": [], "retryAfterSeconds": 1}}
