@@ -122,6 +122,9 @@ def _is_word(value: object) -> bool:
 def _shown(url: str) -> str:
     """The beginning of *url*, up to where a secret may be."""
     found = "(hidden)@" + url.rpartition("@")[2] if "@" in url else url
+    scheme, separator, rest = found.partition("://")
+    if rest.count(":") > 1 and "[" not in rest:  # a user and a password whose @ is missing
+        return f"{one_line(scheme, 20)}{separator}(hidden)"
     return one_line(found.partition("?")[0], 100) or "nothing"
 
 
