@@ -28,7 +28,7 @@ from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
-from kubeclassic.simulation.conform import answer_case, read_answers, read_cases
+from kubeclassic.simulation.conform import emitted, read_answers, read_cases
 from kubeclassic.simulation.replay.checkpoint import Header, _as_json, _checksum, save
 from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
 from kubeclassic.simulation.replay.inputs.inputs import read_inputs
@@ -102,7 +102,7 @@ def _pods_csv(content: bytes) -> None:
 
 def _cases(content: bytes) -> None:
     for case in read_cases(file_with(content, "x.cases.jsonl")):
-        answer_case(case)
+        emitted(case)
 
 
 def _answers(content: bytes) -> None:
