@@ -115,6 +115,10 @@ async def _listed(api: Api, kind: str) -> _Part:
 
 
 def _named(item: Manifest, kind: str, group_version: str) -> Manifest:
-    """*item* with kind and version, which lists leave out, and without the book-keeping of writers."""
+    """*item* with kind and version, which lists leave out, and without the book-keeping of writers.
+
+    A list has one kind, whatever an item says of itself.
+    """
     metadata = {name: value for name, value in metadata_of(item).items() if name != "managedFields"}
-    return {"apiVersion": group_version, "kind": kind, **item, "metadata": metadata}
+    named = {"apiVersion": group_version, "kind": kind}
+    return {**named, **item, **named, "metadata": metadata}

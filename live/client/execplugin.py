@@ -223,4 +223,5 @@ def _read_some(process: subprocess.Popen[bytes], found: list[bytes]) -> None:
 
 
 def _short(value: object) -> str:
-    return one_line(str(value), _LONGEST)
+    """A plain value; what holds others may hold a secret."""
+    return "no text" if isinstance(value, dict | list) else one_line(str(value), _LONGEST)

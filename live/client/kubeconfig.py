@@ -170,9 +170,17 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def _is_word(value: object) -> bool:
+    """Whether YAML gives a text, or what it reads as a number."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
 def _shown(url: str) -> str:
     """The beginning of *url*, up to where a secret may be."""
     found = "(hidden)@" + url.rpartition("@")[2] if "@" in url else url
+    scheme, separator, rest = found.partition("://")
+    if rest.count(":") > 1 and "[" not in rest:  # a user and a password whose @ is missing
+        return f"{one_line(scheme, 20)}{separator}(hidden)"
     return one_line(found.partition("?")[0], 100) or "nothing"
 
 
@@ -289,7 +297,7 @@ class _Reading:
     def _named(self, section: str, kind: str, name: str, where: str) -> Mapping[str, Any]:
         """The entry called *name* of a section."""
         entries = self.document.get(section) or []
-        if not isinstance(entries, list) or not all(isinstance(entry, dict) and entry.get("name") is not None for entry in entries):
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) and _is_word(entry.get("name")) for entry in entries):
             raise self._error(f"{section}: wanted a list of entries with name and {kind}")
         known = {str(entry["name"]): entry.get(kind) or {} for entry in reversed(entries)}
         if name not in known:
@@ -305,7 +313,7 @@ class _Reading:
         found = entry.get(field)
         if found is None:
             return ""
-        if isinstance(found, bool) or not isinstance(found, str | int | float):
+        if not _is_word(found):
             raise self._error(f"{where}: {field}: wanted a text")
         return str(found)
 

@@ -32,7 +32,8 @@ class Handler(Protocol):
 
 @attrs.define(eq=False)
 class Store:
-    """The objects of *kind* by key, decoded. An object that cannot be decoded is reported once, and its last good state stays."""
+    """The objects of *kind* by key, decoded. One that cannot be decoded, or has no name, is reported once, and
+    its last good state stays."""
 
     kind: str
     handler: Handler
@@ -98,6 +99,8 @@ class Store:
         key = _key(manifest)
         try:
             found = decode_kind(self.kind, manifest, strict=False, keeps_manifest=True)
+            if found is not None and not found.name:
+                raise ManifestError(f"{self.kind}: got one without a name")
         except ManifestError as error:
             if key not in self._unreadable:
                 self._unreadable.add(key)

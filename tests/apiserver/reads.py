@@ -31,12 +31,18 @@ def get(call: Call) -> Answer:
     return call.answer(200, call.stored())
 
 
+LARGEST = 2**64 - 1
+"""Of resourceVersions."""
+
+
 def revision_of(call: Call) -> int | None:
-    """``resourceVersion`` of the query; None without one, 500 for what is no number."""
+    """``resourceVersion`` of the query; None without one, 500 for what is no number of 64 bits."""
     text = call.query.get("resourceVersion", "")
     if text and not text.isdecimal():
         why = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
         raise fault(500, "", why)
+    if len(text) > len(str(LARGEST)) or int(text or 0) > LARGEST:
+        raise fault(500, "", f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": value out of range')
     return int(text) if text else None
 
 

@@ -59,7 +59,13 @@ def test_many_generated_names(tmp_path: Path) -> None:
     assert names[-2:] == ["c-20001", "c-1"]
 
 
-@pytest.mark.parametrize("given", [None, 5, [["x"]], {"cluster": "x" * 5000}, "x" * 5000])
+LONG = "x" * 5000
+
+
+LONG_POLICY = {"cluster": EXAMPLE, "runs": [{"name": "a", "policy": LONG}]}
+
+
+@pytest.mark.parametrize("given", [None, 5, [["x"]], {"cluster": LONG}, LONG, LONG_POLICY])
 def test_sweeps_of_other_values(given: Any) -> None:
     """What is no sweep is refused in a line."""
     with pytest.raises(KubeclassicError) as raised:

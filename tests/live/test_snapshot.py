@@ -20,6 +20,7 @@ from kubeclassic.live.client.transport import Request
 from kubeclassic.live.snapshot import ClusterSnapshot, take_snapshot
 from kubeclassic.live.snapshotredaction import Redaction, redact
 from kubeclassic.scheduler import Scheduler
+from tests.apiserver.answers import Answer
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
@@ -96,6 +97,16 @@ class TestTaking:
         assert taken.notes == ("PodDisruptionBudget: may not be listed, so it is as if there were none: made up",)
         assert "PodDisruptionBudget" not in taken.versions
         assert len(names(taken, "Node")) == 3
+
+    @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
+    def test_an_item_of_another_kind(self, kind: Any) -> None:
+        """What a list holds has the kind and the version of the list, whatever an item says of itself, and can be redacted."""
+        item = {"apiVersion": [], "kind": kind, "metadata": {"name": "n"}}
+        body = {"kind": "NodeList", "metadata": {"resourceVersion": "5"}, "items": [item]}
+        taken = take(store(), lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT)
+        nodes = [each for each in taken.items if each["kind"] == "Node"]
+        assert nodes == [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]
+        assert len(redact(taken.items, b"salt").items) == len(taken.items)
 
     def test_any_other_refusal(self) -> None:
         """A server that does not know us, or fails, gives no snapshot."""

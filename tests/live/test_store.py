@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.apiserver.answers import Answer
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.patches import strategic_patch
-from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER
+from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
 from tests.apiserver.watches import Watch
@@ -216,3 +216,14 @@ def test_lists_are_merged_by_key(patch: list[Any], wanted: str) -> None:
     old = {"conditions": [{"type": "A", "status": "1"}, {"type": "B", "status": "1"}]}
     new = strategic_patch(old, {"conditions": patch})["conditions"]
     assert [f"{each['type']}{each['status']}" for each in new] == wanted.split()
+
+
+@pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
+@pytest.mark.parametrize("verb", ["", "watch=true&"])
+@pytest.mark.parametrize("number", [str(2**64), "9" * 5000])
+def test_a_version_beyond_64_bits(flavour: Flavour, verb: str, number: str) -> None:
+    """A resourceVersion that Go cannot read is refused, in its words; the largest one is read."""
+    found = Store(flavour).handle("GET", "/api/v1/nodes", f"{verb}resourceVersion={number}")
+    why = f'resourceVersion: Invalid value: "{number}": strconv.ParseUint: parsing "{number}": value out of range'
+    assert (found.status, found.body["message"]) == (500, why)
+    assert "out of range" not in str(Store(flavour).handle("GET", "/api/v1/nodes", f"resourceVersion={2**64 - 1}").body)

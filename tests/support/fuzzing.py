@@ -28,12 +28,14 @@ from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
-from kubeclassic.simulation.conform import answer_case, read_answers, read_cases
+from kubeclassic.simulation.conform import emitted, read_answers, read_cases
 from kubeclassic.simulation.replay.checkpoint import Header, _as_json, _checksum, save
 from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
 from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from tests.conftest import ROOT
+from tests.support.livefuzzing import LIVE, live_seeds
 from tests.support.questionfuzzing import QUESTIONS, file_with, question_seeds
+from tests.support.runfuzzing import RUNS, run_seeds
 
 SECONDS = 10
 """Seconds of CPU that one try may take."""
@@ -53,6 +55,8 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 WORDS = ("a", "edit", "arguments")
 """Entry points for words with blanks between them."""
+LINES = ("lists", "watch")
+"""Entry points for documents of one line each."""
 TOKENS = (
     b"\0", b"\xff", b"\xed\xa0\x80", b"null", b"NaN", b"-1", b"1e999", b"9" * 20, b"!!bool x", b"!!int ''", b"!!timestamp x",
     b"&a [*a]", b"*a", b"<<: *a", b"? ", b"---\n", b"{", b"[", b'"', b"'", b"\\", b",", b"\n", b"\r", b"\t", b": ", b"- ", b"%",
@@ -98,7 +102,7 @@ def _pods_csv(content: bytes) -> None:
 
 def _cases(content: bytes) -> None:
     for case in read_cases(file_with(content, "x.cases.jsonl")):
-        answer_case(case)
+        emitted(case)
 
 
 def _answers(content: bytes) -> None:
@@ -122,7 +126,7 @@ HEADER = Header(inputs="digest", options={"--seed": "1"})
 ENTRY_POINTS: Mapping[str, Callable[[bytes], None]] = {
     "manifests": _manifests, "decisions": _decisions, "policy": _policy, "configuration": _configuration, "profile": _profile,
     "scenario": _scenario, "nodes.csv": _nodes_csv, "pods.csv": _pods_csv, "cases": _cases, "answers": _answers, "checkpoint": _checkpoint,
-    "a": _a, **QUESTIONS,
+    "a": _a, **QUESTIONS, **LIVE, **RUNS,
 }  # fmt: skip
 """Name -> what reads input of that kind."""
 
@@ -148,7 +152,10 @@ def seeds(entry: str) -> tuple[bytes, ...]:
         "checkpoint": lambda: [_made_checkpoint()],
         "a": lambda: list(CONFIGURATIONS),
     }
-    return tuple(question_seeds(entry) if entry in QUESTIONS else found[entry]())
+    for entries, make in ((QUESTIONS, question_seeds), (LIVE, live_seeds), (RUNS, run_seeds)):
+        if entry in entries:
+            return tuple(make(entry))
+    return tuple(found[entry]())
 
 
 def _contents(folder: Path, pattern: str) -> list[bytes]:
@@ -158,7 +165,17 @@ def _contents(folder: Path, pattern: str) -> list[bytes]:
 def _few_lines(kind: str) -> list[bytes]:
     """Some short cases, or answers, of each sort."""
     found = []
-    for family in ("1.13/queue", "1.27/queue", "1.16/preemption", "1.16/policy", "1.27/profile", "1.15/events", "1.12/volumebinding"):
+    for family in (
+        "1.13/queue",
+        "1.27/queue",
+        "1.16/preemption",
+        "1.16/policy",
+        "1.27/profile",
+        "1.15/events",
+        "1.12/volumebinding",
+        "1.16/extenders",
+        "1.27/extenders",
+    ):
         lines = gzip.decompress((ROOT / "tests" / "conformance" / f"{family}.{kind}.jsonl.gz").read_bytes()).splitlines()
         found += sorted(filter(None, lines), key=len)[:2]
     return found
@@ -203,14 +220,33 @@ def _restructured(entry: str, content: bytes, draw: random.Random) -> bytes:
         parts = content.split(separator)
         parts[draw.randrange(len(parts))] = str(draw.choice(ODD)).encode("utf-8", "surrogatepass")
         return separator.join(parts)
-    if entry == "checkpoint":
+    if entry in ("checkpoint", "resume"):
         return _resealed(content, draw)
     if entry == "simkube":
         return _repacked(content, draw)
+    if entry in LINES:
+        return _with_other_lines(content, draw)
     documents = [json.loads(content)] if entry in ("cases", "answers", "policy", "capacity", "drain") else _parsed(content)
     for _ in range(draw.choice((1, 1, 2, 4))):
         _change_one(documents, draw)
     return b"\n---\n".join(_written(document) for document in documents) if documents else b""
+
+
+def _with_other_lines(content: bytes, draw: random.Random) -> bytes:
+    """The same with some of its lines of JSON changed, each by itself, and perhaps in another order."""
+    lines = content.split(b"\n")
+    for _ in range(draw.choice((1, 3, 8))):
+        where = draw.randrange(len(lines))
+        try:
+            document = [json.loads(lines[where])]
+        except ValueError:  # changed before into what JSON has no text for
+            continue
+        for _ in range(draw.choice((1, 1, 2, 4))):
+            _change_one(document, draw)
+        lines[where] = _written(document[0]) if document else b""
+    if draw.random() < 0.1:
+        draw.shuffle(lines)
+    return b"\n".join(lines)
 
 
 @cache

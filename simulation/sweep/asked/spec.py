@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ....api.reading.documents import only_document
-from ....exceptions import ManifestError, check_type, did_you_mean
+from ....exceptions import ManifestError, check_type, did_you_mean, one_line
 from ..objectives import BY_DEFAULT, OF_WAITING, WANTED, is_objective, known_names
 from .axes import FILES, KEYS, MOST_WEIGHT, WEIGHT, axis_of
 from .faults import check_keys, refuse
@@ -148,8 +148,8 @@ class _Reader:
             refuse(self._at(parent), key, f"one of {', '.join(KEYS)}", did_you_mean(str(key), KEYS))
         if not axis.holds(value):
             refuse(self._at(path), value, axis.wanted)
-        if key in FILES and value is not None and not (self.folder / value).is_file():
-            refuse(self._at(path), str(value), f"a file: there is none at {self.folder / value}")
+        if key in FILES and value is not None and not os.path.isfile(self.folder / value):
+            refuse(self._at(path), str(value), f"a file: there is none at {one_line(str(self.folder / value))}")
         return str(value) if isinstance(value, os.PathLike) else value
 
     # --- objectives -------------------------------------------------------------------------------------------------

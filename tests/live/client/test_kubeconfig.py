@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import yaml
 
 from kubeclassic.live.client.credentials import CredentialsError, KubeconfigError
-from kubeclassic.live.client.execplugin import ExecPlugin
+from kubeclassic.live.client.execplugin import VERSIONS, ExecPlugin
 from kubeclassic.live.client.kubeconfig import access_to, in_cluster, read_kubeconfig
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
@@ -134,6 +135,7 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     (SERVER, {}, {"clusters": []}, "context there: cluster: got c, wanted one of clusters: none"),
     (SERVER, {}, {"users": []}, "context there: user: got u, wanted one of users: none"),
     (SERVER, {}, {"users": [7]}, "users: wanted a list of entries with name and user"),
+    (SERVER, {}, {"users": [{"name": {"token": "s3cr3t"}}]}, "users: wanted a list of entries with name and user"),
     ({**SERVER, "certificate-authority-data": "%"}, {}, {}, "cluster: certificate-authority-data: wanted base64"),
     ({**SERVER, "certificate-authority": "no.pem"}, {}, {}, "no.pem: no such file or directory"),
     ({**SERVER, "certificate-authority-data": "YQ==", "insecure-skip-tls-verify": True}, {}, {}, "wanted one of them"),
@@ -147,6 +149,7 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     (SERVER, {"token": {"x": 1}}, {}, "user u: token: wanted a text"),
     (SERVER, {"exec": {**EXEC, "args": 5}}, {}, "user u: exec: args: wanted a list"),
     (SERVER, {"exec": {**EXEC, "env": [{"value": "x"}]}}, {}, "user u: exec: env: wanted a list of entries with name and value"),
+    ({**SERVER, "proxy-url": "http://u:s3cr3tproxy:3128"}, {}, {}, "proxy-url: got http://(hidden), wanted http://HOST:PORT"),
     ({"server": "https://[::1"}, {}, {}, "cluster: server: got https://[::1, wanted https://HOST:PORT"),
     ({"server": "https://u:SECRET@a:99999"}, {}, {}, "cluster: server: got (hidden)@a:99999, wanted"),
     ({"server": "https%//u:SECRET@a"}, {}, {}, "cluster: server: got (hidden)@a, wanted https://HOST:PORT"),
@@ -242,3 +245,19 @@ class TestPods:
         """Outside of a cluster a kubeconfig is wanted."""
         with pytest.raises(KubeconfigError, match="wanted --kubeconfig FILE"):
             in_cluster(tmp_path, {})
+
+
+@pytest.mark.parametrize("field", ["apiVersion", "expirationTimestamp"])
+def test_a_plugin_that_nests_its_token(tmp_path: Path, field: str) -> None:
+    """Where a text is wanted and the plugin prints a mapping, the message does not have what is in it."""
+    inner = {"token": "s3cr3t"}
+    document = {
+        "kind": "ExecCredential",
+        "apiVersion": VERSIONS[0],
+        "status": {"token": "t", field: inner},
+        **({field: inner} if field == "apiVersion" else {}),
+    }
+    (tmp_path / "printed").write_text(json.dumps(document))
+    with pytest.raises(CredentialsError, match=f"{field}: got no text, wanted") as raised:
+        asyncio.run(ExecPlugin("user u", "cat", arguments=[str(tmp_path / "printed")]).grant(0.0))
+    assert "s3cr3t" not in str(raised.value)

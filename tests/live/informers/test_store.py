@@ -122,3 +122,9 @@ class TestUnreadable:
         assert [item.name for item in found] == ["a"]
         found.delete(node("a", "4", **BAD))
         assert log.told == [("put", "a", "1"), ("delete", "a", "1")]
+
+    def test_one_without_a_name(self) -> None:
+        """It is reported and ignored: a scheduler could only ask for it in vain, again and again."""
+        found, log, reports = store()
+        found.put({"metadata": {}, "status": {}})
+        assert (log.told, reports) == ([], ["Node: got one without a name; it is ignored"])

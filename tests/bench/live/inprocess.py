@@ -1,9 +1,9 @@
-"""The live scheduler in process: how many pods a second it binds, and what becomes of pods when requests fail; see README.md.
+"""The live scheduler in process: how many pods a second it binds, and what becomes of pods when requests fail; see ../README.md.
 
-``live.py throughput`` makes pods as fast as the server takes them, and counts until the last one is bound. The server, the pods' user and
-the scheduler share one process, so all of them are in the number. ``live.py faults`` plays on virtual time: requests fail by chance,
-schedulers are killed and start again. It ends with status 1 if a pod was lost, bound twice, put on a full node or left waiting beside room.
-Both print a line of JSON for each run.
+``inprocess.py throughput`` makes pods as fast as the server takes them, and counts until the last one is bound. The server, the user who
+makes the pods and the scheduler share one process, so all of them are in the number. ``inprocess.py faults`` plays on virtual time:
+requests fail by chance, schedulers are killed and start again. It ends with status 1 if a pod was lost, bound twice, put on a full node or
+left waiting beside room. Both print a line of JSON for each run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import attrs
 import click
 
-sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
+sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 import conftest  # noqa: E402, F401  # makes the helpers importable as tests.*
 
 from kubeclassic.live.scheduler.events import connect_events  # noqa: E402

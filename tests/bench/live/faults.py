@@ -1,0 +1,99 @@
+"""Two replicas whose leader is killed, and whose API server and etcd go away: when binding goes on, and whether a pod comes to harm."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from .schedulers import Account, Outcome, Replicas, Site, add_nodes, add_pods, warm
+from .servers import Real, Server, until
+
+AWAY = {"api": 3.0, "etcd": 20.0, "pause": 10.0}
+"""Seconds for which what a fault takes away stays away."""
+ENOUGH = 8
+"""Bindings after which binding goes on."""
+
+
+@attrs.define(eq=False)
+class Trial:
+    """What the faults act on."""
+
+    site: Site
+    server: Server
+    account: Account
+    replicas: Replicas
+
+    def kill(self) -> None:
+        """The leader ends at once."""
+        self.replicas.end_leader(signal.SIGKILL)
+
+    def term(self) -> None:
+        """The leader is asked to end."""
+        status = self.replicas.end_leader(signal.SIGTERM)
+        assert status == 0, status
+
+    def api(self) -> None:
+        """The API server ends, and comes back."""
+        server = self._real()
+        server.kill_api()
+        time.sleep(AWAY["api"])
+        server.start_api()
+
+    def etcd(self) -> None:
+        """Etcd ends, and comes back."""
+        server = self._real()
+        server.kill_etcd()
+        time.sleep(AWAY["etcd"])
+        server.start_etcd()
+        until(server.remote.is_ready, self.site.patience)
+
+    def pause(self) -> None:
+        """The API server stands still for a while."""
+        server = self._real()
+        server.pause(is_over=False)
+        time.sleep(AWAY["pause"])
+        server.pause(is_over=True)
+
+    def _real(self) -> Real:
+        assert isinstance(self.server, Real)
+        return self.server
+
+
+ANYWHERE = ("kill", "term")
+"""Faults that need no programs of Kubernetes."""
+FAULTS: Mapping[str, Callable[[Trial], None]] = {
+    "kill": Trial.kill, "api": Trial.api, "etcd": Trial.etcd, "pause": Trial.pause, "term": Trial.term,
+}  # fmt: skip
+
+
+def run(site: Site) -> list[Outcome]:
+    """All faults in turn while pods come; a row each, and one for the end."""
+    names = [name for name in FAULTS if site.kubernetes is not None or name in ANYWHERE]
+    with site.server("faults") as server:
+        add_nodes(server, site.nodes)
+        trial = Trial(site, server, Account(server), Replicas(site, server))
+        with trial.replicas.at_work():
+            warm(server, trial.account)
+            making = server.remote.thread(lambda: add_pods(server, site.pods))
+            rows = [_after(trial, name, site.pods // (len(names) + 2)) for name in names]
+            making.join()
+            until(lambda: not trial.account.watcher.waiting() and trial.account.watcher.bound > site.pods, site.patience)
+        wrong = trial.account.wrongs(site.pods + 1)
+        found = {"bound": trial.account.watcher.bound - 1, "replicas that ended by themselves": len(trial.replicas.lost)}
+        return [*rows, Outcome("faults: end", f"two of {site.release}", server.name, found, tuple(wrong))]
+
+
+def _after(trial: Trial, name: str, more: int) -> Outcome:
+    """One fault, after so many *more* bindings."""
+    account, before, lost = trial.account, len(trial.account.bound), len(trial.replicas.lost)
+    until(lambda: len(account.bound) > before + more, 60.0)
+    FAULTS[name](trial)
+    over, bound = time.monotonic(), len(account.bound)
+    went_on = until(lambda: len(account.bound) > bound + ENOUGH or not account.watcher.waiting(), trial.site.patience)
+    later = [moment for moment in account.bound.values() if moment > over]
+    found = {"binding goes on after s": round(min(later) - over, 1) if later else None, "leases lost": len(trial.replicas.lost) - lost}
+    wrong = () if went_on else (f"no binding within {trial.site.patience:g} s",)
+    return Outcome(f"faults: {name}", f"two of {trial.site.release}", trial.server.name, found, wrong)

@@ -1,0 +1,124 @@
+"""The programs of a run: those of a folder of Kubernetes, etcd, and ours; what is missing; and processes with a log and an account."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import attrs
+
+TICK = os.sysconf("SC_CLK_TCK")
+SKIPPED = 77
+"""The exit status where programs are missing; Automake has it for a test that is skipped."""
+
+
+class MissingProgramsError(Exception):
+    """What a run needs and this machine does not have, in a sentence."""
+
+
+@attrs.frozen(slots=False)
+class Kubernetes:
+    """The programs of one version of Kubernetes in *folder*, and etcd."""
+
+    folder: Path
+    etcd: str
+
+    @classmethod
+    def found(cls, folder: Path | None, etcd: Path | None) -> Kubernetes:
+        """The programs in *folder*. Raises :class:`MissingProgramsError`."""
+        if folder is None:
+            raise MissingProgramsError("no folder has kube-apiserver and kube-scheduler: wanted --kube FOLDER or KUBECLASSIC_KUBE")
+        missing = [name for name in ("kube-apiserver", "kube-scheduler") if not os.access(folder / name, os.X_OK)]
+        program = shutil.which("etcd") if etcd is None else shutil.which(etcd / "etcd")
+        if missing:
+            raise MissingProgramsError(f"{folder} has no {' and no '.join(missing)}")
+        if program is None:
+            raise MissingProgramsError(f"there is no etcd in {etcd or 'PATH'}: wanted one there, --etcd FOLDER or KUBECLASSIC_ETCD")
+        return cls(folder, program)
+
+    def program(self, name: str) -> str:
+        """The path of one program."""
+        return str(self.folder / name)
+
+    @cached_property
+    def version(self) -> str:
+        """``1.28.7``: what kube-apiserver says of itself."""
+        said = subprocess.run([self.program("kube-apiserver"), "--version"], capture_output=True, text=True, check=True).stdout
+        found = re.search(r"v(\d+\.\d+\.\d+)", said)
+        if found is None:
+            raise MissingProgramsError(f"{self.program('kube-apiserver')} does not tell its version")
+        return found[1]
+
+    @property
+    def minor(self) -> int:
+        """28 of 1.28.7."""
+        return int(self.version.split(".")[1])
+
+
+@attrs.define
+class Running:
+    """A process; what it says goes to *log*."""
+
+    command: Sequence[str]
+    log: Path
+    process: subprocess.Popen[bytes] = attrs.field(init=False)
+    _seconds: float = attrs.field(default=0.0, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(self.command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return self.process.poll()
+
+    @property
+    def seconds(self) -> float:
+        """Its processor time so far; after its end, what it was when it was last asked for."""
+        if self.status is None:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+            self._seconds = (int(fields[11]) + int(fields[12])) / TICK
+        return self._seconds
+
+    @property
+    def memory(self) -> int:
+        """MiB that it holds; 0 after its end."""
+        text = Path(f"/proc/{self.process.pid}/status").read_text() if self.status is None else ""
+        found = re.search(r"VmRSS:\s+(\d+)", text)
+        return int(found[1]) >> 10 if found else 0
+
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self, within: float = 30.0) -> int:
+        """Its exit status after SIGTERM; it is killed where it does not end *within* seconds."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return self.process.wait()
+
+    def text(self) -> str:
+        """What it has said."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+
+def kubeclassic(python: str) -> list[str]:
+    """The command line of our program; this Python's where *python* is empty."""
+    return [python or sys.executable, "-P", "-m", "kubeclassic"]

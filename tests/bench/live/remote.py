@@ -1,0 +1,161 @@
+"""An API server over HTTP in the form of :class:`tests.apiserver.store.Store`: what follows the server of the tests can follow it, too.
+
+:class:`~tests.apiserver.cluster.User`, the kubelets and volume controllers of :mod:`tests.apiserver.controllers` and
+:class:`~tests.apiserver.watcher.Watcher` take it as it is. Threads keep a copy of some resources by lists and watches.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import attrs
+import httpx
+
+from tests.apiserver.answers import Answer, Object
+from tests.apiserver.cluster import Refused, User
+from tests.apiserver.controllers import Follower
+from tests.apiserver.resources import Flavour
+from tests.apiserver.storage import Storage
+from tests.apiserver.store import Store
+from tests.apiserver.watches import Change, Watch, event
+
+AGAIN_AFTER = 0.3
+"""Seconds between two tries of a server that does not answer."""
+
+
+@attrs.define(slots=False)
+class Mirror(Storage):
+    """A copy of what a server has."""
+
+    def see(self, plural: str, item: Object, *, is_deletion: bool = False) -> None:
+        """Take the last state of an object."""
+        metadata = item["metadata"]
+        key, objects = (metadata.get("namespace", ""), metadata["name"]), self.of(plural)
+        before = objects.get(key)
+        if is_deletion:
+            objects.pop(key, None)
+        else:
+            objects[key] = item
+        if not is_deletion or before is not None:
+            self._note(Change(int(metadata["resourceVersion"]), plural, key, before, item, is_deletion))
+
+
+@attrs.define(eq=False)
+class Remote:
+    """The API server at *address*, asked as the holder of *token*; *plurals* are copied."""
+
+    address: str
+    token: str
+    flavour: Flavour
+    plurals: Iterable[str] = ("nodes", "pods")
+    storage: Mirror = attrs.field(factory=lambda: Mirror(history=0))
+    client: httpx.Client = attrs.field(init=False)
+    _is_over: threading.Event = attrs.field(factory=threading.Event, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        headers = {"authorization": f"Bearer {self.token}", "accept": "application/json"}
+        limits = httpx.Limits(max_connections=50, max_keepalive_connections=50)
+        self.client = httpx.Client(base_url=self.address, headers=headers, verify=False, timeout=60.0, limits=limits, trust_env=False)
+
+    @property
+    def user(self) -> User:
+        """A user of the server."""
+        return User(cast(Store, self))
+
+    def handle(self, method: str, path: str, query: str = "", body: bytes = b"", headers: Mapping[str, str] = {}) -> Answer:
+        """The answer to a request; a watch is one of the copy, from its present state on."""
+        if "watch=true" in query:
+            return Answer(200, watch=self._watch(path.rpartition("/")[2]))
+        found = self.client.request(method, f"{path}?{query}" if query else path, content=body or None, headers=dict(headers))
+        try:
+            return Answer(found.status_code, found.json())
+        except ValueError:
+            return Answer(found.status_code, found.text)
+
+    def _watch(self, plural: str) -> Watch:
+        watch = Watch("", None, "")
+        self.storage.watches.setdefault(plural, []).append(watch)
+        watch.events.extendleft(event("ADDED", item) for item in reversed(list(self.storage.of(plural).values())))
+        return watch
+
+    def is_ready(self) -> bool:
+        """Whether the server answers and has a default namespace."""
+        try:
+            return self.handle("GET", "/api/v1/namespaces/default").status == 200
+        except httpx.HTTPError:
+            return False
+
+    def follow(self) -> None:
+        """Keep the copy, and come back with the first one."""
+        begun = [threading.Event() for _ in self.plurals]
+        for plural, first in zip(self.plurals, begun, strict=True):
+            self.thread(lambda plural=plural, first=first: self._copy(plural, first))
+        for first in begun:
+            first.wait()
+
+    def serve(self, *followers: Follower) -> None:
+        """Let kubelets and the like act until the end."""
+
+        def act() -> None:
+            while not self._is_over.wait(0.02):
+                for follower in followers:
+                    try:
+                        follower.step()
+                    except (httpx.HTTPError, Refused):
+                        self._is_over.wait(AGAIN_AFTER)
+
+        self.thread(act)
+
+    def thread(self, work: Callable[[], None]) -> threading.Thread:
+        """Start *work* beside; it ends with the program at the latest."""
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        return thread
+
+    def end(self) -> None:
+        """Follow no more."""
+        self._is_over.set()
+        self.client.close()
+
+    # --- the copy ---------------------------------------------------------------------------------------------------
+
+    def _copy(self, plural: str, first: threading.Event) -> None:
+        version = ""
+        while not self._is_over.is_set():
+            try:
+                if not version:
+                    version = self._list(plural)
+                    first.set()
+                version = self._read(plural, version)
+            except (httpx.HTTPError, httpx.StreamError, ValueError, KeyError, RuntimeError):
+                time.sleep(AGAIN_AFTER)
+
+    def _list(self, plural: str) -> str:
+        answer = self.handle("GET", self.flavour.resource(plural).path(""))
+        if answer.status != 200:
+            raise ValueError(answer.body)
+        items = answer.body["items"] or []
+        gone = self.storage.of(plural).keys() - {(item["metadata"].get("namespace", ""), item["metadata"]["name"]) for item in items}
+        for key in gone:
+            self.storage.see(plural, self.storage.of(plural)[key], is_deletion=True)
+        for item in items:
+            self.storage.see(plural, item)
+        return str(answer.body["metadata"]["resourceVersion"])
+
+    def _read(self, plural: str, version: str) -> str:
+        """Watch from *version* on; the last version seen, or none if the server has forgotten it."""
+        query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": "600"}
+        with self.client.stream("GET", self.flavour.resource(plural).path(""), params=query, timeout=None) as stream:
+            if stream.status_code != 200:
+                return "" if stream.status_code == 410 else version
+            for line in stream.iter_lines():
+                frame: dict[str, Any] = json.loads(line)
+                if frame["type"] == "ERROR":
+                    return ""
+                self.storage.see(plural, frame["object"], is_deletion=frame["type"] == "DELETED")
+                version = frame["object"]["metadata"]["resourceVersion"]
+        return version

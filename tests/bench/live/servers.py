@@ -1,0 +1,254 @@
+"""API servers to run against: kube-apiserver over etcd, or that of the tests; both over TLS on the loopback, with kubeconfigs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import secrets
+import signal
+import socket
+import time
+from abc import ABC, abstractmethod
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trustme
+import yaml
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.apiserver.app import make_app, serving
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.store import Store
+from tests.apiserver.transport import StoreTransport
+from tests.conftest import ROOT
+
+from .programs import Kubernetes, Running
+from .remote import Remote
+
+ADMIN, SCHEDULER, READER, ORIGINAL = "admin", "scheduler", "reader", "original"
+"""Who asks: everything; ``kubeclassic run``; ``shadow``; kube-scheduler."""
+_ACCOUNTS = "system:serviceaccounts,system:serviceaccounts:kubeclassic"
+USERS = {
+    ADMIN: ("admin", "system:masters"),
+    SCHEDULER: ("system:serviceaccount:kubeclassic:kubeclassic-scheduler", _ACCOUNTS),
+    READER: ("system:serviceaccount:kubeclassic:kubeclassic-extender", _ACCOUNTS),
+    ORIGINAL: ("system:kube-scheduler", "system:authenticated"),
+}
+COPIED = ("nodes", "pods", "persistentvolumes", "persistentvolumeclaims", "leases", "events")
+RIGHTS = ROOT / "examples" / "deploy" / "rbac.yaml"
+START_WITHIN = 180.0
+"""Seconds for a server to come up."""
+AUDIT = """
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: None, users: [admin, "system:apiserver"]}
+- {level: Request, verbs: [create, update, patch, delete]}
+- {level: Metadata}
+"""
+
+
+class ServerError(Exception):
+    """A server does not come up."""
+
+
+@attrs.define(eq=False)
+class Server(ABC):
+    """An API server with its files in *folder*. Use it as a context."""
+
+    folder: Path
+    remote: Remote = attrs.field(init=False)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is, with its version."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start it, and fill :attr:`remote` and the kubeconfigs."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End it."""
+
+    @property
+    def seconds(self) -> float | None:
+        """The processor time of the server so far; None where it has none of its own."""
+        return None
+
+    def __enter__(self) -> Server:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.start()
+            self._grant()
+            self.remote.follow()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.remote.end()
+        self.stop()
+
+    def kubeconfig(self, who: str) -> str:
+        """The kubeconfig of one of :data:`USERS`."""
+        return str(self.folder / f"{who}.kubeconfig")
+
+    def _grant(self) -> None:
+        """Apply the rights of the example. What ReplicaSet says of API groups that the server does not have is no harm."""
+        for item in yaml.safe_load_all(RIGHTS.read_text(encoding="utf-8")):
+            resource = next((each for each in self.remote.flavour.resources if each.kind == item["kind"]), None)
+            if resource is not None:
+                path = resource.path(item["metadata"].get("namespace", "") if resource.is_namespaced else "")
+                self.remote.user.ask("POST", path, item)
+
+    def _write(self, address: str, tokens: dict[str, str], authority: bytes) -> None:
+        """Write the kubeconfigs."""
+        cluster = {"server": address, "certificate-authority-data": base64.b64encode(authority).decode()}
+        for who, token in tokens.items():
+            document = {
+                "apiVersion": "v1", "kind": "Config", "current-context": "x",
+                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}], "clusters": [{"name": "c", "cluster": cluster}],
+                "users": [{"name": "u", "user": {"token": token}}],
+            }  # fmt: skip
+            Path(self.kubeconfig(who)).write_text(json.dumps(document), encoding="utf-8")
+
+
+@attrs.define(eq=False)
+class OfTests(Server):
+    """The API server of the tests, in this process; every token is the administrator's."""
+
+    flavour: Flavour = NEW_SERVER
+    _running: ExitStack = attrs.field(factory=ExitStack, init=False)
+
+    @property
+    def name(self) -> str:
+        """That it is made up, and as which version it answers."""
+        return f"of the tests, as {self.flavour.version}"
+
+    def start(self) -> None:
+        """Start it in a thread."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # at the end it tells of each watch that is cut
+        authority = trustme.CA()
+        pair = authority.issue_cert("127.0.0.1")
+        certificate, key = self.folder / "certificate.pem", self.folder / "key.pem"
+        certificate.write_bytes(b"".join(blob.bytes() for blob in pair.cert_chain_pems))
+        pair.private_key_pem.write_to_path(key)
+        store, token = Store(self.flavour), secrets.token_hex()
+        app = make_app(StoreTransport(store), token=token)
+        address = self._running.enter_context(serving(app, ssl_certfile=str(certificate), ssl_keyfile=str(key)))
+        self._write(address, dict.fromkeys(USERS, token), authority.cert_pem.bytes())
+        self.remote = Remote(address, token, self.flavour, COPIED)
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._running.close()
+
+
+@attrs.define(eq=False)
+class Real(Server):
+    """kube-apiserver of *kubernetes* over an etcd of its own."""
+
+    kubernetes: Kubernetes
+    api: Running | None = attrs.field(default=None, init=False)
+    etcd: Running | None = attrs.field(default=None, init=False)
+    _ports: tuple[int, int, int] = attrs.field(factory=lambda: free_ports(3), init=False)
+
+    @property
+    def name(self) -> str:
+        """``kube-apiserver 1.28.7``."""
+        return f"kube-apiserver {self.kubernetes.version}"
+
+    @property
+    def seconds(self) -> float | None:
+        """The processor time of kube-apiserver."""
+        return None if self.api is None else self.api.seconds
+
+    def start(self) -> None:
+        """Start etcd and the API server; wait until the roles are there that it makes itself."""
+        tokens = {who: secrets.token_hex() for who in USERS}
+        lines = [f'{tokens[who]},{name},{number},"{groups}"' for number, (who, (name, groups)) in enumerate(USERS.items())]
+        (self.folder / "tokens.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (self.folder / "audit.yaml").write_text(AUDIT, encoding="utf-8")
+        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption())
+        (self.folder / "accounts.key").write_bytes(pem)
+        address = f"https://127.0.0.1:{self._ports[0]}"
+        self.remote = Remote(address, tokens[ADMIN], OLD_SERVER if self.kubernetes.minor < 22 else NEW_SERVER, COPIED)
+        self.start_etcd()
+        self.start_api()
+        self._write(address, tokens, (self.folder / "certs" / "apiserver.crt").read_bytes())
+
+    def start_etcd(self) -> None:
+        """Start etcd with the data that is there."""
+        client, peer = (f"http://127.0.0.1:{port}" for port in self._ports[1:])
+        self.etcd = Running(
+            [self.kubernetes.etcd, "--name", "a", "--data-dir", str(self.folder / "etcd"), "--listen-client-urls", client,
+             "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+             "--initial-cluster", f"a={peer}", "--quota-backend-bytes", str(4 << 30)], self.folder / "etcd.log",
+        )  # fmt: skip
+
+    def start_api(self) -> None:
+        """Start the API server, and wait for it."""
+        folder = self.folder
+        newer = ["--service-account-issuer=https://kubernetes.default.svc", f"--service-account-signing-key-file={folder}/accounts.key"]
+        self.api = Running(
+            [self.kubernetes.program("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{self._ports[1]}", "--bind-address=127.0.0.1",
+             f"--secure-port={self._ports[0]}", "--advertise-address=127.0.0.1", f"--cert-dir={folder}/certs", "--event-ttl=6h",
+             f"--token-auth-file={folder}/tokens.csv", "--authorization-mode=RBAC", "--anonymous-auth=false", "--allow-privileged=true",
+             "--service-cluster-ip-range=10.0.0.0/24", f"--service-account-key-file={folder}/accounts.key",
+             f"--audit-policy-file={folder}/audit.yaml", f"--audit-log-path={folder}/audit.log", "--audit-log-maxsize=2000",
+             "--max-requests-inflight=3000", "--max-mutating-requests-inflight=1000", "--endpoint-reconciler-type=none",
+             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+             *(["--insecure-port=0"] if self.kubernetes.minor < 20 else newer)], folder / "apiserver.log",
+        )  # fmt: skip
+        role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:volume-scheduler"
+        is_up = lambda: self.remote.is_ready() and self.remote.handle("GET", role).status == 200  # noqa: E731
+        until(is_up, START_WITHIN, f"{self.name} does not come up")
+
+    def kill_api(self) -> None:
+        """End the API server at once."""
+        assert self.api is not None
+        self.api.kill()
+
+    def kill_etcd(self) -> None:
+        """End etcd at once."""
+        assert self.etcd is not None
+        self.etcd.kill()
+
+    def pause(self, *, is_over: bool) -> None:
+        """Stop the API server where it is, or let it go on."""
+        assert self.api is not None
+        self.api.send(signal.SIGCONT if is_over else signal.SIGSTOP)
+
+    def stop(self) -> None:
+        """End both."""
+        for process in (self.api, self.etcd):
+            if process is not None and process.status is None:
+                process.kill()
+
+
+def free_ports(count: int) -> Any:
+    """Ports of the loopback that nobody listens on."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return tuple(each.getsockname()[1] for each in sockets)
+
+
+def until(holds: Any, seconds: float, told: str = "", step: float = 0.1) -> bool:
+    """Wait until *holds*, at most so many *seconds*; where it never does, False, or with *told* a :class:`ServerError`."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() >= end:
+            if told:
+                raise ServerError(told)
+            return False
+        time.sleep(step)
+    return True

@@ -1,0 +1,309 @@
+"""Entry points of fuzzing for what a live cluster gives: kubeconfigs, exec plugins, lists and watches; and good input for each.
+
+Where a document has a secret in its place, no message may have a part of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
+
+import attrs
+import yaml
+
+from kubeclassic.api.reading.documents import parsed
+from kubeclassic.exceptions import KubeclassicError, ManifestError
+from kubeclassic.live.client.api import Api
+from kubeclassic.live.client.execplugin import VERSIONS as EXEC_VERSIONS
+from kubeclassic.live.client.execplugin import ExecPlugin
+from kubeclassic.live.client.http import tls_context
+from kubeclassic.live.client.kubeconfig import read_kubeconfig
+from kubeclassic.live.client.replies import read_object
+from kubeclassic.live.client.resources import VERSIONS
+from kubeclassic.live.client.resources import resource as resource_of
+from kubeclassic.live.client.transport import Request, Response, Stream
+from kubeclassic.live.scheduler.dryrun import DryApi, DryRun
+from kubeclassic.live.scheduler.scheduler import LiveScheduler
+from kubeclassic.live.scheduler.shadow.shadow import Shadow
+from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.snapshot import take_snapshot
+from kubeclassic.live.snapshotredaction import redact
+from tests.apiserver.transport import StoreTransport
+from tests.live.scheduler.worlds import World, live
+from tests.support.questionfuzzing import EXAMPLES, file_with
+from tests.support.virtualtime import run_virtually
+
+Json = dict[str, Any]
+RELEASES = ("1.12", "1.15", "1.16", "1.20", "1.27", "1.34")
+"""Those that follow the frames of a watch, in turn."""
+SECRET = "s3cr3t"
+"""In every secret of a seed."""
+SECRET_PLACES = frozenset(
+    {"token", "password", "value", "clientCertificateData", "clientKeyData", "client-key-data", "server", "proxy-url"}
+)
+"""Keys of values that may be secrets."""
+WATCHED = 40.0
+"""Virtual seconds in which the frames of a try are worked on."""
+
+
+class SaidASecretError(AssertionError):
+    """A message has a part of a secret."""
+
+
+def _silent(content: bytes, work: Callable[[], None]) -> None:
+    """Do *work*; its error must not have a secret that *content* has where secrets belong."""
+    try:
+        work()
+    except KubeclassicError as error:
+        if SECRET in str(error) and not _is_elsewhere(content):
+            raise SaidASecretError(str(error)) from error
+        raise
+
+
+def _is_elsewhere(content: bytes) -> bool:
+    """Whether a secret stands at a place for something else."""
+    try:
+        found = parsed(content, "")
+    except ManifestError:
+        return False
+    return any(SECRET in str(key) or (SECRET in text and holder not in SECRET_PLACES) for key, holder, text in _texts(found, "", ""))
+
+
+def _texts(value: Any, key: object, holder: object) -> Iterator[tuple[object, object, str]]:
+    """(key, the nearest key above, text) of each value below *value*."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(item, name, name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, key, holder)
+    else:
+        yield key, holder, str(value)
+
+
+# --- credentials ----------------------------------------------------------------------------------------------------
+
+
+def _kubeconfig(content: bytes) -> None:
+    def read() -> None:
+        access = read_kubeconfig(file_with(content, "kubeconfig"))
+        if access.ca is not None or access.certificate is not None:
+            tls_context(access, access.certificate)
+        if not isinstance(access.credentials, ExecPlugin):  # no program runs here
+            asyncio.run(access.credentials.grant(0.0))
+
+    _silent(content, read)
+
+
+def _exec(content: bytes) -> None:
+    plugin = ExecPlugin("kubeconfig: user u", "cat", arguments=[str(file_with(content, "credential"))])
+    _silent(content, lambda: _granted(plugin))
+
+
+def _granted(plugin: ExecPlugin) -> None:
+    asyncio.run(plugin.grant(0.0))
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
+def _path(kind: str) -> str:
+    return resource_of(kind, VERSIONS[kind][0]).path()
+
+
+@attrs.define
+class Lists:
+    """A server that answers the list of each kind with a line of *lines*; the code of a Status is that of the answer."""
+
+    lines: list[bytes]
+
+    async def send(self, request: Request) -> Response:
+        """The list of a kind; a second page is empty."""
+        if "continue=" in request.query:
+            return Response(200, b'{"metadata":{"resourceVersion":"7"},"items":[]}')
+        kinds = [kind for kind in VERSIONS if request.path == _path(kind)]
+        if not kinds:
+            return Response(404, b"404 page not found\n")
+        body = self.lines[list(VERSIONS).index(kinds[0]) % len(self.lines)]
+        return Response(_code(body), body)
+
+    def stream(self, request: Request) -> Any:
+        """A snapshot watches nothing."""
+        raise NotImplementedError
+
+
+def _code(body: bytes) -> int:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return 200
+    code = found.get("code") if isinstance(found, dict) and found.get("kind") == "Status" else 200
+    return code if isinstance(code, int) and 400 <= code < 600 else 200
+
+
+def _lists(content: bytes) -> None:
+    async def take() -> None:
+        taken = await take_snapshot(Lists(content.split(b"\n") or [b""]), allowed=tuple(VERSIONS))
+        json.dumps(redact(taken.items, b"salt").items)
+        assert not any("\n" in line for line in taken.notes), taken.notes
+
+    run_virtually(take())
+
+
+@attrs.define
+class Framed(StoreTransport):
+    """A server whose first watch of a path has frames of its own instead."""
+
+    frames: dict[str, list[bytes]] = attrs.field(factory=dict)
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """The frames, else the watch of the server."""
+        lines = self.frames.pop(request.path, None)
+        if lines is not None:
+            yield Stream(200, {}, _sent(lines))
+            return
+        async with StoreTransport.stream(self, request) as stream:
+            yield stream
+
+
+async def _sent(lines: list[bytes]) -> AsyncIterator[bytes]:
+    for line in lines:
+        await asyncio.sleep(0.5)
+        yield line
+
+
+def _watch(content: bytes) -> None:
+    """The frames go to a scheduler that binds, to one that writes nothing, or to a shadow."""
+    release = RELEASES[len(content) % len(RELEASES)]
+    follower = len(content) // len(RELEASES) % 3
+
+    async def play(world: World) -> None:
+        for number in range(3):
+            world.add_node(f"node-{number}")
+        transport = Framed(world.store, frames=_by_path(content))
+        if follower == 0:
+            shadow = Shadow(world.state(DryApi()), lambda judgement: None)
+            world.follow(transport, shadow, shadow.run)
+        else:
+            api = WireApi(Api(transport), release) if follower == 1 else DryApi()
+            scheduler = LiveScheduler(world.state(api))
+            world.follow(transport, DryRun.of(scheduler, api), scheduler.run)
+        for number in range(3):
+            world.add_pod(f"pod-{number}", cpu="2")
+        await asyncio.sleep(WATCHED)
+        broken = [text for text in world.reports if "\n" in text]
+        assert not broken, broken
+
+    live(release, play)
+
+
+def _by_path(content: bytes) -> dict[str, list[bytes]]:
+    """The frames by the path of their kinds, in all versions; what has no kind that is known is a frame of the pods."""
+    found = defaultdict[str, list[bytes]](list)
+    for line in content.split(b"\n"):
+        for path in _paths(_kind(line)):
+            found[path].append(line)
+    return dict(found)
+
+
+def _kind(line: bytes) -> str:
+    frame = read_object(line) or {}
+    item = frame.get("object")
+    kind = item.get("kind") if isinstance(item, dict) else None
+    return kind if isinstance(kind, str) and kind in VERSIONS else "Pod"
+
+
+def _paths(kind: str) -> list[str]:
+    return [resource_of(kind, version).path() for version in VERSIONS[kind]]
+
+
+LIVE: Mapping[str, Callable[[bytes], None]] = {"kubeconfig": _kubeconfig, "exec": _exec, "lists": _lists, "watch": _watch}
+"""Name -> what reads input of that kind."""
+
+
+# --- seeds ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def live_seeds(entry: str) -> list[bytes]:
+    """Good input for one of :data:`LIVE`."""
+    return {"kubeconfig": _kubeconfigs, "exec": _credentials, "lists": _listings, "watch": _watched}[entry]()
+
+
+def _kubeconfigs() -> list[bytes]:
+    """One of each kind of user."""
+    users: list[Json] = [
+        {"token": f"{SECRET}-token"}, {"username": "u", "password": f"{SECRET}-password"}, {}, {"token": f"{SECRET}", "as": "someone"},
+        {"exec": {
+            "apiVersion": EXEC_VERSIONS[0], "command": "login", "args": ["--quiet"], "env": [{"name": "A", "value": SECRET}],
+            "provideClusterInfo": True, "interactiveMode": "Never", "installHint": "install it",
+        }},
+    ]  # fmt: skip
+    clusters: list[Json] = [
+        {"server": "https://10.0.0.1:6443", "insecure-skip-tls-verify": True, "proxy-url": f"http://u:{SECRET}@proxy:3128"},
+        {"server": f"https://u:{SECRET}@[::1]:6443/path", "tls-server-name": "api", "extensions": [
+            {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "x"}},
+        ]},
+        {"server": "http://127.0.0.1:8080"},
+    ]  # fmt: skip
+    documents = [_document(cluster, user) for cluster in clusters for user in users]
+    return [*(json.dumps(document).encode() for document in documents), *(yaml.safe_dump(document).encode() for document in documents)]
+
+
+def _document(cluster: Json, user: Json) -> Json:
+    return {
+        "apiVersion": "v1", "kind": "Config", "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": user}],
+        "contexts": [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}], "current-context": "there",
+    }  # fmt: skip
+
+
+def _credentials() -> list[bytes]:
+    """What plugins print."""
+    statuses: list[Json] = [
+        {"token": f"{SECRET}-token"}, {"token": SECRET, "expirationTimestamp": "2030-01-01T00:00:00Z"},
+        {"clientCertificateData": f"{SECRET}-certificate", "clientKeyData": f"{SECRET}-key"},
+    ]  # fmt: skip
+    return [json.dumps({"apiVersion": EXEC_VERSIONS[0], "kind": "ExecCredential", "status": status}).encode() for status in statuses]
+
+
+def _items() -> list[Json]:
+    """An object of each kind, as an API server has them."""
+    found = []
+    for path in sorted((EXAMPLES / "cluster").glob("*.yaml")):
+        found += [item for item in yaml.safe_load_all(path.read_text()) if item]
+    flat = [each for item in found for each in (item["items"] if item.get("kind") == "List" else [item])]
+    by_kind = {kind: [item for item in flat if item["kind"] == kind][:3] for kind in VERSIONS}
+    odd = {kind: [{"kind": kind, "apiVersion": VERSIONS[kind][0], "metadata": {"name": f"a-{kind.lower()}"}}] for kind in VERSIONS}
+    return [item for kind in VERSIONS for item in by_kind[kind] or odd[kind]]
+
+
+def _listings() -> list[bytes]:
+    """The list of each kind on a line of its own."""
+    lists: dict[str, Json] = {kind: {"kind": f"{kind}List", "metadata": {"resourceVersion": "5"}, "items": []} for kind in VERSIONS}
+    for item in _items():
+        lists[item["kind"]]["items"].append(item)
+    refused = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no", "details": {"causes": [], "retryAfterSeconds": 1}}
+    paged = {**lists["Pod"], "metadata": {"resourceVersion": "5", "continue": "abc"}}
+    whole = [json.dumps(lists[kind]) for kind in VERSIONS]
+    others = {"Namespace": refused, "Pod": paged}
+    return ["\n".join(whole).encode(), "\n".join(json.dumps(others.get(kind, lists[kind])) for kind in VERSIONS).encode()]
+
+
+def _watched() -> list[bytes]:
+    """Frames about objects of each kind, and those that are about the watch itself."""
+    items = _items()
+    pod, node = (next(item for item in items if item["kind"] == kind) for kind in ("Pod", "Node"))
+    for number, item in enumerate(items):
+        item["metadata"] |= {"resourceVersion": str(1000 + number), "uid": f"uid-{number}"}
+    bound = {**pod, "spec": {**pod["spec"], "nodeName": "node-0"}}
+    gone = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old", "details": {"retryAfterSeconds": 1}}
+    added = [{"type": "ADDED", "object": item} for item in items]
+    later = [{"type": "MODIFIED", "object": bound}, {"type": "MODIFIED", "object": node}, {"type": "DELETED", "object": bound}]
+    ends = [{"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "1300"}}}, {"type": "ERROR", "object": gone}]
+    return ["\n".join(json.dumps(frame) for frame in frames).encode() for frames in (added + later + ends, added[:4] + later, later + ends)]
