@@ -31,6 +31,7 @@ import trustme  # noqa: E402
 import uvicorn  # noqa: E402
 
 from kubeclassic.framework.releases import find_any_release  # noqa: E402
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES  # noqa: E402
 from tests.apiserver.app import make_app  # noqa: E402
 from tests.apiserver.transport import StoreTransport  # noqa: E402
 from tests.apiserver.watches import Change  # noqa: E402
@@ -90,11 +91,12 @@ class Scheduler:
 
 def command(asked: argparse.Namespace, kubeconfig: Path) -> list[str]:
     """The command line of the scheduler."""
-    port = "--port=0" if asked.release in ("1.12", "1.13", "1.14", "1.15", "1.16") else "--secure-port=0"
+    serving = LIVE_RELEASES[asked.release].serving
+    ports = [flag for flag, port in (("--port=0", serving.port), ("--secure-port=0", serving.secure_port)) if port]
     lock = [] if asked.release in ("1.12", "1.13") else ["--leader-elect-resource-lock=leases"]
     limits = [f"--kube-api-qps={asked.qps}", f"--kube-api-burst={asked.qps}"] if asked.qps else []
     started = [asked.python, "-P", "-m", "kubeclassic", "run"]
-    return [*started, "--kubeconfig", str(kubeconfig), "--release", asked.release, port, *lock, *limits]
+    return [*started, "--kubeconfig", str(kubeconfig), "--release", asked.release, *ports, *lock, *limits]
 
 
 @asynccontextmanager
