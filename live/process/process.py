@@ -118,8 +118,9 @@ class Process:
             events = None if self.is_dry else await self._events(counted)
             self._assemble(self._throttled(counted), events)
             servers = await serve_endpoints(self._endpoints(), self.settings.listeners)
-            for server in servers:
+            for server, listener in zip(servers, self.settings.listeners, strict=True):
                 self.ports.append(server.sockets[0].getsockname()[1])
+                self.say(listener.line(self.ports[-1]))
                 stack.callback(server.close)
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
             tasks = [asyncio.create_task(work) for work in beside]

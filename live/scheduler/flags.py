@@ -23,7 +23,7 @@ PARKED = "pod-max-in-unschedulable-pods-duration"
 ALWAYS = frozenset(
     {
         *("config", "master", "feature-gates", "write-config-to", "scheduler-name", PARKED),
-        *("bind-address", "secure-port", "tls-cert-file", "tls-private-key-file"),
+        *("bind-address", "secure-port", "tls-cert-file", "tls-private-key-file", "cert-dir"),
     }
 )
 """Flags that count beside ``--config``."""
@@ -56,9 +56,21 @@ class Listener:
 
     address: str = LOOPBACK
     port: int
+    is_secure: bool = False
+    """HTTPS; else plain HTTP."""
     certificate: str = ""
-    """A file in PEM; empty: plain HTTP."""
+    """A file in PEM; empty: one is made at the start."""
     key: str = ""
+    folder: str = ""
+    """Where a certificate that is made is kept; empty: nowhere."""
+
+    def line(self, port: int) -> str:
+        """Says that *port* is listened on, and how."""
+        host = f"[{self.address}]" if ":" in self.address else self.address
+        if not self.is_secure:
+            return f"listening on http://{host}:{port}"
+        shown = f"the certificate of {self.certificate}" if self.certificate else "a certificate that signs itself"
+        return f"listening on https://{host}:{port} with {shown}"
 
 
 @attrs.frozen(kw_only=True)
@@ -212,18 +224,15 @@ def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
     serving, certificate, key = flags.release.serving, flags.text("tls-cert-file"), flags.text("tls-private-key-file")
     if bool(certificate) != bool(key):
         raise FlagError("--tls-cert-file and --tls-private-key-file: got one of them, wanted both or none")
-    secure = flags.text("bind-address", LOOPBACK)
-    if serving.port_flag == "secure-port":
-        if port := flags.port("secure-port", serving.port):
-            yield Listener(address=secure, port=port, certificate=certificate, key=key)
-        return
-    places = [_place(address) for address in (found.healthz_bind_address, found.metrics_bind_address) if address is not None]
-    given = (flags.text("address", LOOPBACK), flags.port("port", serving.port))
-    for address, port in dict.fromkeys(places or [given]):
-        if port:
-            yield Listener(address=address, port=port)
-    if certificate and (port := flags.port("secure-port", 10259)):
-        yield Listener(address=secure, port=port, certificate=certificate, key=key)
+    if serving.port:
+        places = [_place(address) for address in (found.healthz_bind_address, found.metrics_bind_address) if address is not None]
+        given = (flags.text("address", LOOPBACK), flags.port("port", serving.port))
+        for address, port in dict.fromkeys(places or [given]):
+            if port:
+                yield Listener(address=address, port=port)
+    if port := flags.port("secure-port", serving.secure_port):
+        secure, folder = flags.text("bind-address", LOOPBACK), flags.text("cert-dir")
+        yield Listener(address=secure, port=port, is_secure=True, certificate=certificate, key=key, folder=folder)
 
 
 def _place(written: str) -> tuple[str, int]:

@@ -28,8 +28,8 @@ SHARED = {
     "hard-pod-affinity-symmetric-weight": "hard_pod_affinity_weight", "scheduler-name": "scheduler_name", "feature-gates": "gates",
 }  # fmt: skip
 """Flag of kube-scheduler -> the option of all schedulers that it is."""
-PLACES = frozenset({"address", "port", "bind-address", "secure-port"})
-"""Flags that say where to listen."""
+PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
+"""Whether it is HTTPS -> the flags that say where to listen."""
 
 
 def settings_of(
@@ -44,7 +44,7 @@ def settings_of(
         given["kubeconfig"] = str(kubeconfig)
     settings = read_settings(given, options.version)
     if is_dry:
-        listeners = settings.listeners if PLACES & set(flags) else ()
+        listeners = tuple(listener for listener in settings.listeners if PLACES[listener.is_secure] & set(flags))
         settings = attrs.evolve(settings, election=None, listeners=listeners)
     return _as_settings(options, settings), settings
 

@@ -10,6 +10,7 @@ from http import HTTPStatus
 import h11
 
 from ...exceptions import KubeclassicError
+from .certificates import show_certificate
 from .endpoints import Endpoints, HttpReply
 from .flags import Listener
 
@@ -50,13 +51,17 @@ async def serve_endpoints(endpoints: Endpoints, listeners: Sequence[Listener]) -
 
 
 def _context(listener: Listener) -> ssl.SSLContext | None:
-    if not listener.certificate:
+    """The context of a secure listener. Raises :class:`ServingError`."""
+    if not listener.is_secure:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
-        context.load_cert_chain(listener.certificate, listener.key)
+        show_certificate(context, listener)
     except OSError as error:  # ssl.SSLError is one
-        raise ServingError(f"{listener.certificate}, {listener.key}: cannot read the certificate and its key: {error}") from None
+        files = ", ".join(filter(None, (listener.certificate, listener.key))) or f"--cert-dir {listener.folder}"
+        raise ServingError(f"{files}: cannot read or write the certificate and its key: {error.strerror or error}") from None
+    except ModuleNotFoundError as error:
+        raise ServingError(f"a certificate cannot be made without {error.name}: pip install 'kubeclassic[live]'") from None
     return context
 
 

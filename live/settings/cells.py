@@ -51,8 +51,9 @@ class ServingCells:
     """What a scheduler answers over HTTP."""
 
     port: int
-    port_flag: str
-    """The flag that sets it; 0 turns the endpoints off."""
+    """Of plain HTTP, unless ``--port`` says otherwise; 0: the release has none."""
+    secure_port: int
+    """Of HTTPS, unless ``--secure-port`` says otherwise; 0: the release has none."""
     caching_header: bool
     """Answers say ``Cache-Control: no-cache, private``."""
 

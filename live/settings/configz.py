@@ -63,7 +63,7 @@ def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
 def _framework(settings: RunSettings) -> dict[str, Any]:
     given = settings.document
     profiles = _titled(given.get("profiles")) or [{"SchedulerName": settings.scheduler_name or DEFAULT_SCHEDULER}]
-    address = _address(settings) if settings.release.serving.port_flag == "port" else ""
+    address = _address(settings)
     some = {
         "Parallelism": given.get("parallelism", 16),
         "AlgorithmSource": _source(settings),
@@ -107,7 +107,7 @@ def _client(settings: RunSettings) -> dict[str, Any]:
 
 
 def _address(settings: RunSettings) -> str:
-    plain = [listener for listener in settings.listeners if not listener.certificate]
+    plain = [listener for listener in settings.listeners if not listener.is_secure]
     return f"{plain[0].address}:{plain[0].port}" if plain else ""
 
 

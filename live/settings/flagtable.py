@@ -54,12 +54,13 @@ _SERVED = (
     Flag("policy-configmap-namespace", TEXT, "Its namespace."),
     Flag("use-legacy-policy-config", BOOL, "Take the Policy's file even if there is a ConfigMap."),
     Flag("hard-pod-affinity-symmetric-weight", WHOLE, "The weight of the required affinity of other pods in scoring, 1 to 100."),
-    Flag("address", TEXT, "Where to listen."),
-    Flag("port", WHOLE, "The port to listen on; 0: do not listen."),
-    Flag("bind-address", TEXT, "Where to listen."),
-    Flag("secure-port", WHOLE, "The port to listen on; 0: do not listen."),
-    Flag("tls-cert-file", TEXT, "The certificate to answer with, in PEM."),
+    Flag("address", TEXT, "Where to listen with plain HTTP."),
+    Flag("port", WHOLE, "The port of plain HTTP; 0: do not listen."),
+    Flag("bind-address", TEXT, "Where to listen with HTTPS."),
+    Flag("secure-port", WHOLE, "The port of HTTPS; 0: do not listen."),
+    Flag("tls-cert-file", TEXT, "The certificate to answer with, in PEM; without it one is made at the start."),
     Flag("tls-private-key-file", TEXT, "Its key."),
+    Flag("cert-dir", TEXT, "Where kube-scheduler.crt and kube-scheduler.key are kept, if one is made."),
     Flag("pod-max-in-unschedulable-pods-duration", DURATION, "After this time a pod that fits nowhere is tried again."),
 )
 _NOTED = (
@@ -69,7 +70,6 @@ _NOTED = (
     Flag("http2-max-streams-per-connection", WHOLE, "", "answers are HTTP/1.1"),
     Flag("permit-port-sharing", BOOL, "", "a port is listened on once"),
     Flag("permit-address-sharing", BOOL, "", "an address is listened on once"),
-    Flag("cert-dir", TEXT, "", "no certificate is made: name one by --tls-cert-file"),
     *(
         Flag(f"authentication-{name}", kind, "", _CALLERS)
         for name, kind in (

@@ -24,7 +24,7 @@ V1_12 = LiveRelease(
         releases=False,
     ),
     events=EventCells(group="", names_reporter=False),
-    serving=ServingCells(port=10251, port_flag="port", caching_header=False),
+    serving=ServingCells(port=10251, secure_port=0, caching_header=False),
     metrics=("summary by operation, first name", "microseconds", "preemption", "equivalence cache"),
     stability=False,
     flags=(*flagtable.EVERY, *flagtable.CLASSIC, *flagtable.LOCK_OBJECT, *flagtable.INSECURE, "failure-domains"),
@@ -35,6 +35,7 @@ V1_12 = LiveRelease(
 V1_13 = attrs.evolve(
     V1_12,
     version="1.13",
+    serving=attrs.evolve(V1_12.serving, secure_port=10259),
     metrics=("summary by operation, first name", "microseconds", "preemption", "equivalence cache", "attempts", "volumes"),
     flags=(*V1_12.flags, *flagtable.SECURE),
     config_versions=(f"{_GROUP}/v1alpha1",),
@@ -135,7 +136,7 @@ V1_22 = attrs.evolve(
 V1_23 = attrs.evolve(
     V1_22,
     version="1.23",
-    serving=attrs.evolve(V1_22.serving, port=10259, port_flag="secure-port"),
+    serving=attrs.evolve(V1_22.serving, port=0),
     metrics=(
         *("framework, without reasons", "duration with all attempts", "end to end, deprecated", "attempts by profile"),
         *("preemption, by fives", "pending, stable", "volumes, framework", "leader", "cache size, first name"),

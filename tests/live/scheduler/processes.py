@@ -58,7 +58,8 @@ class Site(World):
     def start(self, name: str = "a", *, is_dry: bool = False, faults: Decide = lambda request: NO_FAULT, **flags: str) -> Replica:
         """Start a process with flags, underscores for hyphens; it does not listen unless they say where."""
         loop = asyncio.get_running_loop()
-        given = {LIVE_RELEASES[self.release].serving.port_flag.replace("-", "_"): "0"} | flags
+        serving = LIVE_RELEASES[self.release].serving
+        given = {name: "0" for name, port in (("port", serving.port), ("secure_port", serving.secure_port)) if port} | flags
         if self.release not in ("1.12", "1.13"):
             given = dict([LOCK]) | given
         flags = {key.replace("_", "-"): value for key, value in given.items()}

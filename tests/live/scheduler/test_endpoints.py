@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import subprocess
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import yaml
+from cryptography import x509
 
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
+from kubeclassic.live.scheduler.certificates import make_certificate
 from kubeclassic.live.scheduler.endpoints import Endpoints
 from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flags
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
@@ -251,12 +255,58 @@ class TestServing:
         subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
 
         async def story(port: int) -> None:
-            import ssl
-
             context = ssl.create_default_context(cafile=str(certificate))
             async with httpx.AsyncClient(base_url=f"https://{LOOPBACK}:{port}", verify=context, timeout=60) as client:
                 assert (await client.get("/healthz")).text == "ok"
 
-        served(story, Listener(port=0, certificate=str(certificate), key=str(key)))
-        with pytest.raises(ServingError, match="cannot read the certificate"):
-            asyncio.run(serve_endpoints(endpoints(), [Listener(port=0, certificate=str(key), key=str(tmp_path / "none"))]))
+        served(story, Listener(port=0, is_secure=True, certificate=str(certificate), key=str(key)))
+        wrong = Listener(port=0, is_secure=True, certificate=str(key), key=str(tmp_path / "none"))
+        with pytest.raises(ServingError, match=f"{key}, .*none: cannot read or write the certificate and its key"):
+            asyncio.run(serve_endpoints(endpoints(), [wrong]))
+
+    @pytest.mark.parametrize("name", ["localhost", LOOPBACK])
+    def test_over_tls_with_a_certificate_that_is_made(self, name: str, tmp_path: Path) -> None:
+        """A caller that trusts the kept certificate is answered at each of its names, and the next start shows the same one."""
+        listener = Listener(port=0, is_secure=True, folder=str(tmp_path / "certificates"))
+
+        async def story(port: int) -> None:
+            context = ssl.create_default_context(cafile=str(tmp_path / "certificates/kube-scheduler.crt"))
+            async with httpx.AsyncClient(base_url=f"https://{name}:{port}", verify=context, timeout=60) as client:
+                assert (await client.get("/healthz")).text == "ok"
+
+        served(story, listener)
+        served(story, listener)
+        assert (tmp_path / "certificates/kube-scheduler.key").stat().st_mode & 0o777 == 0o600
+
+    def test_a_certificate_in_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without a folder the certificate is made anew for each start, and needs no folder to write to."""
+        monkeypatch.setattr("tempfile.tempdir", "/proc/none")
+        shown: list[str] = []
+
+        async def story(port: int) -> None:
+            shown.append(await asyncio.to_thread(ssl.get_server_certificate, (LOOPBACK, port)))
+            assert await raw(port, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n") == b"", "no plain HTTP on the secure port"
+
+        for _ in range(2):
+            served(story, Listener(port=0, is_secure=True))
+        assert len(set(shown)) == 2
+
+    def test_half_of_a_pair_is_an_error(self, tmp_path: Path) -> None:
+        """A folder with a certificate and no key is an error, not a reason to make others."""
+        (tmp_path / "kube-scheduler.crt").write_text("x")
+        with pytest.raises(ServingError, match=f"--cert-dir {tmp_path}: cannot read or write"):
+            asyncio.run(serve_endpoints(endpoints(), [Listener(port=0, is_secure=True, folder=str(tmp_path))]))
+
+    @pytest.mark.parametrize(
+        ("address", "names"),
+        [("127.0.0.1", ["127.0.0.1"]), ("0.0.0.0", ["127.0.0.1"]), ("10.0.0.7", ["127.0.0.1", "10.0.0.7"]), ("host", ["127.0.0.1"])],
+    )
+    def test_names_of_a_certificate(self, address: str, names: list[str]) -> None:
+        """It is for localhost, 127.0.0.1 and the address that is listened on, and valid for a year from an hour before."""
+        now = datetime(2024, 5, 1, 12, tzinfo=UTC)
+        found = x509.load_pem_x509_certificate(make_certificate(address, now).certificate)
+        others = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        assert others.get_values_for_type(x509.DNSName) == ["localhost"]
+        assert [str(ip) for ip in others.get_values_for_type(x509.IPAddress)] == names
+        assert found.subject.rfc4514_string() == "CN=localhost@1714564800"
+        assert (found.not_valid_before_utc, found.not_valid_after_utc) == (now - timedelta(hours=1), now + timedelta(days=365, hours=-1))

@@ -10,9 +10,11 @@ import pytest
 
 from kubeclassic.cli import BAD_INPUT, run
 from kubeclassic.exceptions import KubeclassicError, ManifestError, PolicyError
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.scheduler.election import LeaseTimes
 from kubeclassic.live.scheduler.flags import RunSettings, read_settings, split_flags
+from kubeclassic.live.scheduler.runsettings import settings_of
 from kubeclassic.live.settings.flagtable import FLAGS
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.live.settings.values import FlagError
@@ -53,14 +55,15 @@ class TestTheTable:
 class TestFlags:
     @pytest.mark.parametrize("release", LIVE_RELEASES)
     def test_defaults(self, release: str) -> None:
-        """Without flags a leader is elected by the release's lock, and endpoints are on loopback at the release's port."""
+        """Without flags a leader is elected by the release's lock, and endpoints are on loopback at the release's ports."""
         found = settings(release)
         cells = LIVE_RELEASES[release]
         assert found.election is not None
         lock = found.election.kind, found.election.namespace, found.election.name
         assert lock == (cells.leader.default_lock, "kube-system", "kube-scheduler")
         assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
-        assert [(each.address, each.port) for each in found.listeners] == [("127.0.0.1", cells.serving.port)]
+        ports = [(port, is_secure) for port, is_secure in ((cells.serving.port, False), (cells.serving.secure_port, True)) if port]
+        assert [(each.address, each.port, each.is_secure) for each in found.listeners] == [("127.0.0.1", *port) for port in ports]
         assert (found.client.qps, found.client.burst, found.profiling, found.notes) == (50.0, 100, False, ())
 
     def test_what_a_common_manifest_has(self) -> None:
@@ -107,13 +110,41 @@ class TestFlags:
         assert settings(NEW).longest_parked is None
         assert settings(NEW, "--pod-max-in-unschedulable-pods-duration=1m30s").longest_parked == 90
 
+    @pytest.mark.parametrize(
+        ("release", "ports"),
+        [("1.12", [10251]), ("1.13", [10251, 10259]), ("1.22", [10251, 10259]), ("1.23", [10259]), ("1.34", [10259])],
+    )
+    def test_ports(self, release: str, ports: list[int]) -> None:
+        """1.12 has the plain port, 1.13 adds the secure one, and 1.23 has that alone."""
+        assert [each.port for each in settings(release).listeners] == ports
+
     def test_endpoints(self) -> None:
-        """Port 0 turns them off, a certificate adds the secure port in the old releases, and makes it secure in the new one."""
-        assert settings(OLD, "--port=0").listeners == ()
+        """Port 0 turns one off; the secure one answers with the certificate that is given, else with one that is made and perhaps kept."""
+        assert [each.port for each in settings(OLD, "--port=0").listeners] == [10259]
+        assert settings(OLD, "--port=0", "--secure-port=0").listeners == ()
         assert settings(NEW, "--secure-port=0").listeners == ()
         pair = ("--tls-cert-file=c", "--tls-private-key-file=k")
-        assert [(each.port, each.certificate) for each in settings(OLD, *pair).listeners] == [(10251, ""), (10259, "c")]
-        assert [(each.port, each.certificate) for each in settings(NEW, *pair).listeners] == [(10259, "c")]
+        for release in (OLD, NEW):
+            plain = [each.certificate for each in settings(release, *pair).listeners if not each.is_secure]
+            (secure,) = (each for each in settings(release, *pair).listeners if each.is_secure)
+            assert (plain, secure.certificate, secure.key) == ([""] * (release == OLD), "c", "k")
+            assert settings(release, "--cert-dir=d").listeners[-1].folder == "d"
+
+    @pytest.mark.parametrize(
+        ("flags", "ports"), [({}, []), ({"port": "1"}, [1]), ({"secure-port": "2"}, [2]), ({"bind-address": "::1"}, [10259])]
+    )
+    def test_a_dry_run_listens_where_a_flag_says(self, flags: dict[str, str], ports: list[int]) -> None:
+        """A flag of one port does not open the other one, as another scheduler of this machine may have it."""
+        _, found = settings_of(options_of({"release": OLD}), flags, is_dry=True)
+        assert [each.port for each in found.listeners] == ports
+
+    def test_what_is_said_of_a_port(self) -> None:
+        """The URL, and which certificate is shown."""
+        plain, secure = settings(OLD, "--bind-address=::").listeners
+        assert plain.line(10251) == "listening on http://127.0.0.1:10251"
+        assert secure.line(10259) == "listening on https://[::]:10259 with a certificate that signs itself"
+        (given,) = settings(NEW, "--tls-cert-file=c", "--tls-private-key-file=k").listeners
+        assert given.line(1) == "listening on https://127.0.0.1:1 with the certificate of c"
 
     @pytest.mark.parametrize(
         ("release", "argument", "text"),
@@ -171,7 +202,7 @@ class TestConfiguration:
         found = settings(OLD, f"--config={file}", "--leader-elect=false", "--kubeconfig=x", "--master=m")
         assert found.election is not None
         assert (found.client.kubeconfig, found.client.master) == ("", "m")
-        assert [(each.address, each.port) for each in found.listeners] == [("0.0.0.0", 9)]
+        assert [(each.address, each.port) for each in found.listeners] == [("0.0.0.0", 9), ("127.0.0.1", 10259)]
         reason = f"has no effect beside --config {file}, as in the original"
         assert found.notes == (f"--leader-elect {reason}", f"--kubeconfig {reason}")
 

@@ -19,13 +19,14 @@ SOME = ("SchedulerName", "AlgorithmSource", "Parallelism", "DisablePreemption", 
         ("1.17", "endpointsleases", 10251, False),
         ("1.20", "leases", 10251, False),
         ("1.22", "leases", 10251, True),
-        ("1.23", "leases", 10259, True),
+        ("1.23", "leases", 0, True),
     ],
 )
 def test_defaults(release: str, lock: str, port: int, releases: bool) -> None:
     """The default lock becomes a lease in 1.20, leaders give it back from 1.22 on, and 1.23 serves the secure port alone."""
     cells = LIVE_RELEASES[release]
     assert (cells.leader.default_lock, cells.serving.port, cells.leader.releases) == (lock, port, releases)
+    assert cells.serving.secure_port == 10259
 
 
 def test_locks_that_are_gone() -> None:
