@@ -87,8 +87,9 @@ def run(
     It takes the flags and the configuration of kube-scheduler of the release. As there, a leader is elected first, by the lock
     kube-system/kube-scheduler: beside the cluster's own scheduler give it another lock (--lock-object-name) or --leader-elect=false, and
     a name of its own (--scheduler-name); pods that ask for another schedulerName are left alone. /healthz, /livez, /readyz, /metrics and
-    /configz answer on the loopback: up to 1.22 over HTTP (--port), from 1.13 on over HTTPS (--secure-port). With --dry-run decisions go to standard output; otherwise only what happens
-    to the process and what fails is told, on standard error. SIGTERM ends it when the pods that have a node are bound.
+    /configz answer on the loopback: up to 1.22 over HTTP (--port), from 1.13 on over HTTPS (--secure-port). With --dry-run decisions go
+    to standard output; otherwise only what happens to the process and what fails is told, on standard error. SIGTERM ends it when the
+    pods that have a node are bound.
 
     Exit status 0: ended by SIGTERM, 1: the lease was lost, 2: bad input, 130: interrupted.
 

@@ -350,6 +350,17 @@ class Engine:
         """The node called *name*; None if there is none."""
         return self.cache.node(name)
 
+    def replace_node(self, node: Node) -> None:
+        """Put *node* in the place of the one of its name, as an update; its pods stay."""
+        old = self.node(node.name)
+        self.cache.replace_node(node)
+        self.flow.follow(old, node)
+
+    def look_for_huge(self) -> None:
+        """Forget that some pod asked for a huge amount, if none of those on nodes does any more."""
+        if self.templates.has_huge:
+            self.templates.has_huge = any(entry.template.is_huge for info in self.cache.infos.values() for entry in info.pods)
+
     def nodes(self) -> list[Node]:
         """All nodes, in the order in which they came."""
         return [info.node for info in self.cache.infos.values() if info.node is not None]

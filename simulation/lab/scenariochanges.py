@@ -58,9 +58,7 @@ class ScenarioChanges:
         for node in self.added:
             feed.put(node)
         for node in self.replaced:
-            old = feed.engine.cache.node(node.name)
-            feed.engine.cache.replace_node(node)
-            feed.engine.flow.follow(old, node)
+            feed.engine.replace_node(node)
         for pod in self.leaving:
             feed.delete(pod)
         for pod in self.coming:

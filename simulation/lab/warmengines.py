@@ -71,7 +71,7 @@ class WarmSimulation(Simulation):
         """Before anything is taken back: note where pods had to leave, and where ports may be shared."""
         if self._run is None:
             return
-        evicted, state = self._run.evicted, self.engine.cache.state
+        evicted, state = self._run.evicted, self.engine.pod_state
         if evicted:
             self.mixed |= {pod.spec.node_name for pod in self.scenario.objects if isinstance(pod, Pod) and pod.key in evicted}
         found = (there for pod in self.scenario.pending if (there := state(pod)) is not None)
@@ -160,6 +160,5 @@ def _is_undone(simulation: WarmSimulation) -> bool:
         return False
     ScenarioChanges.of_nodes(simulation.mixed, simulation.scenario).tell(EventFeed(engine))
     engine.fresh_table().transient[:] = 0
-    if engine.templates.has_huge:
-        engine.templates.has_huge = any(entry.template.is_huge for info in cache.infos.values() for entry in info.pods)
+    engine.look_for_huge()
     return True
