@@ -84,6 +84,7 @@ def make_certificate(address: str, now: datetime | None = None) -> MadeCertifica
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID
 
     now = now or datetime.now(UTC)
     key = ec.generate_private_key(ec.SECP256R1())
@@ -97,7 +98,7 @@ def make_certificate(address: str, now: datetime | None = None) -> MadeCertifica
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - EARLIER, now - EARLIER + LASTS)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .add_extension(x509.KeyUsage(digital_signature=True, key_cert_sign=True, **usage), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([x509.ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())

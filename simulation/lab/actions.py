@@ -98,16 +98,22 @@ def changed(asked: ActionValues, state: LabState, start: LabState, sources: list
     raise LabError(f'do: got "{asked.name}", wanted one of {", ".join(known)}', "")
 
 
+def _listed(asked: ActionValues, name: str) -> list[Any]:
+    """What a link holds under *name*; nothing if it holds no list there."""
+    found = asked.values.get(name)
+    return found if isinstance(found, list) else []
+
+
 def _restored(asked: ActionValues, start: LabState, sources: list[Source]) -> Done:
     """The state that a link holds: what was moved and edited since the start."""
     found, changes = start.configuration, Changes()
-    for one in asked.values.get("moves") if isinstance(asked.values.get("moves"), list) else ():
+    for one in _listed(asked, "moves"):
         action = ActionValues(one if isinstance(one, dict) else {})
         if action.name not in RULES:
             raise LabError(f'restore: got "{action.name}", wanted one of {", ".join(RULES)}', "")
         found, _ = RULES[action.name](action, found, sources)
     changes = changes.edited(*map(_checked, asked.texts("edits") if asked.values.get("edits") else ()))
-    for one in asked.values.get("copies") if isinstance(asked.values.get("copies"), list) else ():
+    for one in _listed(asked, "copies"):
         copy = ActionValues({"do": "copy", **(one if isinstance(one, dict) else {})})
         made = Copies(copy.text("like"), copy.number("count", 1, MOST_COPIES))
         changes = attrs.evolve(changes, copies=(*changes.copies, made))

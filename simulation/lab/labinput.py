@@ -81,7 +81,7 @@ class LabInput:
         try:
             every = Edits.parse(changes.edits, defaults=self.files.defaults).edits
             others, of_pods = ([edit for edit in every if edit.is_about_pods is about] for about in (False, True))
-            key = ("files", changes.copies, priorities)
+            key: tuple[Any, ...] = ("files", changes.copies, priorities)
             loaded, edited = self._edited(key, others, lambda: self.with_nodes(changes).loaded, _of_loaded)
             key = ("objects", changes.copies, priorities, tuple(edit.text for edit in others))
             inventory = self._once((*key, "taken in"), lambda: self._taken_in(loaded, priorities))
@@ -94,7 +94,8 @@ class LabInput:
         """What *edits* make of the *first* one after the other, and what each did; most of them were made for the state before."""
         texts = tuple(edit.text for edit in edits)
         known = next((at for at in range(len(edits), 0, -1) if (*key, *texts[:at]) in self._latest), 0)
-        found, told = self._once((*key, *texts[:known]), lambda: (first(), ()))
+        nothing: tuple[Edited, ...] = ()
+        found, told = self._once((*key, *texts[:known]), lambda: (first(), nothing))
         for at in range(known, len(edits)):
             found, more = made(Edits((edits[at],), self.files.defaults), found)
             told = (*told, *more)
