@@ -61,6 +61,8 @@ def hint_of_plugins(refused: str) -> str | None:
     'no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
     >>> hint_of_plugins('ScorePlugin "NodeResourcesMostAllocated" does not exist')
     'plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place'
+    >>> hint_of_plugins('PreFilterPlugin "EBSLimits" does not exist')
+    'plugin EBSLimits is one of 1.17 to 1.31; `kubeclassic policy migrate` carries profiles over'
     """
     found = _NO_PLUGIN.search(refused)
     if found is None:
@@ -74,9 +76,10 @@ def hint_of_plugins(refused: str) -> str | None:
     from .migrate.fromplugins import FIT, STRATEGIES
 
     having = [version for version, release in FRAMEWORK_RELEASES.items() if name not in release.configuration.gone_plugins]
-    instead = f"{FIT} with the scoringStrategy {STRATEGIES[name]} takes its place"
+    strategy = STRATEGIES.get(name)
+    instead = f"{FIT} with the scoringStrategy {strategy} takes its place"
     carried = "`kubeclassic policy migrate` carries profiles over"
-    return f"plugin {name} is one of {having[0]} to {having[-1]}; {instead if name in STRATEGIES else carried}"
+    return f"plugin {name} is one of {having[0]} to {having[-1]}; {carried if strategy is None else instead}"
 
 
 def _is_plugin(found: Any) -> bool:

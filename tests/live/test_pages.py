@@ -18,7 +18,7 @@ from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
-from tests.support.pageblocks import commands_of
+from tests.support.pageblocks import commands_of, files_of
 from tests.support.program import command
 
 PAGES = ROOT / "docs" / "live"
@@ -48,11 +48,14 @@ def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 @pytest.mark.parametrize("line", SCHEDULING)
 def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
     """Each command begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run beside it."""
-    more = ["--port=0", "--secure-port=0"] if " run " in line and "--dry-run" not in line else []
+    ports = ["--secure-port=0"] if "--release 1.34" in line else ["--port=0", "--secure-port=0"]
+    more = ports if " run " in line and "--dry-run" not in line else []
     with serving_store(with_a_node(OLD_SERVER)) as address:
         file = kubeconfig(tmp_path, {"server": address})
+        for name, text in files_of((PAGES / "beside.md").read_text(encoding="utf-8")).items():
+            (tmp_path / name).write_text(text.replace("/etc/kubernetes/kubeclassic.conf", str(file)), encoding="utf-8")
         arguments = [*shlex.split(line.replace("~/.kube/config", str(file)))[1:], *more]
-        with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=tmp_path) as process:
             assert process.stderr is not None
             limit = threading.Timer(60, process.kill)
             limit.start()

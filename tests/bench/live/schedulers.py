@@ -82,7 +82,8 @@ class Site:
     def ours(self, server: Server, name: str, *, elects: bool = False) -> Running:
         """Start ``kubeclassic run``."""
         cells = LIVE_RELEASES[self.release]
-        flags = [f"--{cells.serving.port_flag}=0", f"--leader-elect={str(elects).lower()}"]
+        ports = {"port": cells.serving.port, "secure-port": cells.serving.secure_port}
+        flags = [*(f"--{name}=0" for name, port in ports.items() if port), f"--leader-elect={str(elects).lower()}"]
         if elects:
             named = "lock-object" if "lock-object-name" in cells.flags else "leader-elect-resource"
             flags += [f"--{named}-name={LOCK}", f"--{named}-namespace={LOCK}", "--leader-elect-resource-lock=leases"]
