@@ -99,13 +99,11 @@ def migrate_policy(
         written=None if read.document is None else read.document.data, release=before, target=after, without=named(undone),
         selector_spread=selector_spread, max_pd_vols=environments_max_pd_vols(), profile=profile, extenders=extenders,
     )  # fmt: skip
-    cluster = None
+    cluster, reports = None, report is not None
     if paths:
         with reading((*paths, *more)):
-            files = Files.read((*paths, *more), keeps_manifests=extenders is not None)
-            cluster = files.scenario(options.scheduler_names)
-    console, reports = Console(output.verbose), report is not None
-    found = ask(options, cluster, newer_labels=newer_labels, tries=reports, correlates=reports, observer=console)
+            cluster = Files.read((*paths, *more), keeps_manifests=extenders is not None).scenario(options.scheduler_names)
+    found = ask(options, cluster, newer_labels=newer_labels, tries=reports, correlates=reports, observer=Console(output.verbose))
     forms: Mapping[str, Writer] = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),

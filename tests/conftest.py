@@ -60,7 +60,7 @@ def pytest_configure() -> None:
 
 def _differing(found: Path) -> Iterator[str]:
     """The files of the package that are not in the copy *found* as they are here."""
-    parts = [ROOT / part.name for part in found.iterdir() if part.name != "__pycache__"]
+    parts = [ROOT / part.name for part in found.iterdir() if not part.name.startswith((".", "__pycache__"))]
     for file in itertools.chain(*(part.rglob("*") if part.is_dir() else [part] for part in parts)):
         name = file.relative_to(ROOT)
         if not file.is_file() or "__pycache__" in file.parts:

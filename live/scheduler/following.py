@@ -61,6 +61,6 @@ def end_at_signals() -> tuple[asyncio.Event, list[int]]:
         end.set()
 
     for number in SIGNALS:
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # not on the main thread, or not on this platform
+        with suppress(RuntimeError, ValueError):  # not on the main thread, or not on this platform
             loop.add_signal_handler(number, stop, number)
     return end, ended_by

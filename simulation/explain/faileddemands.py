@@ -44,19 +44,6 @@ class FailedDemand(Record):
         return f"{self.field} {self.text}"
 
 
-@attrs.frozen
-class _Demand:
-    field: str
-    text: str
-    rules: frozenset[str]
-    note: str = ""
-    absent: bool = False
-
-    @property
-    def words(self) -> str:
-        return f"{self.field} {self.text}"
-
-
 Judged: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
 """A pod -> the objections of every node that does not fit, by name."""
 
@@ -68,7 +55,8 @@ class Causes:
     engine: Engine
     pod: Pod
     judged: Judged
-    _found: dict[_Demand, list[str]] = attrs.field(factory=dict)
+    _found: dict[FailedDemand, list[str]] = attrs.field(factory=dict)
+    """By what is not met, not counted yet, the nodes."""
 
     def of(self, reports: Sequence[NodeReport]) -> tuple[tuple[NodeReport, ...], tuple[FailedDemand, ...]]:
         """*reports* with their causes, and each cause with its nodes, that of most nodes first."""
@@ -85,10 +73,10 @@ class Causes:
             for name in names:
                 by_node.setdefault(name, []).append(demand.words)
         told = tuple(replace(one, causes=tuple(by_node[one.name])) if one.name in by_node else one for one in reports)
-        demands = (FailedDemand(one.field, one.text, len(names), one.note, one.absent) for one, names in self._found.items())
+        demands = (replace(demand, nodes=len(names)) for demand, names in self._found.items())
         return told, tuple(sorted(demands, key=lambda one: -one.nodes))
 
-    def _add(self, demand: _Demand, report: NodeReport) -> None:
+    def _add(self, demand: FailedDemand, report: NodeReport) -> None:
         self._found.setdefault(demand, []).append(report.name)
 
     def _against(self, reports: Iterable[NodeReport], rules: Collection[str]) -> Iterator[tuple[NodeReport, Node]]:
@@ -107,20 +95,21 @@ class Causes:
             return
         facts = node_labels(self.engine)
         pairs = [
-            (_Demand("nodeSelector", f"{key}={value}", SELECTORS, facts.note(key, value), not facts.having(key, value)), key, value)
+            (FailedDemand("nodeSelector", f"{key}={value}", 0, facts.note(key, value), not facts.having(key, value)), key, value)
             for key, value in selector.items()
         ]
         each = [
-            (_Demand("nodeAffinity", text_of(one), SELECTORS, facts.note_of(one), facts.lacks(one)), alone)
+            (FailedDemand("nodeAffinity", text_of(one), 0, facts.note_of(one), facts.lacks(one)), compile_node_term(alone))
             for one, alone in _expressions(terms)
         ]
+        whole = [compile_node_term(term) for term in terms]
         for report, node in self._against(reports, SELECTORS):
             for demand, key, value in pairs:
                 if node.labels.get(key) != value:
                     self._add(demand, report)
-            if not any(compile_node_term(term)(node.labels, node.name) for term in terms):
-                for demand, term in each:
-                    if not compile_node_term(term)(node.labels, node.name):
+            if not any(matches(node.labels, node.name) for matches in whole):
+                for demand, matches in each:
+                    if not matches(node.labels, node.name):
                         self._add(demand, report)
 
     def _taints(self, reports: Sequence[NodeReport]) -> None:
@@ -128,38 +117,39 @@ class Causes:
             for taint in node.spec.taints:
                 if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(self.pod.spec.tolerations, taint):
                     text = f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
-                    self._add(_Demand("taint", text, TAINTS), report)
+                    self._add(FailedDemand("taint", text, 0, ""), report)
 
     # --- what pods there are ----------------------------------------------------------------------------------------
 
     def _of_pods(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
-        demands = [(demand, pod) for demand, pod in self._alone() if rules & demand.rules]
-        for demand, pod in demands:
+        demands = [(about, demand, pod) for about, demand, pod in self._alone() if rules & about]
+        for about, demand, pod in demands:
             found = self.judged(pod)
             for report in reports:
-                if _reasons(report.objections, demand.rules) & _reasons(found.get(report.name, ()), demand.rules):
+                if _reasons(report.objections, about) & _reasons(found.get(report.name, ()), about):
                     self._add(demand, report)
         self._kept_away(reports)
 
-    def _alone(self) -> Iterator[tuple[_Demand, Pod]]:
-        """Each demand about other pods, and the pod with this one alone of its kind."""
+    def _alone(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
+        """Each demand about other pods, after the rules that see to it and before the pod with this one alone of its kind."""
         spec, affinity = self.pod.spec, self.pod.spec.affinity
         for constraint in spec.topology_spread_constraints:
             if constraint.when_unsatisfiable == "DoNotSchedule":
                 text = f"{constraint.topology_key}, maxSkew {constraint.max_skew}"
                 note = self._note(constraint.label_selector, {self.pod.namespace})
-                yield _Demand("topologySpreadConstraints", text, SPREAD, note), self._with(topology_spread_constraints=(constraint,))
+                demand = FailedDemand("topologySpreadConstraints", text, 0, note)
+                yield SPREAD, demand, self._with(topology_spread_constraints=(constraint,))
         affinity = affinity or Affinity()
         near, away = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
             alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
             note = self._note_of(term)
-            yield _Demand("podAffinity", _term_text(term), AFFINITY, note, note.startswith("no pod")), self._with(affinity=alone)
+            yield AFFINITY, FailedDemand("podAffinity", _term_text(term), 0, note, note.startswith("no pod")), self._with(affinity=alone)
         for term in away.required:
             alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
-            yield _Demand("podAntiAffinity", _term_text(term), AFFINITY), self._with(affinity=alone)
+            yield AFFINITY, FailedDemand("podAntiAffinity", _term_text(term), 0, ""), self._with(affinity=alone)
         for port, containers in _with_one_port(spec):
-            yield _Demand("hostPort", str(port), PORTS), self._with(containers=containers)
+            yield PORTS, FailedDemand("hostPort", str(port), 0, ""), self._with(containers=containers)
 
     def _with(self, **changes: object) -> Pod:
         return replace(self.pod, spec=replace(self.pod.spec, preemption_policy="Never", **changes), manifest=None)
@@ -172,11 +162,11 @@ class Causes:
         ]  # fmt: skip
         if not affected:
             return
-        domains: dict[tuple[str, str], list[_Demand]] = {}
+        domains: dict[tuple[str, str], list[FailedDemand]] = {}
         for other, labels, term in self._apart():
             value = labels.get(term.topology_key)
             if value is not None and self._matches(term, other):
-                demand = _Demand("podAntiAffinity", f"of pod {other.key} by {term.topology_key}", AFFINITY)
+                demand = FailedDemand("podAntiAffinity", f"of pod {other.key} by {term.topology_key}", 0, "")
                 domains.setdefault((term.topology_key, value), []).append(demand)
         for report in affected:
             node = self.engine.node(report.name)

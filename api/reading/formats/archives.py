@@ -16,7 +16,7 @@ MOST_MEMBERS = 100_000
 """How many files and folders an archive may have. A dump of a large cluster by namespaces has some thousands."""
 LONGEST_NAME = 4096
 """Characters of a path in an archive, as of one on a disk."""
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 """What the standard library raises of an archive that is broken, has a password, or is packed in a way that it does not know."""
 
 class _Member(NamedTuple):
