@@ -126,7 +126,7 @@ class TestOneself:
         copy.mkdir()
         (copy / "__init__.py").write_bytes((ROOT / "__init__.py").read_bytes())
         (copy / "traces.py").write_text(text)
-        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/test_paths.py']))"
+        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/documentation/test_pictures.py']))"
         program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {asked}"]
         done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
         told = done.stdout + done.stderr
