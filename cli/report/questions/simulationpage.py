@@ -97,7 +97,7 @@ def _map(found: SimulationResult) -> ClusterMap:
     # Tiles show which pods came. Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
     states = [TAKES if takes and 2 * sum(taking) <= len(taking) and len(taking) > FEW else "" for takes in taking]
     sides = [
-        MapSide("before", _uses(found.uses, after=False), before if any(before) else ()),
+        MapSide("before", _uses(found.uses, after=False), before),
         MapSide("after", _uses(found.uses, after=True), after, states),
     ]
     names = [node.node for node in found.uses]

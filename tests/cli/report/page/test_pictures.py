@@ -73,6 +73,13 @@ class TestMap:
         assert ClusterMap("map", ["n1", "n2", "n3"], SIDES, follows=True).html().count('class="side"') == 1
         assert ClusterMap("map", ["n1", "n2", "n3"], WITHOUT_PODS.sides, follows=True).html().count('class="side"') == 2
 
+    def test_pods_that_are_not_told(self) -> None:
+        """A side whose pods are not known says nothing of them, and the next one is compared with the last that is."""
+        sides = [SIDES[0], MapSide("between", {"cpu": [0.9, 0.9, 0.9]}), SIDES[1]]
+        _, between, after = ClusterMap("map", ["n1", "n2", "n3"], sides, follows=True).html().split('class="side"')[1:]
+        assert "<ol" not in between
+        assert after.count('<li class="left"') == 2
+
     def test_many_pods_in_a_tile(self) -> None:
         """A tile names the first pods, and counts the others."""
         html = ClusterMap("m", ["a"], [MapSide("", {}, [[f"p{at}" for at in range(SHOWN + 3)]])]).html()
