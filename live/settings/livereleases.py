@@ -27,7 +27,7 @@ V1_12 = LiveRelease(
     serving=ServingCells(port=10251, secure_port=0, caching_header=False),
     metrics=("summary by operation, first name", "microseconds", "preemption", "equivalence cache"),
     stability=False,
-    flags=(*flagtable.EVERY, *flagtable.CLASSIC, *flagtable.LOCK_OBJECT, *flagtable.INSECURE, "failure-domains"),
+    flags=(*flagtable.EVERY, *flagtable.KLOG, *flagtable.CLASSIC, *flagtable.LOCK_OBJECT, *flagtable.INSECURE, "failure-domains"),
     config_versions=(f"{_GROUP}/v1alpha1", "componentconfig/v1alpha1"),
     config_flags=False,
     config_profiles=False,
@@ -169,6 +169,7 @@ V1_26 = attrs.evolve(
         *("duration with all attempts", "framework, two counts of tasks", "attempts by profile", "preemption, framework"),
         *("pending, framework", "volumes, framework", "leader", "cache size, first name"),
     ),
+    flags=tuple(flag for flag in V1_25.flags if flag not in flagtable.KLOG),
 )
 V1_27 = attrs.evolve(
     V1_26,

@@ -109,6 +109,19 @@ class TestOneReplica:
 
         run_virtually(story())
 
+    def test_sigterm_during_a_renewal(self) -> None:
+        """A renewal that the server has written, and whose answer is on its way, does not keep the lock."""
+
+        async def story() -> None:
+            pair = Pair(NEW)
+            slow = pair.replica("a", lambda request: Fault(slow=1.0) if request.method == "PUT" else NO_FAULT)
+            task = asyncio.create_task(slow.lead(forever))
+            await asyncio.sleep(3.5)
+            await stop(task)
+            assert pair.holder() == ""
+
+        run_virtually(story())
+
     def test_work_is_over_before_the_lock_is_given_back(self) -> None:
         """Nobody else can lead while the work of a stopped leader still ends."""
 
