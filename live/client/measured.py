@@ -25,6 +25,7 @@ class MeasuredRequest:
     """Until the answer was there; of a stream, until it began."""
     size: int = 0
     """Bytes of the answer's body; 0 for a stream."""
+    is_stream: bool = attrs.field(default=False, kw_only=True)
 
     def __str__(self) -> str:
         """It in one line, as a log shows it."""
@@ -41,6 +42,8 @@ class ThrottledTransport:
     qps: float
     """No limit if it is not above 0."""
     burst: int
+    on_wait: Callable[[Request, float], None] = lambda request, seconds: None
+    """Told how long each request waited."""
     _tokens: float = attrs.field(init=False)
     _counted_at: float = attrs.field(default=0.0, init=False)
 
@@ -49,24 +52,26 @@ class ThrottledTransport:
 
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
-        await self._turn()
+        await self._turn(request)
         return await self.inner.send(request)
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
-        await self._turn()
+        await self._turn(request)
         async with self.inner.stream(request) as stream:
             yield stream
 
-    async def _turn(self) -> None:
+    async def _turn(self, request: Request) -> None:
         if self.qps <= 0:
             return
-        now = asyncio.get_running_loop().time()
+        now = _now()
         self._tokens = min(float(max(self.burst, 1)), self._tokens + (now - self._counted_at) * self.qps) - 1
         self._counted_at = now
-        if self._tokens < 0:
-            await asyncio.sleep(-self._tokens / self.qps)
+        wait = max(0.0, -self._tokens / self.qps)
+        if wait:
+            await asyncio.sleep(wait)
+        self.on_wait(request, wait)
 
 
 @attrs.define(eq=False)
@@ -94,11 +99,11 @@ class MeasuredTransport:
         try:
             async with self.inner.stream(request) as stream:
                 is_answered = True
-                self.on_answer(MeasuredRequest(request, stream.status, _now() - began))
+                self.on_answer(MeasuredRequest(request, stream.status, _now() - began, is_stream=True))
                 yield stream
         except TransportError:
             if not is_answered:
-                self.on_answer(MeasuredRequest(request, 0, _now() - began))
+                self.on_answer(MeasuredRequest(request, 0, _now() - began, is_stream=True))
             raise
 
 

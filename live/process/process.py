@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -25,7 +24,7 @@ from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
 from ..client.measured import MeasuredRequest, MeasuredTransport, ThrottledTransport
-from ..client.transport import Transport
+from ..client.transport import Request, Transport
 from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.dryrun import DryApi, DryRun, NoEvents
@@ -67,8 +66,8 @@ class Process:
     settings: RunSettings
     engine: Engine
     link: Transport
-    host: str = ""
-    """The API server's, for the metrics."""
+    server: str = ""
+    """The API server's URL, for the metrics."""
     scheduler_name: str = DEFAULT_SCHEDULER
     on_decision: Callable[[Decision], None] = _ignore
     details: bool = False
@@ -100,19 +99,17 @@ class Process:
     async def of(cls, spec: SchedulerSpec, settings: RunSettings, access: Access, link: Transport, **more: Any) -> Process:
         """The scheduler that *spec* makes, for the API server at the end of *link*, where its Policy may be; *more*: other fields."""
         engine = spec.engine(await config_maps_of(spec, link))
-        host, name = urlsplit(access.server).netloc, min(spec.scheduler_names)
-        return cls(settings=settings, engine=engine, link=link, host=host, scheduler_name=name, **more)
+        return cls(settings=settings, engine=engine, link=link, server=access.server, scheduler_name=min(spec.scheduler_names), **more)
 
     # --- life -------------------------------------------------------------------------------------------------------
 
     async def run(self, end: asyncio.Event) -> None:
         """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
-        counted = self._counted(self.link)
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
-            events = None if self.is_dry else await self._events(counted)
-            self._assemble(self._throttled(counted), events)
+            events = None if self.is_dry else await self._events()
+            self._assemble(self._limited(), events)
             servers = await serve_endpoints(self._endpoints(), self.settings.listeners)
             for server, listener in zip(servers, self.settings.listeners, strict=True):
                 self.ports.append(server.sockets[0].getsockname()[1])
@@ -160,16 +157,21 @@ class Process:
         return MeasuredTransport(link, self._answered)
 
     def _answered(self, found: MeasuredRequest) -> None:
-        self.metrics.request(found.request.method, found.status, self.host)
+        self.metrics.request(found, self.server)
         if self.log.shows(REQUESTS):
             self.log.info(str(found), REQUESTS)
 
-    def _throttled(self, link: Transport) -> Transport:
-        return ThrottledTransport(link, self.settings.client.qps, self.settings.client.burst)
+    def _limited(self) -> Transport:
+        """A client of its own, with a limit of its own. Upstream: the time of a request includes the wait for its turn."""
+        client = self.settings.client
+        return self._counted(ThrottledTransport(self.link, client.qps, client.burst, self._waited))
 
-    async def _events(self, link: Transport) -> Events:
+    def _waited(self, request: Request, seconds: float) -> None:
+        self.metrics.waited(request, seconds, self.server)
+
+    async def _events(self) -> Events:
         return await connect_events(
-            self._throttled(link), self.settings.release, say=self.log.warning, on_drop=self.metrics.event_dropped,
+            self._limited(), self.settings.release, say=self.log.warning, on_drop=self.metrics.event_dropped,
             wall=lambda: round(self.wall() * 1e9),
         )  # fmt: skip
 

@@ -67,7 +67,7 @@ class Site(World):
         options, settings = settings_of(options_of({"release": self.release}), flags, is_dry=is_dry)
         transport = StoreTransport(self.store, faults, records=True)
         process = Process(
-            settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, host="there", is_dry=is_dry,
+            settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, server="http://there", is_dry=is_dry,
             wall=lambda: EPOCH + loop.time(), identity=name,
         )  # fmt: skip
         end = asyncio.Event()
