@@ -111,7 +111,7 @@ def run(
         log.info(text)
     if settings.write_config_to:
         with writing(settings.write_config_to) as stream:
-            stream.write(written_config(settings, find_any_release(options.version).default_percentage))
+            stream.write(written_config(settings, find_any_release(options.version).default_percentage, setup.spec.profiles))
         log.info(f"wrote the configuration to {settings.write_config_to}")
         return
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}

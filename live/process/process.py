@@ -20,6 +20,7 @@ from ...core.decision.extender import Extender
 from ...core.engine import Engine
 from ...exceptions import ExtenderError
 from ...extenders.extender import HttpExtender, binder_of
+from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
@@ -66,6 +67,8 @@ class Process:
     settings: RunSettings
     engine: Engine
     link: Transport
+    profiles: KubeSchedulerConfiguration | None = None
+    """The configuration with its defaults, for ``/configz``; None for releases without profiles."""
     server: str = ""
     """The API server's URL, for the metrics."""
     scheduler_name: str = DEFAULT_SCHEDULER
@@ -98,8 +101,11 @@ class Process:
     @classmethod
     async def of(cls, spec: SchedulerSpec, settings: RunSettings, access: Access, link: Transport, **more: Any) -> Process:
         """The scheduler that *spec* makes, for the API server at the end of *link*, where its Policy may be; *more*: other fields."""
-        engine = spec.engine(await config_maps_of(spec, link))
-        return cls(settings=settings, engine=engine, link=link, server=access.server, scheduler_name=min(spec.scheduler_names), **more)
+        maps = await config_maps_of(spec, link)
+        return cls(
+            settings=settings, engine=spec.engine(maps), link=link, server=access.server, scheduler_name=min(spec.scheduler_names),
+            profiles=spec.settled(maps).profiles, **more,
+        )  # fmt: skip
 
     # --- life -------------------------------------------------------------------------------------------------------
 
@@ -219,7 +225,7 @@ class Process:
         return Endpoints(
             self.settings.release,
             self.metrics,
-            componentconfig(self.settings, self.engine.release.default_percentage),
+            componentconfig(self.settings, self.engine.release.default_percentage, self.profiles),
             checks={} if elector is None else {"leaderElection": elector.fault},
             ready={"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"},
             profiling=self.settings.profiling,

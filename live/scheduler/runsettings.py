@@ -10,6 +10,7 @@ import attrs
 import yaml
 
 from ...exceptions import PolicyError
+from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.options import GivenOptions
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api
@@ -101,7 +102,7 @@ async def config_maps_of(spec: SchedulerSpec, link: Transport) -> ConfigMaps:
     return {place: object_of(found, f"GET {path}")}
 
 
-def written_config(settings: RunSettings, default_percentage: int) -> str:
-    """The configuration as a file, for ``--write-config-to``."""
-    text: str = yaml.safe_dump(config_document(settings, default_percentage), sort_keys=False)
+def written_config(settings: RunSettings, default_percentage: int, config: KubeSchedulerConfiguration | None = None) -> str:
+    """The configuration as a file, for ``--write-config-to``; *config*: its profiles with their defaults."""
+    text: str = yaml.safe_dump(config_document(settings, default_percentage, config), sort_keys=False)
     return text

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import attrs
 
 from . import flagtable
-from .cells import EventCells, LeaderCells, LiveRelease, ServingCells, half, whole
+from .cells import PLUGINS, PROFILE_PERCENTAGE, EventCells, LeaderCells, LiveRelease, ServingCells, half, whole
 
 _GROUP = "kubescheduler.config.k8s.io"
 _CACHE_NAMES = {"cache size, first name": "cache size"}
@@ -78,6 +78,7 @@ V1_16 = attrs.evolve(
     stability=True,
 )
 _BOTH_LOCKS = ("endpointsleases", "configmapsleases")
+_ADDRESSES = ("HealthzBindAddress", "MetricsBindAddress")
 _FIRST_NAMES = ("preemption, first names", "attempts", "pending", "volumes", "leader", "cache size, first name")
 
 V1_17 = attrs.evolve(
@@ -95,7 +96,7 @@ V1_18 = attrs.evolve(
     metrics=("summary by operation", "seconds", "framework, one profile", "duration without attempts", *_FIRST_NAMES),
     config_versions=(f"{_GROUP}/v1alpha2", f"{_GROUP}/v1alpha1"),
     config_profiles=True,
-    config_fields=("AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds"),
+    config_fields=("AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds", *_ADDRESSES),
 )
 V1_19 = attrs.evolve(
     V1_18,
@@ -108,7 +109,7 @@ V1_19 = attrs.evolve(
     client_metrics=("client, by prefix", "build"),
     flags=(*V1_18.flags, *flagtable.LOG_FORMAT, *flagtable.SHARED_PORT),
     config_versions=(f"{_GROUP}/v1beta1",),
-    config_fields=("AlgorithmSource",),
+    config_fields=("AlgorithmSource", *_ADDRESSES),
 )
 V1_20 = attrs.evolve(
     V1_19,
@@ -120,7 +121,7 @@ V1_20 = attrs.evolve(
     ),
     client_metrics=("client, by URL", "build"),
     flags=(*V1_19.flags, *flagtable.SANITIZATION),
-    config_fields=("Parallelism", "AlgorithmSource"),
+    config_fields=("Parallelism", "AlgorithmSource", *_ADDRESSES),
 )
 V1_21 = attrs.evolve(
     V1_20,
@@ -137,7 +138,7 @@ V1_22 = attrs.evolve(
     flags=tuple(flag for flag in V1_21.flags if flag not in flagtable.ALGORITHM),
     config_versions=(f"{_GROUP}/v1beta2", f"{_GROUP}/v1beta1"),
     config_flags=True,
-    config_fields=("Parallelism",),
+    config_fields=("Parallelism", *_ADDRESSES, PLUGINS),
 )
 V1_23 = attrs.evolve(
     V1_22,
@@ -178,6 +179,7 @@ V1_26 = attrs.evolve(
     ),
     client_metrics=("client", "build", "features, alpha"),
     flags=tuple(flag for flag in V1_25.flags if flag not in flagtable.KLOG),
+    config_fields=(*V1_25.config_fields, PROFILE_PERCENTAGE),
 )
 V1_27 = attrs.evolve(
     V1_26,
@@ -201,6 +203,7 @@ V1_28 = attrs.evolve(
     ),
     client_metrics=("client", "build", "features"),
     config_versions=(f"{_GROUP}/v1", f"{_GROUP}/v1beta3"),
+    config_fields=(*V1_27.config_fields, "DelayCacheUntilActive"),
 )
 V1_29 = attrs.evolve(
     V1_28,
@@ -209,7 +212,9 @@ V1_29 = attrs.evolve(
     flags=tuple(flag for flag in V1_28.flags if flag not in flagtable.LOCK_OBJECT),
     config_versions=(f"{_GROUP}/v1",),
 )
-V1_30 = attrs.evolve(V1_29, version="1.30")
+V1_30 = attrs.evolve(
+    V1_29, version="1.30", config_fields=tuple(field for field in V1_29.config_fields if field not in _ADDRESSES)
+)
 V1_31 = attrs.evolve(V1_30, version="1.31", flags=(*V1_30.flags, *flagtable.TEXT_STREAMS, *flagtable.EMULATION))
 V1_32 = attrs.evolve(V1_31, version="1.32")
 V1_33 = attrs.evolve(V1_32, version="1.33", metrics=tuple(group for group in V1_32.metrics if group != "duration with all attempts"))
