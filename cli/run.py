@@ -101,8 +101,10 @@ def run(
     """
     from ..framework.options import options_of
     from ..framework.releases import find_any_release
-    from ..live.scheduler.runsettings import access_of, settings_of, written_config
+    from ..live.scheduler.runsettings import access_of, release_of_config, settings_of, written_config
 
+    if setup.release is None and setup.get("config") is not None:
+        setup = setup.with_(release=release_of_config(setup.get("config")))
     setup.spec  # noqa: B018  # its errors say more
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
     options, settings = settings_of(options_of(setup.values), given, kubeconfig, is_dry=dry_run)

@@ -75,7 +75,8 @@ def serve(
     Others than programs of this machine are answered where they show a client certificate or a token, or with --insecure. Pages of other
     sites are refused (403), and requests that call the server by another name (421).
 
-    When it is ready a log line on standard error says `listening on URL`. SIGTERM ends it once the running requests are answered.
+    Where the API server could not be followed for ten seconds, answers say so (header x-seconds-behind), and /readyz fails. When it is
+    ready a log line on standard error says `listening on URL`. SIGTERM ends it once the running requests are answered.
 
     Exit status 0: it was told to end, 2: bad input, 130: Ctrl-C.
 

@@ -39,6 +39,11 @@ def _nowhere(line: str) -> None:
     """The default: no line is written."""
 
 
+def to_standard_error(line: str) -> None:
+    """Write *line* to standard error, where nothing else looks after it."""
+    sys.stderr.write(f"{line}\n")
+
+
 @attrs.define(eq=False)
 class Log:
     """The log of one process. *write* gets each finished line; it may be called from several threads."""

@@ -9,6 +9,8 @@ from typing import Any
 import attrs
 import yaml
 
+from ...api.reading.documents import only_document
+from ...choices import DEFAULT_RELEASE, KIND
 from ...exceptions import PolicyError
 from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.options import GivenOptions
@@ -19,6 +21,7 @@ from ..client.kubeconfig import in_cluster, read_kubeconfig
 from ..client.replies import error_of, object_of
 from ..client.transport import Request, Transport
 from ..settings.configz import config_document
+from ..settings.livereleases import LIVE_RELEASES
 from ..settings.values import FlagError
 from .flags import RunSettings, read_settings
 
@@ -31,6 +34,22 @@ SHARED = {
 """Flag of kube-scheduler -> the option of all schedulers that it is."""
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
 """Whether it is HTTPS -> the flags that say where to listen."""
+
+
+def release_of_config(file: Path) -> str | None:
+    """The release that the configuration in *file* is for; None where it is the default, or no release reads it.
+
+    Raises :class:`~.values.FlagError` where several others read it: the file alone does not say which is meant.
+    """
+    version = only_document(str(file), KIND).data.get("apiVersion")
+    reading = [name for name, release in LIVE_RELEASES.items() if version in release.config_versions]
+    if not reading or DEFAULT_RELEASE in reading:
+        return None
+    if len(reading) > 1:
+        raise FlagError(
+            f'{file}: apiVersion: got "{version}", which releases {reading[0]} to {reading[-1]} read, wanted --release with one of them'
+        )
+    return reading[0]
 
 
 def settings_of(

@@ -34,7 +34,9 @@ class ServerSite:
             "release": engine.release.version, "rules": list(engine.describe()), "preemption": engine.algorithm.preemption,
             "defaults": self.cluster.defaults,
         }  # fmt: skip
-        self.app = ExtenderApp(service=ExtenderService(self.cluster), limits=self.limits, config=config, is_ready=lambda: is_ready)
+        self.app = ExtenderApp(
+            service=ExtenderService(self.cluster), limits=self.limits, config=config, is_ready=lambda: is_ready, log=self.log
+        )  # fmt: skip
 
     async def serve(self) -> bool:
         """Serve until a signal ends it; whether it was Ctrl-C."""
@@ -64,6 +66,7 @@ class ServerSite:
                 say=self.log.warning, on_event=self.app.metrics.events.inc,
             )  # fmt: skip
             self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
+            self.app.seconds_behind = lambda: following.seconds_behind
             url = await listening
             await following.run(lambda: self.log.info(f"listening on {url}"))
 
