@@ -157,6 +157,39 @@ class TestOneReplica:
 
         assert TIMES.renew <= run_virtually(story()) <= TIMES.renew + TIMES.retry
 
+    @pytest.mark.parametrize("release", [OLD, NEW])
+    @pytest.mark.parametrize(
+        ("after", "seconds", "is_lost"),
+        [
+            (0.0, 9.9, False), (0.01, 10, False), (1.0, 10, False), (1.99, 10, False), (0.01, 11.9, False),
+            (0.0, 10, True), (1.99, 10.1, True), (0.01, 12, True),
+        ],
+    )  # fmt: skip
+    def test_a_server_that_stands_still(self, release: str, after: float, seconds: float, is_lost: bool) -> None:
+        """A server that answers nothing for a while, and then everything, costs the lease if the renewal that comes next is too late.
+
+        Upstream: renewals begin every 2 s, and each has 10 s. So a standstill of 10 s is survived if it begins between two renewals, and is
+        not if a renewal is under way; one of 12 s never is.
+        """
+
+        async def story() -> None:
+            begin = 20.0 + after
+
+            def stands(request: Request) -> Fault:
+                return Fault(delay=begin + seconds - now()) if begin <= now() < begin + seconds else NO_FAULT
+
+            elector = Pair(release).replica("a", stands)
+            task = asyncio.create_task(elector.lead(forever))
+            await asyncio.sleep(60)
+            assert task.done() == is_lost
+            if is_lost:
+                with pytest.raises(LeaderLostError):
+                    await task
+            else:
+                await stop(task)
+
+        run_virtually(story())
+
     def test_a_failure_of_the_work_is_told(self) -> None:
         """What the work raises comes out, and the lock is given back."""
 
