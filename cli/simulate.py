@@ -170,7 +170,7 @@ def _stream(given: Input, options: SimulationOptions, console: Console, file: st
     from .report.documents import line_of
 
     run = SimulationRun(given, options)
-    console.ready(given)
+    run.begin(console)
     with writing(file) as stream:
         for decision in run.decisions(SILENT if stream.isatty() else console):
             stream.write(line_of(decision.cycle(details=options.details)) + "\n")

@@ -86,6 +86,14 @@ class SimulationRun:
             self.simulation.replacements = Replacements.of_scenario(given.scenario, given.spec.scheduler_names)
         self._uses = NodeUses(given.engine)
 
+    def begin(self, observer: Observer) -> None:
+        """Say that all input is read: of lists with some pods alone, with the warnings about those."""
+        options, scenario = self.options, self.given.scenario
+        chooses = options.namespace is not None or (options.matches is not everything and not options.nodes)
+        refused = (pod for pod, _ in scenario.not_admitted)
+        pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
+        observer.ready(self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None)
+
     def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken."""
         keeps, scores = self.options.wants("data", "document", "page"), self.options.wants("wide")
@@ -245,7 +253,7 @@ class SimulationResult(Result):
 def ask(given: Input, options: SimulationOptions, observer: Observer = SILENT) -> SimulationResult:
     """Schedule the pods that wait."""
     run = SimulationRun(given, options)
-    observer.ready(given)
+    run.begin(observer)
     for _ in run.decisions(observer):
         pass
     return run.result()

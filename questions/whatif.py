@@ -102,7 +102,7 @@ class WhatIfResult(Result):
 def ask(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
     """Try changes; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
     subject = find_subject(given.scenario, options.pod, options.namespace)
-    observer.ready(given)
+    observer.ready(given, subject.concerns)
     question = subject.question(given.spec.scheduler_names)
     asked = ScheduledPod(
         given.scenario, given.spec, question, given.order, options.alone, options.want, options.every, given.defaults

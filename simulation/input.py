@@ -138,8 +138,8 @@ class ComparisonInput:
 class Observer:
     """Learns how a question goes on; this one does nothing."""
 
-    def ready(self, given: Input | ComparisonInput) -> None:
-        """All input is read: its warnings are known."""
+    def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
+        """All input is read: its warnings are known; *concerns*: the objects that are asked about, kind and key; None: all."""
 
     def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
         """A context for work that reports how much is done, of *total*, and a short text."""

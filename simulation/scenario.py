@@ -180,7 +180,9 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         elif isinstance(item, Pod):
             pending.append(item)
     warnings += [
-        Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE) for pod in there if isinstance(pod, Pod) and pod.spec.node_name not in nodes
+        Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE, about=f"Pod {pod.key}")
+        for pod in there
+        if isinstance(pod, Pod) and pod.spec.node_name not in nodes
     ]
     return Scenario(
         tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.not_admitted,

@@ -49,6 +49,15 @@ class Subject:
     not_admitted: str | None = None
     """Why the API server would not admit the pod."""
 
+    @property
+    def concerns(self) -> frozenset[str]:
+        """What bears on the pod besides the cluster as a whole: itself, its owners and its claims, by kind and key."""
+        pod = self.pod
+        claims = (f"PersistentVolumeClaim {pod.namespace}/{volume.persistent_volume_claim}" for volume in pod.spec.volumes)
+        resources = (f"ResourceClaim {pod.namespace}/{claim.resource_claim_name}" for claim in pod.spec.resource_claims)
+        owners = (f"{kind} {pod.namespace}/{name}" for kind, name in _owners(pod, {}))
+        return frozenset([f"Pod {pod.key}", *owners, *([self.workload] if self.workload else ()), *claims, *resources])
+
     def question(self, scheduler_names: Collection[str]) -> PodQuestion:
         """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
         why, node = why_not_waiting(self.pod, scheduler_names), self.pod.spec.node_name
