@@ -41,7 +41,7 @@ class Loaded:
 
     objects: tuple[KubeObject, ...] = ()
     raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
-    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.field(factory=dict)
     warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
@@ -130,7 +130,7 @@ class _Loading:
     keeps_manifests: bool = False
     objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
-    passed_over: Counter[str] = attrs.field(factory=Counter)
+    ignored: Counter[str] = attrs.field(factory=Counter)
     numbers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
     huge: HugeQuantities = attrs.field(factory=HugeQuantities)
@@ -155,11 +155,11 @@ class _Loading:
         raw = {kind: documents.copy() for kind, documents in self.raw.items()}
         odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
         return attrs.evolve(
-            self, objects=self.objects.copy(), raw=raw, passed_over=self.passed_over.copy(), numbers=self.numbers.copy(), odd=odd
+            self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
         )
 
     def _adopt(self, other: _Loading) -> None:
-        self.objects, self.raw, self.passed_over, self.odd = other.objects, other.raw, other.passed_over, other.odd
+        self.objects, self.raw, self.ignored, self.odd = other.objects, other.raw, other.ignored, other.odd
         self.numbers = other.numbers
 
     def take(self, document: Document) -> None:
@@ -177,7 +177,7 @@ class _Loading:
             if document.data.get(CONFIG):
                 self.odd.notices.append(Notice(document.where, NOT_READ, about=""))
         elif document.found:
-            self.odd.notices.append(Notice(document.where, "no kind, passed over", about=""))
+            self.odd.notices.append(Notice(document.where, "no kind, ignored", about=""))
         else:
             raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
 
@@ -198,7 +198,7 @@ class _Loading:
             if isinstance(decoded, PersistentVolumeClaim):
                 self._check_binding(decoded, place)
         elif kind not in self.raw_kinds:
-            self.passed_over[kind] += 1
+            self.ignored[kind] += 1
         if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
             self.odd.note_unknown(kind, data, place, place.about)
         self._validate(kind, decoded, data, place)
@@ -250,4 +250,4 @@ class _Loading:
     def result(self) -> Loaded:
         """All that was added."""
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
-        return Loaded(tuple(self.objects.values()), raw, dict(self.passed_over), tuple(self.odd.notices))
+        return Loaded(tuple(self.objects.values()), raw, dict(self.ignored), tuple(self.odd.notices))

@@ -282,7 +282,7 @@ def _then(found: CapacityResult) -> Words:
         place = f"stop.reasons.{step(reason)}"
         turn = " turn it down: " if often != 1 else " turns it down: "
         return Words(f"; {then}", Number(often, place), _nodes_word(often), turn, Name(reason))
-    return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the next one is not admitted")
+    return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
 
 
 def _nodes_word(count: int) -> str:

@@ -155,8 +155,8 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
     decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
     first: list[Paragraph | Table] = [Paragraph(f"{decision.pod.key}: {decision.host or '<none>'}", wraps=False)]
-    if question.passed_over is not None:
-        yield [*first, _line(f"Not scheduled: {question.passed_over}.")]
+    if question.ignored is not None:
+        yield [*first, _line(f"Not scheduled: {question.ignored}.")]
         return
     first += [_line(decision.error)] if decision.error else []
     if found.fits:

@@ -307,10 +307,10 @@ def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Invento
             raise ManifestError(f"{item.kind} {item.key}: metadata.name: got the name of one that is there, wanted a new one")
     return Inventory(
         objects=(*known, *found.objects),
-        passed_over={**cluster.passed_over, **found.passed_over},
+        ignored={**cluster.ignored, **found.ignored},
         warnings=(*cluster.warnings, *found.warnings),
         refused=found.refused,
-        not_admitted=found.not_admitted,
+        refused_pods=found.refused_pods,
         config_maps={**cluster.config_maps, **found.config_maps},
         daemon_sets=found.daemon_sets,
     )

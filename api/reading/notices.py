@@ -30,7 +30,7 @@ class Notice:
     """The place, such as file, document and object; empty for the input as a whole."""
     what: str
     """What is odd. It is the same text for all places that have the same oddity."""
-    about: str | None = attrs.field(default=None, kw_only=True, repr=False)
+    about: str | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
     """The object, ``Pod shop/web-0``; empty: the input as a whole; None: *where* says it."""
 
     @property

@@ -38,12 +38,12 @@ from .values import NodeReport, Objection
 def explain_subject(
     simulation: Simulation, subject: Subject, scheduler_names: Collection[str], *, node: str | None = None, alone: bool = False
 ) -> Explanation:
-    """Explain *subject*, a pod that waits, has a node or is passed over, in a new *simulation* of the pods of *scheduler_names*.
+    """Explain *subject*, a pod that waits, has a node or is ignored, in a new *simulation* of the pods of *scheduler_names*.
 
     *node*: look closely at this node. With *alone* the pods that are tried before it are not scheduled first.
     """
     question = subject.question(scheduler_names)
-    if question.passed_over is not None:
+    if question.ignored is not None:
         found = Explanation(Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version)
     elif question.placed_on is not None:
         found = explain_placed(simulation, subject.pod, node=node)

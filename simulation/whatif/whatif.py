@@ -17,7 +17,7 @@ from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.choice import Lead
 from ..explain.closeup import CloseUp, RequestedResource
 from ..explain.explain import explain, freed, missing_in, run_up_to, run_without
-from ..explain.explanation import Explanation, Missing, PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
+from ..explain.explanation import Explanation, Missing, Ignored, PlacedOn, PodQuestion, Workload, WorkloadPods
 from ..explain.faileddemands import FailedDemand
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -112,7 +112,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
     release: Annotated[str, says("The release that decides.")]
     placed_on: PlacedOn
-    passed_over: PassedOver
+    ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
     want: Annotated[str | None, says("The node that the pod should get; null: any.")]
@@ -168,7 +168,7 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
     begun = simulation or asked.simulation(asked.spec)
-    if asked.question.passed_over is not None:
+    if asked.question.ignored is not None:
         release = begun.engine.release.version
         return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
     context = asked.context(begun, pod)
