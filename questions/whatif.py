@@ -93,7 +93,7 @@ class WhatIfResult(Result):
 
     def _without_help(self) -> str:
         missing = self.found.explanation.missing
-        return missing[0] if missing else "No single change helps."
+        return missing[0] if missing else "No change helps, nor do two together."
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -116,7 +116,9 @@ def what_if(
     pods: GivenCluster = (), order: str = "input", alone: bool = False, every: bool = False, defaults: bool = True,
     edits: str | Iterable[str] = (),
 ) -> WhatIfResult:  # fmt: skip
-    """Find the smallest single changes after which *pod* gets a node; each is tried, and those that disturb least come first.
+    """Find the smallest changes after which *pod* gets a node; each is tried, and those that disturb least come first.
+
+    Where no single one is enough, two together are tried.
 
     They are tried at the moment when it is the pod's turn: what :func:`~kubeclassic.simulate` tries before it is scheduled first.
 
@@ -202,7 +204,7 @@ def _keeps(found: WhatIf, close: CloseUp) -> Iterator[str]:
 def _helping(found: WhatIf) -> Iterator[Paragraph]:
     """The changes, in the order of how much they disturb."""
     if not found.suggestions:
-        yield _line(f"No single change helps: {count_of(found.tried, 'decision')} tried.")
+        yield _line(f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried.")
         return
     number = 0
     for group, members in groupby(found.suggestions, key=lambda one: one.disturbs // 10):

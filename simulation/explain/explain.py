@@ -115,7 +115,8 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
         decision = engine.schedule(pod)
     release = engine.release.version
     if not decision.has_details:
-        return Explanation(decision, (), was_scored=False, release=release)
+        causes = () if decision.is_gated else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
+        return Explanation(decision, (), was_scored=False, release=release, causes=causes)
     found = _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
     reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)
     return attrs.evolve(found, nodes=reports, causes=causes)
