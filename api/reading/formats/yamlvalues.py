@@ -32,7 +32,7 @@ from ..fields import shown
 from .repeats import Repeats
 from .surrogates import without_surrogates
 
-MAX_NESTING = 900
+MAX_NESTING = 1000
 MAX_EXPANDED = 1_000_000
 """How many values the aliases of a document may stand for. After more values of the document's own, ten times as many as these."""
 _MOST_KNOWN = 1 << 14
@@ -46,11 +46,6 @@ _BASES = {"0b": 2, "0x": 16}
 _MAX_DIGITS = 4300
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-_TOO_DEEP = f"nested too deeply, wanted at most {MAX_NESTING:,} levels"
-_DEPTH_OF_LIBYAML = "exceeded maximum nesting depth"
-"""What newer versions of libyaml, which have a bound of their own, say in its place."""
 
 
 class _ValueError(yaml.MarkedYAMLError):
@@ -70,9 +65,7 @@ def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = error.problem or error.context
-        told = _TOO_DEEP if problem == _DEPTH_OF_LIBYAML else problem
-        raise ManifestError(f"{where}{place}: broken YAML: {told}") from None
+        raise ManifestError(f"{where}{place}: broken YAML: {error.problem or error.context}") from None
     except RecursionError:
         raise ManifestError(f"{where}: YAML nested too deeply") from None
     except (yaml.YAMLError, ValueError) as error:
@@ -146,7 +139,7 @@ class _Document:
                 outer.append((made, anchor))
                 made, anchor = value, named
                 if len(outer) > MAX_NESTING:
-                    raise _ValueError(_TOO_DEEP, event)
+                    raise _ValueError(f"nested too deeply, wanted at most {MAX_NESTING:,} levels", event)
             event = self.next_event()
         return made[0]
 

@@ -141,9 +141,9 @@ class TestBounds:
     def test_depth(self, opened: str) -> None:
         """Lists and objects in one another, as many as are allowed and one more."""
         end = {"[": "]", "{a: ": "}"}.get(opened, "")
-        assert list(yaml_values(f"{opened * 900}1{end * 900}", "f"))
-        with pytest.raises(ManifestError, match="nested too deeply, wanted at most 900 levels"):
-            list(yaml_values(f"{opened * 901}1{end * 901}", "f"))
+        assert list(yaml_values(f"{opened * 1000}1{end * 1000}", "f"))
+        with pytest.raises(ManifestError, match="nested too deeply, wanted at most 1,000 levels"):
+            list(yaml_values(f"{opened * 1001}1{end * 1001}", "f"))
 
     @pytest.mark.parametrize(("levels", "fits"), [(5, True), (6, False), (60, False)])
     @pytest.mark.parametrize("merged", [False, True])
