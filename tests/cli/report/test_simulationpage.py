@@ -84,13 +84,13 @@ class TestPage:
     def test_pods(self, pair: tuple[str, dict[str, Any]]) -> None:
         """Each pod is listed with its outcome, node, requests, and the number of its last cycle."""
         html, record = pair
-        cycles = [cycle["pod"] for cycle in record["cycles"]]
+        cycles = [cycle["pod"] for cycle in record["decisions"]]
         rows = table_of_page(html, "pods")
         assert len(rows) == len(record["pods"])
         for row, pod in zip(rows, record["pods"], strict=True):
             assert (row["pod"], row["outcome"], row["node"]) == (pod["pod"], pod["outcome"], pod["host"])
             assert (row["cpu"], row["priority"]) == (pod["requests"].get("cpu"), pod["priority"])
-            assert row["cycle"] == max(at for at, key in enumerate(cycles, 1) if key == pod["pod"])
+            assert row["decision"] == max(at for at, key in enumerate(cycles, 1) if key == pod["pod"])
             if pod["outcome"] == "unschedulable":
                 assert pod["pod"] in next(group["pods"] for group in record["reasons"] if group["reason"] == row["reason"])
 
@@ -110,12 +110,13 @@ class TestPage:
     def test_cycles_and_evictions(self, pair: tuple[str, dict[str, Any]]) -> None:
         """Each cycle and each eviction is a row, in order; cycles are not listed where the list of pods says the same."""
         html, record = pair
-        again = len({cycle["pod"] for cycle in record["cycles"]}) < len(record["cycles"])
-        assert ("cycles-data" in data_of_page(html)) == again
+        again = len({cycle["pod"] for cycle in record["decisions"]}) < len(record["decisions"])
+        assert ("decisions-data" in data_of_page(html)) == again
         if again:
-            rows = table_of_page(html, "cycles")
-            assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in record["cycles"]]
-            assert [row["node"] for row in rows if row["result"] == "placed"] == [one["host"] for one in record["cycles"] if one["host"]]
+            rows = table_of_page(html, "decisions")
+            assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in record["decisions"]]
+            hosts = [cycle["host"] for cycle in record["decisions"] if cycle["host"]]
+            assert [row["node"] for row in rows if row["result"] == "placed"] == hosts
         listed = table_of_page(html, "evicted") if record["evicted"] else []
         assert [(row["evicted"], row["by"]) for row in listed] == [(one["pod"], one["by"]) for one in record["evicted"]]
 
@@ -138,7 +139,7 @@ class TestWords:
     )  # fmt: skip
     def test_verdict(self, counts: dict[str, int], reasons: list[tuple[str, int]], said: str) -> None:
         """One sentence: how many find a node, what the others lack, who has to leave."""
-        nothing: dict[str, Any] = dict.fromkeys(Summary.__struct_fields__, 0) | {"passed_over": {}, "resources": ()}
+        nothing: dict[str, Any] = dict.fromkeys(Summary.__struct_fields__, 0) | {"ignored": {}, "resources": ()}
         groups = tuple(UnplacedPods(reason, tuple(f"a/{at}" for at in range(count))) for reason, count in reasons)
         summary = Summary(**nothing | counts)
         found = verdict(summary, groups)
@@ -182,7 +183,7 @@ class TestForms:
         fields = PodRecord.__struct_encode_fields__
         assert [name for name in names if "." not in name] == [name for name in fields if name != "requests"]
         assert {"requests.cpu", "requests.memory"} <= set(names)
-        assert {name for name, _ in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {"reason", "cycle"}
+        assert {name for name, _ in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {"reason", "decision"}
 
     def test_names_are_text(self, pair: tuple[str, dict[str, Any]]) -> None:
         """What is in the input is no markup of the page."""
