@@ -113,9 +113,9 @@ class TestPage:
         again = len({cycle["pod"] for cycle in record["decisions"]}) < len(record["decisions"])
         assert ("decisions-data" in data_of_page(html)) == again
         if again:
-            rows = table_of_page(html, "decisions")
-            assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in record["decisions"]]
-            hosts = [cycle["host"] for cycle in record["decisions"] if cycle["host"]]
+            rows, decisions = table_of_page(html, "decisions"), record["decisions"]
+            assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in decisions]
+            hosts = [cycle["host"] for cycle in decisions if cycle["host"]]
             assert [row["node"] for row in rows if row["result"] == "placed"] == hosts
         listed = table_of_page(html, "evicted") if record["evicted"] else []
         assert [(row["evicted"], row["by"]) for row in listed] == [(one["pod"], one["by"]) for one in record["evicted"]]
