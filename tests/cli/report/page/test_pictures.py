@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.cli.report.page import charts
 from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, SideDecision, SideNode
-from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, ChartSeries
+from kubeclassic.cli.report.page.charts import HOW_TO, MOST_ROWS, TEXT, Chart, ChartSeries
 from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
 from kubeclassic.cli.report.page.nodemap import NodeSide, node_map
@@ -194,6 +194,15 @@ class TestChart:
         """There is no chart without a word on each axis."""
         with pytest.raises(ValueError, match=missing):
             Chart(**{"title": "t", "description": "d", "across": "a", "up": "u", missing: ""})
+
+    def test_many_numbers(self) -> None:
+        """Of a long line there are some numbers in even steps, the first and the last among them, and a word on the others."""
+        values = list(range(3 * MOST_ROWS))
+        shape = {"labels": values, "across": "a", "up": "u"}
+        html = Chart(title="t", description="d", kind="steps", series=[ChartSeries("", values, "all")], **shape).html()
+        told = [int(mark.text.replace(",", "")) for mark in numbers_of_page(html)]
+        assert (len(told), told[0], told[-1]) == (MOST_ROWS, 0, values[-1])
+        assert f"{MOST_ROWS} of {len(values)}, in even steps" in html
 
     def test_same_bytes(self) -> None:
         """The same chart is drawn in the same bytes."""
