@@ -185,7 +185,7 @@ def hint_of_rules(refused: str) -> str | None:
 def _warnings(
     document: Mapping[str, Any], policy: Policy, chosen: Selection, running: list[str], never: tuple[str, ...], before: frozenset[str]
 ) -> Iterator[str]:
-    yield from (f"{path}: unknown key, passed over" for path in unknown_keys(document))
+    yield from (f"{path}: unknown key, ignored" for path in unknown_keys(document))
     if not (policy.kind and policy.api_version):
         yield "kind and apiVersion: one is absent, wanted kind Policy and apiVersion v1; upstream may read the whole Policy as empty"
     yield from (_never(name, policy) for name in never)
@@ -231,7 +231,7 @@ def _about_ratio(entry: PriorityEntry, reads_resources: bool) -> Iterator[str]:
     if arguments is None:
         return
     if arguments.resources and not reads_resources:
-        yield f"priority {entry.name}: this release passes over its resources and looks at cpu and memory"
+        yield f"priority {entry.name}: this release ignores its resources and looks at cpu and memory"
     for resource in arguments.resources:
         if reads_resources and resource.weight < 0:
             yield f"priority {entry.name}: resource {resource.name}: got weight {resource.weight}, wanted 1 or more; upstream only logs it"

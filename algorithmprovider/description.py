@@ -140,7 +140,7 @@ _QUEUE: Mapping[str, str] = {
     "fifo_wait_doubles": "there the wait after a failure grows from 1 s to 60 s (no: always 1 s)",
     "node_update_filter": "a change of a node lets pods be tried again only if scheduling reads what changed",
     "csi_node_events": "an added or changed CSINode lets pods be tried again",
-    "skips_condition_updates": "a change of the conditions of a pod that was just placed is passed over",
+    "skips_condition_updates": "a change of the conditions of a pod that was just placed is ignored",
     "probe_times": "each failed attempt writes its time into condition PodScheduled",
 }
 _NOMINATIONS: Mapping[str, str] = {

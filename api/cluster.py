@@ -74,8 +74,8 @@ class Cluster:
         self.defaults = defaults
         self.cron_jobs = cron_jobs
         self.warnings: tuple[Notice, ...] = ()
-        """What is odd in the files, and what was not admitted."""
-        self.passed_over: Mapping[str, int] = {}
+        """What is odd in the files, and what the API server would refuse."""
+        self.ignored: Mapping[str, int] = {}
         """What in the files is not used -> how many times."""
         self.config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = {}
         """The manifests of ConfigMaps in the files, by namespace and name."""
@@ -104,7 +104,7 @@ class Cluster:
             check_type("Cluster.load", path, (str, os.PathLike), "paths")
         made = cls(defaults=defaults, cron_jobs=cron_jobs)
         inventory = read_inventory(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin, cron_jobs=cron_jobs)
-        made.warnings, made.passed_over, made.config_maps = inventory.warnings, inventory.passed_over, inventory.config_maps
+        made.warnings, made.ignored, made.config_maps = inventory.warnings, inventory.ignored, inventory.config_maps
         for item in inventory.objects:
             made._put(item)
         return made
@@ -199,7 +199,7 @@ class Cluster:
     def add(self, *items: Given) -> None:
         """Add new objects: all of them, or none if one is refused.
 
-        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already or would not be admitted.
+        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already or the API server would refuse.
         """
         found = self._taken_in(items)
         for item in found:
@@ -320,8 +320,8 @@ def _manifest(item: object, number: int) -> Mapping[str, Any]:
 
 def _check_kinds(inventory: Inventory) -> None:
     """Refuse manifests that scheduling does not use; in files they are skipped."""
-    if inventory.passed_over:
-        raise ManifestError(f"manifest: got an object {next(iter(inventory.passed_over))}, which scheduling does not read")
+    if inventory.ignored:
+        raise ManifestError(f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read")
 
 
 def _check_stays(old: KubeObject, new: KubeObject) -> None:

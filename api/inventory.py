@@ -21,8 +21,8 @@ from .objects.pods import DEFAULT_SCHEDULER
 from .reading.documents import PathLike
 from .reading.notices import Notice
 
-NOT_ADMITTED = "not admitted"
-"""Why a pod is passed over that the API server would refuse."""
+REFUSED = "refused by the API server"
+"""Why a pod is ignored that the API server would refuse."""
 ON_A_NODE = "on a node"
 TABLE_HINT = "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
 CSV_HINT = "got a CSV file, wanted manifests: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
@@ -33,12 +33,12 @@ class Inventory:
     """The objects of a cluster in the given order, and what happened to the rest."""
 
     objects: tuple[KubeObject, ...] = ()
-    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.field(factory=dict)
     """What is not used -> how many times."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
-    """What the API server would not admit, with the reasons; the warnings have them too."""
-    not_admitted: tuple[tuple[Pod, str], ...] = ()
+    """What the API server would refuse, with the reasons; the warnings have them too."""
+    refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
@@ -95,18 +95,18 @@ def take_in(
     made = made_by_workloads(parts, known, defaults=defaults, cron_jobs=cron_jobs)
     given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made.objects)}.values())
     admitted = admit(given, known, priorities=priorities) if defaults else None
-    refused = tuple(Notice(f"{item.kind} {item.key}", f"not admitted: {why}") for item, why in admitted.refused) if admitted else ()
+    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused) if admitted else ()
     objects = with_device_claims(admitted.objects if admitted else given, known)
-    passed_over = Counter({NOT_ADMITTED: len(refused)}) if refused else Counter()
+    ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
-        passed_over.update({f"of kind {kind}": count for kind, count in part.passed_over.items()})
+        ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
     lacks_classes = any("PriorityClass" in notice.what for notice in refused)
     return Inventory(
         objects=objects,
-        passed_over=passed_over,
+        ignored=ignored,
         warnings=(*_warnings(parts), *made.notices, *refused, *(missing_kinds(objects, lacks_classes) if whole else ())),
         refused=refused,
-        not_admitted=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
+        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
@@ -115,7 +115,7 @@ def take_in(
 def _warnings(parts: Sequence[Loaded]) -> Iterator[Notice]:
     for part in parts:
         yield from part.warnings
-        if "Table" in part.passed_over:
+        if "Table" in part.ignored:
             yield Notice("kind Table", TABLE_HINT)
 
 

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
+from .controlplane.manifests import identity_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KubeObject, Node, PersistentVolumeClaim
+from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim
 from .objects.storage import BIND_COMPLETED
 from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
@@ -40,7 +41,7 @@ class Loaded:
 
     objects: tuple[KubeObject, ...] = ()
     raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
-    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.field(factory=dict)
     warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
@@ -99,8 +100,25 @@ class _Place:
     data: Mapping[str, Any]
     kind: str
 
+    @classmethod
+    def of(cls, data: Mapping[str, Any], where: str) -> _Place:
+        """The place of *data*, which may be anything."""
+        kind = data.get("kind")
+        return cls(where, data, kind if isinstance(kind, str) else "")
+
+    def item(self, at: int) -> _Place:
+        """The place of an item of a list."""
+        return _Place.of(self.data["items"][at], f"{self.where}, item {at + 1}")
+
     def __str__(self) -> str:
         return f"{self.where} ({describe(self.data, self.kind)})"
+
+    @property
+    def about(self) -> str:
+        """The object, as ``Pod shop/web-0``."""
+        kind, namespace, name = identity_of({**self.data, "kind": self.kind})
+        is_namespaced = self.kind not in KINDS or KINDS[self.kind].namespaced
+        return f"{kind} {namespace}/{name}" if is_namespaced else f"{kind} {name}"
 
 
 @attrs.define(repr=False)
@@ -112,7 +130,7 @@ class _Loading:
     keeps_manifests: bool = False
     objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
-    passed_over: Counter[str] = attrs.field(factory=Counter)
+    ignored: Counter[str] = attrs.field(factory=Counter)
     numbers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
     huge: HugeQuantities = attrs.field(factory=HugeQuantities)
@@ -137,28 +155,29 @@ class _Loading:
         raw = {kind: documents.copy() for kind, documents in self.raw.items()}
         odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
         return attrs.evolve(
-            self, objects=self.objects.copy(), raw=raw, passed_over=self.passed_over.copy(), numbers=self.numbers.copy(), odd=odd
+            self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
         )
 
     def _adopt(self, other: _Loading) -> None:
-        self.objects, self.raw, self.passed_over, self.odd = other.objects, other.raw, other.passed_over, other.odd
+        self.objects, self.raw, self.ignored, self.odd = other.objects, other.raw, other.ignored, other.odd
         self.numbers = other.numbers
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
+        whole = _Place.of(document.data, document.where)
         for path in document.repeated:
             in_item = _IN_ITEM.fullmatch(path)
-            place = f"{document.where}, item {int(in_item[1]) + 1}" if in_item else f"{document.where} ({describe(document.data)})"
-            self.odd.note_repeated([in_item[2] if in_item else path], place)
+            place = whole.item(int(in_item[1])) if in_item else whole
+            self.odd.note_repeated([in_item[2] if in_item else path], place, place.about)
         kind = document.data.get("kind")
         if isinstance(kind, str) and kind:
             self._take(kind, document.data, document.where)
         elif is_simulator_export(document.data):
             self._take_items("", simulator_items(document.data, document.where), document.where)
             if document.data.get(CONFIG):
-                self.odd.notices.append(Notice(document.where, NOT_READ))
+                self.odd.notices.append(Notice(document.where, NOT_READ, about=""))
         elif document.found:
-            self.odd.notices.append(Notice(document.where, "no kind, passed over"))
+            self.odd.notices.append(Notice(document.where, "no kind, ignored", about=""))
         else:
             raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
 
@@ -179,22 +198,22 @@ class _Loading:
             if isinstance(decoded, PersistentVolumeClaim):
                 self._check_binding(decoded, place)
         elif kind not in self.raw_kinds:
-            self.passed_over[kind] += 1
+            self.ignored[kind] += 1
         if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
-            self.odd.note_unknown(kind, data, place)
+            self.odd.note_unknown(kind, data, place, place.about)
         self._validate(kind, decoded, data, place)
         if kind in WORKLOADS or not self.huge.has_none(decoded):
             check_nesting(data, place)
-            self.odd.notices += [Notice(str(place), what) for what in huge_quantities(data)]
+            self.odd.notices += [Notice(str(place), what, about=place.about) for what in huge_quantities(data)]
 
-    def _check_binding(self, claim: PersistentVolumeClaim, place: object) -> None:
+    def _check_binding(self, claim: PersistentVolumeClaim, place: _Place) -> None:
         if claim.spec.volume_name and claim.phase == "Bound" and BIND_COMPLETED not in claim.annotations:
-            self.odd.notices.append(Notice(str(place), NOT_BOUND))
+            self.odd.notices.append(Notice(str(place), NOT_BOUND, about=place.about))
 
-    def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: object) -> None:
+    def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: _Place) -> None:
         told = self.validation.refused(decoded) if decoded is not None else []
         for what in told + self.validation.refused_in_template(kind, data) if kind in WORKLOADS else told:
-            self.odd.note(place, what)
+            self.odd.note(place, what, place.about)
 
     def _take_items(self, kind: str, items: Iterable[Any], where: str) -> None:
         for index, item in enumerate(items):
@@ -220,15 +239,15 @@ class _Loading:
             if (named.kind, named.key) not in self.objects:
                 return named
 
-    def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> None:
+    def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: _Place) -> None:
         identity = (decoded.kind, decoded.key)
         if identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
-            self.odd.notices.append(Notice(str(place), "was given before, the last one counts"))
+            self.odd.notices.append(Notice(str(place), "was given before, the last one counts", about=place.about))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 
     def result(self) -> Loaded:
         """All that was added."""
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
-        return Loaded(tuple(self.objects.values()), raw, dict(self.passed_over), tuple(self.odd.notices))
+        return Loaded(tuple(self.objects.values()), raw, dict(self.ignored), tuple(self.odd.notices))

@@ -17,7 +17,7 @@ from ..simulation.input import Input
 from ..simulation.scenario import Scenario
 from .console.output import takes_unicode, writing
 from .declaring.outputs import HTML, Output
-from .notices import write_unread
+from .notices import tell_unread, write_unread
 from .report.documents import document_text
 from .report.listing import write_csv
 from .report.tables import width_of
@@ -55,8 +55,10 @@ def answer(
 ) -> int:
     """Write *result* in the form that *output* asks for, and its page, which *page* makes, where that is asked for; the exit status.
 
-    *unread*: whether text says at its end what does not count; *forms*: what writes the forms that this command alone has.
+    *unread*: whether text says at its end what does not count, and standard error beside CSV; *forms*: what writes the forms that this
+    command alone has.
     """
+    notices = [notice for group in result.warnings for notice in group.notices]
     with writing(output.file) as stream:
         if output.form == HTML and page is not None:
             write_page(page(), stream)
@@ -67,10 +69,12 @@ def answer(
         elif output.form == "csv":
             table = result.view().csv()
             write_csv(table.records("csv"), stream, headers=output.headers, first=table.names("csv"))
+            if unread:
+                tell_unread(notices)
         else:
             write_view(result.view(), stream, wide=output.wide, headers=output.headers)
             if unread:
-                write_unread((notice for group in result.warnings for notice in group.notices), stream, width_of(stream))
+                write_unread(notices, stream, width_of(stream))
     if page is not None:
         write_report(output.report, page)
     return 0 if result.ok else 1

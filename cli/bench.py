@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from ..api.record import UNSET, as_document
+from ..api.record import as_document
 from ..choices import CASE_KINDS, DEFAULT_RELEASE, FIRST_FRAMEWORK, KIND
 from ..exceptions import KubeclassicError
 from .console.output import note, warn, writing
@@ -119,7 +119,8 @@ def bench(
         runs = timing.runs_of(timed, options, repeat, opponent, lambda: work.at(work.done + 1, repeat))
         with nullcontext() if output is None else writing(output) as stream:
             record = timing.document_of(timed, runs, opponent, read_seconds, stream)
-        _compare_work(record)
+        for line in record.warnings:
+            warn(line)
         best = timing.best_of(runs)
         for line in best.quick.lines() if verbose else ():
             note(line)
@@ -143,12 +144,6 @@ def _print(record: BenchDocument, form: str) -> None:
 def _draw(file: Path, profiler: Any) -> None:
     with writing(file) as stream:
         stream.write(_rendered(profiler, file))
-
-
-def _compare_work(record: BenchDocument) -> None:
-    theirs = UNSET if record.against is UNSET else record.against.scheduled
-    if theirs not in (UNSET, record.scheduled):
-        warn(f"{record.case}: the other scheduler gave {theirs} pods a node, this one {record.scheduled}: not the same work")
 
 
 def _is_right(differing: list[str], pods: int) -> bool:

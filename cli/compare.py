@@ -60,7 +60,7 @@ def compare(
     result of an earlier one. With --mode free each places the pods in its own copy of the cluster: after the first decision that differs
     the copies differ too, and so later decisions can differ for that reason alone.
 
-    A decision is the same; or among the best, if it is another node that --a scores as high as its own; or held back, if only one of
+    A decision is the same; or equally good, if it is another node that --a scores as high as its own; or gated, if only one of
     the two tries the pod, as the other one knows its scheduling gates; or different. All but the first count as decisions that differ.
     Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here. Most of them look at a share of the
     nodes only; percentage=100 on both sides leaves the rules alone to differ.

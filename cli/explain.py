@@ -32,7 +32,7 @@ CARRIED = ("release", "policy", "profile", "percentage_of_nodes_to_score")
 @click.option("--namespace", "-n", cls=CommonOption, metavar="NAME", help="The namespace of POD.")
 @click.option("--node", metavar="NAME", help="All about this node: each rule in order with its verdict, room, scores.")
 @click.option("--all", "every", is_flag=True, help="Show every node, not only the best and the nearest ones; or every change that helps.")
-@click.option("--what-if", cls=CommonOption, is_flag=True, help="Tell the smallest single changes after which the pod fits. Each is tried.")
+@click.option("--what-if", cls=CommonOption, is_flag=True, help="Tell the smallest changes after which the pod fits. Each is tried.")
 @click.option(
     "--want", cls=CommonOption, metavar="NODE",
     help="As --what-if, for this node: what keeps the pod from it, and what would bring it there.",

@@ -69,7 +69,7 @@ def migrate_policy(
     or defaults are others, with every plugin that runs. To 1.18 to 1.22 a Policy becomes the profile that this release makes of it.
 
     With --check the old release and the profile both decide on every waiting pod, on the same state, as `compare --mode locked` does; only
-    the decisions of the old release take effect. All nodes are looked at. A decision is the same; or among the best, if the profile takes
+    the decisions of the old release take effect. All nodes are looked at. A decision is the same; or equally good, if the profile takes
     another node that the old release scores as high as its own; or different. --report FILE.html holds all that an audit wants: the Policy,
     the profile, the notes, the check, what to do next, and for each point in which this is not upstream's translation what undoing it
     would change on these pods.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import IO
 
 from ..api.reading.notices import Notice, in_groups, unread_sentences
+from ..api.words import count_of
 from .console.output import note, one_line
 from .report.prose import wrapped
 from .report.tables import width_of
@@ -16,17 +17,20 @@ NARROWEST = 40
 """Columns below which lines are not broken."""
 
 
-def tell_notices(notices: Iterable[Notice], verbose: bool = False) -> None:
+def tell_notices(notices: Iterable[Notice], verbose: bool = False, concerns: Collection[str] | None = None) -> None:
     """Print *notices* on standard error: one line for all that say the same, with their number; if *verbose*, a line for each.
 
+    *concerns*: the objects that were asked about, kind and key; of those about others that are in a namespace, only the number is told.
     On a terminal lines are broken between words, so that they fit.
     """
     found = list(notices)
-    lines = [str(notice) for notice in found] if verbose else in_groups(found)
+    told = found if concerns is None or verbose else [notice for notice in found if notice.bears_on(concerns)]
+    lines = [str(notice) for notice in found] if verbose else in_groups(told)
     for line in lines:
         tell_line(LABEL + one_line(line))
     if len(lines) < len(found):
-        note(f"(--verbose lists all {len(found):,} warnings)")
+        others = f", {len(found) - len(told):,} of them about other objects" if len(told) < len(found) else ""
+        note(f"(--verbose lists all {count_of(len(found), 'warning')}{others})")
 
 
 def tell_unread(notices: Iterable[Notice]) -> None:

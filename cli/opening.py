@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -62,11 +62,11 @@ class Console(Observer):
     remarks: Callable[[Input], Iterable[str]] = lambda given: ()
     """More that is said when all input is read."""
 
-    def ready(self, given: Input | ComparisonInput) -> None:
+    def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
         if isinstance(given, ComparisonInput):
-            tell_notices(given.scenario.warnings, self.verbose)
+            tell_notices(given.scenario.warnings, self.verbose, concerns)
             return
-        tell(given.scenario, given.engine, self.verbose)
+        tell(given.scenario, given.engine, self.verbose, concerns)
         for remark in self.remarks(given):
             note(remark)
 
@@ -80,10 +80,10 @@ class Console(Observer):
         warn(text)
 
 
-def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
-    """Warnings and, where asked for, what runs."""
+def tell(scenario: Scenario, engine: Engine, verbose: bool, concerns: Collection[str] | None = None) -> None:
+    """Warnings and, where asked for, what runs; *concerns*: as for :func:`~.notices.tell_notices`."""
     algorithm = engine.algorithm
-    tell_notices(scenario.warnings, verbose)
+    tell_notices(scenario.warnings, verbose, concerns)
     if not verbose:
         return
     waiting = count_doing(len(scenario.pending), "pod", "wait")

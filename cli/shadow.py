@@ -45,7 +45,7 @@ def shadow(
     """Watch the cluster's own scheduler, decide on each pod that it binds, on the same state, and tell where the two differ, and why.
 
     Nothing is written to the cluster. The other's decision is the one that counts for the pods after it. Another node that scores as high
-    as our own is `among the best`, and no difference: there the tie-break decides. `order unknown` is no difference either: ours decides
+    as our own is `equally good`, and no difference: there the tie-break decides. `order unknown` is no difference either: ours decides
     otherwise as things were seen, but not in each order in which the other may have decided. A summary follows at the end.
 
     Exit status 0: no decision differs, 1: some do, 2: bad input, or the whole cluster was never seen.

@@ -30,8 +30,8 @@ CUSTOM = "custom-columns="
 KEEPS = {"json": "document", "yaml": "document", "html": "page"}
 """Form -> what a result keeps for it, where that has another name."""
 EXCLUDES = (
-    ("-n", "--nodes", "nodes have no namespace"), ("--nodes", "-o jsonl", "its lines are cycles"),
-    ("--sort-by", "-o jsonl", "its cycles come as they are"),
+    ("-n", "--nodes", "nodes have no namespace"), ("--nodes", "-o jsonl", "its lines are decisions"),
+    ("--sort-by", "-o jsonl", "its decisions come as they are"),
 )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ class OutputForm(TextType):
 @click.option("--namespace", "-n", cls=CommonOption, metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
 @click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")
 @click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
-@click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each cycle too.")
+@click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each decision too.")
 @output_options(
     OutputForm(), "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error."
 )
@@ -163,14 +163,14 @@ def _chosen(asked: Mapping[str, Any]) -> str:
 
 
 def _stream(given: Input, options: SimulationOptions, console: Console, file: str | None) -> SimulationResult:
-    """Simulate, and write each cycle when it is over; without progress where its lines are seen."""
+    """Simulate, and write each decision as it is taken; without progress where its lines are seen."""
     from ..questions.simulate import SimulationRun
     from ..simulation.input import SILENT
     from .console.output import writing
     from .report.documents import line_of
 
     run = SimulationRun(given, options)
-    console.ready(given)
+    run.begin(console)
     with writing(file) as stream:
         for decision in run.decisions(SILENT if stream.isatty() else console):
             stream.write(line_of(decision.cycle(details=options.details)) + "\n")

@@ -111,7 +111,7 @@ def _retried_by(release: Release) -> str | None:
 def _gated_pods(release: Release) -> str | None:
     gate = "PodSchedulingReadiness"
     is_on = gate in release.configuration.settled_gates or (gate in release.gates and release.gates[gate].default)
-    return "are held back until the gates are gone" if is_on else None
+    return "are not tried until the gates are gone" if is_on else None
 
 
 _CHANGES: tuple[tuple[str, str, str | None, Newer], ...] = (

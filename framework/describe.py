@@ -29,7 +29,7 @@ DECIDING: Mapping[str, str] = {
     "NodeInclusionPolicyInPodTopologySpread": "whether the two inclusion policies of spread constraints count",
     "PodDisruptionConditions": "whether pods that leave for another reason keep a pod from preempting again",
     "PodLevelResources": "whether the requests of the pod as a whole count",
-    "PodSchedulingReadiness": "whether pods with scheduling gates are held back",
+    "PodSchedulingReadiness": "whether pods with scheduling gates are not tried",
     "ReadWriteOncePod": "whether a claim with that access mode keeps a second pod out",
     "SchedulerAsyncPreemption": "whether a pod waits until its victims are being deleted",
     "SchedulerPopFromBackoffQ": "whether pods that wait after a failure are tried once no other is left",

@@ -116,7 +116,7 @@ def _split(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[s
 def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
     """The same, by a walk of one array from which each plugin that is found is taken out.
 
-    Upstream: what is behind it moves up by one place, so that the next plugin is passed over, and the last one is found again.
+    Upstream: what is behind it moves up by one place, so that the next plugin is skipped, and the last one is found again.
     """
     array, left, found = list(explicit), list(explicit), list[str]()
     for place in range(len(array)):

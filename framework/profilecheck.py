@@ -181,7 +181,7 @@ def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedPro
 
 def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]) -> Iterator[str]:
     yield from _about_points(data, config)
-    yield from (f"{path}: unknown field, passed over" for path in config.unread)
+    yield from (f"{path}: unknown field, ignored" for path in config.unread)
     for i, (profile, given) in enumerate(zip(built.values(), config.profiles, strict=True)):
         path = own_path(f"profiles[{i}].", data)
         yield from (f"{path}pluginConfig: {text}" for text in _about_arguments(given, profile, config))
@@ -200,15 +200,15 @@ def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -
         for point, found in (profile.get("plugins") or {}).items():
             path = own_path(f"profiles[{i}].plugins.{point}", data)
             if point in cells.unread_points:
-                yield f"{path}: passed over by {version}, as this apiVersion has it by mistake"
+                yield f"{path}: ignored by {version}, as this apiVersion has it by mistake"
             elif cells.adds_plugins_alone and (found or {}).get("disabled"):
-                yield f"{path}.disabled: passed over by {version}, where a configuration can only add plugins"
+                yield f"{path}.disabled: ignored by {version}, where a configuration can only add plugins"
 
 
 def _about_arguments(given: ProfileConfig, profile: Profile, config: KubeSchedulerConfiguration) -> Iterator[str]:
     context, version = config.context, config.release.version
     for entry in given.plugin_config:
         if takes_args(entry.name, context) and not reads_args(entry.name, context) and isinstance(entry.args, Mapping):
-            yield f"arguments of {entry.name} are passed over: it has none in {version}"
+            yield f"arguments of {entry.name} are ignored: it has none in {version}"
         elif entry.name not in profile.plugins():
             yield f"arguments of {entry.name} have no effect: it runs at no point"

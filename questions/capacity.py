@@ -50,6 +50,10 @@ class CapacityOptions:
     exclude_nodes: Sequence[str] = ()
     pending_first: bool = False
 
+    def concerns(self, question: CapacityQuestion) -> set[str] | None:
+        """What warnings are told about: the pods that are copied; everything if those that wait come first."""
+        return None if self.pending_first else {f"Pod {pod.key}" for pod in question.pods}
+
     def question(self, given: Input) -> CapacityQuestion:
         """The question to *given*; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
         return asked(
@@ -158,7 +162,7 @@ def ask(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> 
     """Count; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
     question = options.question(given)
     given = given.with_pods(question.pods)
-    observer.ready(given)
+    observer.ready(given, options.concerns(question))
     with observer.counting(question.limit, "counting", "copies") as progress:
         counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
     nodes = question.scenario.nodes
@@ -278,7 +282,7 @@ def _then(found: CapacityResult) -> Words:
         place = f"stop.reasons.{step(reason)}"
         turn = " turn it down: " if often != 1 else " turns it down: "
         return Words(f"; {then}", Number(often, place), _nodes_word(often), turn, Name(reason))
-    return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the next one is not admitted")
+    return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
 
 
 def _nodes_word(count: int) -> str:

@@ -63,7 +63,7 @@ def ask(given: Input, options: CapacityOptions, axes: Sequence[CurveAxis], obser
         raise CurveError(f"curve: got {len(options.templates)} pods, wanted one")
     question = options.question(given)
     given = given.with_pods(question.pods)
-    observer.ready(given)
+    observer.ready(given, options.concerns(question))
     engines, total = _engines(given), 1
     for axis in axes:
         total *= len(axis.values)

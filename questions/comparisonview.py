@@ -7,12 +7,12 @@ from typing import Any
 
 from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Part, Share, Table, View, Words
 from ..api.words import Figure, count_doing, count_of, percent, short_name
-from ..simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED
+from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
 from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair
 from ..simulation.compare.losses import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, Losses
 
-NO_HOST, GATED_HOST = "<none>", "<held back>"
+NO_HOST, GATED_HOST = "<none>", "<gated>"
 """In place of a host where the pod has none, or was not tried."""
 OTHER_NODE = "on another node"
 USES = {
@@ -42,7 +42,8 @@ PHRASES = {
 def comparison_view(title: str, found: ComparisonDocument, show: int | None = None) -> View:
     """The view of *found*, whose text lists *show* decisions that differ; None: all."""
     said = verdict(found)
-    facts = {"configurations": len(found.configurations), "mode": found.mode, "cycles": found.cycles, "differences": len(found.differences)}
+    numbers = {"decisions": found.decisions, "differences": len(found.differences)}
+    facts = {"configurations": len(found.configurations), "mode": found.mode, **numbers}
     named = [f"{one.name}: {one.text or one.release}" for one in found.configurations]
     counts, use = _counts(found), _use(found)
     pairs = [(against, cause_table(against), correlation_table(against)) for against in found.against]
@@ -69,7 +70,7 @@ def _shares(found: ComparisonDocument) -> list[Share]:
     if len(found.against) != 1:
         return []
     counts = found.against[0].agreement
-    others = ((counts.among_best, AMONG_BEST, "near"), (counts.different, DIFFERENT, "bad"), (counts.held_back, HELD_BACK, "held"))
+    others = ((counts.equally_good, EQUALLY_GOOD, "near"), (counts.different, DIFFERENT, "bad"), (counts.gated, GATED, "held"))
     return [Share("the same", counts.same, "same"), *(Share(name, count, meaning) for count, name, meaning in others if count)]
 
 
@@ -94,9 +95,9 @@ def verdict(found: ComparisonDocument) -> Words:
     """The outcome in one sentence: who loses, and for what."""
     if found.differences:
         return joined([_against(found, at) for at in range(len(found.against))], ". ")
-    if found.cycles == 1:
+    if found.decisions == 1:
         return Words("The only decision is the same")
-    return Words("All ", Number(found.cycles, "cycles"), " decisions are the same")
+    return Words("All ", Number(found.decisions, "decisions"), " decisions are the same")
 
 
 def joined(parts: Sequence[Part], between: str = ", ") -> Words:
@@ -140,23 +141,23 @@ def _same_pods(found: ComparisonDocument, at: int) -> Words:
     """No pod gains or loses a place: how many decisions are other ones."""
     pair, path = found.against[at], f"against.{at}"
     first, second = Name(label(found, 0)), Name(label(found, at + 1))
-    agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.held_back)
+    agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
     places = Words("The same pods find a place under ", first, " and ", second)
     if held:
         are = " pod is" if held == 1 else " pods are"
-        return Words(Number(held, f"{path}.heldBack.length"), are, " held back by ", first, " or ", second, ", and placed by the other one")
+        return Words(Number(held, f"{path}.gated.length"), are, " gated by ", first, " or ", second, ", and placed by the other one")
     if found.mode != LOCKED:
         if not moved:
             return Words(places, ", each on the same node")
         return Words(places, ", ", Number(moved, f"{path}.elsewhere.length"), " of them on another node")
     path = f"{path}.agreement"
-    counted = ((agreement.different, "different", DIFFERENT), (agreement.held_back, "heldBack", "held back by one of them"))
+    counted = ((agreement.different, "different", DIFFERENT), (agreement.gated, "gated", "gated by one of them"))
     counts = [Words(Number(count, f"{path}.{key}"), " is " if count == 1 else " are ", text) for count, key, text in counted if count]
     if counts:
-        return Words(places, "; of ", Number(agreement.cycles, f"{path}.cycles"), " decisions ", joined(counts, " and "))
-    best = Number(agreement.among_best, f"{path}.amongBest")
-    others = "is among the best nodes" if agreement.among_best == 1 else "are among the best nodes"
-    return Words("No decision is different under ", second, "; ", best, f" {others} of ", first)
+        return Words(places, "; of ", Number(agreement.decisions, f"{path}.decisions"), " decisions ", joined(counts, " and "))
+    best = Number(agreement.equally_good, f"{path}.equallyGood")
+    others = "is equally good" if agreement.equally_good == 1 else "are equally good"
+    return Words("No decision is different under ", second, "; ", best, f" {others} for ", first)
 
 
 def reasons_of(found: Losses, path: str, most: int = 3) -> Words:
@@ -190,7 +191,7 @@ def headline(found: ComparisonDocument, said: Words) -> Iterator[str]:
     """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
     yield f"{said}."
     count = len(found.differences)
-    tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.cycles, 'decision')}"
+    tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
     if not count:
         yield f"{tried}, all decisions are the same"
     elif found.mode == LOCKED:
@@ -209,12 +210,12 @@ def first_line(against: ConfigurationPair) -> str:
     if found is None:
         return ""
     hosts = f"{found.first or NO_HOST} in {against.first}, {found.second or NO_HOST} in {against.second}"
-    return f"  {found.pod} (cycle {found.cycle}): {hosts}; {found.verdict}: {cause_text(found.cause)}"
+    return f"  {found.pod} (decision {found.number}): {hosts}; {found.verdict}: {cause_text(found.cause)}"
 
 
 def hints(against: ConfigurationPair) -> Iterator[str]:
     """What to try, where the two differ in more than their rules."""
-    sampled = sum(cause.cycles for cause in against.causes if cause.kind == SAMPLING)
+    sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
     if sampled:
         yield (
             f"{count_of(sampled, 'decision')} of these: the two look at different shares of the nodes;"
@@ -226,7 +227,7 @@ def against_line(against: ConfigurationPair) -> str:
     """The pods in a sentence."""
     first, second = against.first, against.second
     alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
-    alone += f", {len(against.held_back)} held back by one of them" if against.held_back else ""
+    alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
     return f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {alone}"
 
 
@@ -234,15 +235,15 @@ def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
     """The cycles of both: what is the same, what is another of the first one's best nodes, and what is different."""
     first, second, found = against.first, against.second, against.agreement
     also, alone = found.equal_for_both, found.equal_for_second_alone
-    yield f"{found.cycles} decisions of both: {found.same} the same"
-    if found.among_best:
-        yield f"  {found.among_best} among the best: another node, which {first} scores as high as its own" + (
+    yield f"{found.decisions} decisions of both: {found.same} the same"
+    if found.equally_good:
+        yield f"  {found.equally_good} equally good: another node, which {first} scores as high as its own" + (
             f"; {second}, too, gives both the same score in {also}" if also else ""
         )
     if found.different:
         yield f"  {found.different} different" + (f"; {second} gives both nodes the same score in {alone}" if alone else "")
-    if found.held_back:
-        yield f"  {found.held_back} held back: one of the two does not try the pod, for its scheduling gates"
+    if found.gated:
+        yield f"  {found.gated} gated: one of the two does not try the pod, for its scheduling gates"
     yield (
         f"  the same nodes fit in {found.same_feasible}, the same ones are best in {found.same_best};"
         f" with any tie-break {second} takes one of {first}'s best in {found.best_within}"
@@ -298,7 +299,7 @@ def resources(found: ComparisonDocument) -> list[str]:
 
 def _counts(found: ComparisonDocument) -> Table:
     """The outcomes of the pods: a column for each configuration."""
-    names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "held back", "evicted": "evicted"}
+    names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "gated", "evicted": "evicted"}
     rows: list[list[Any]] = [[said, *(str(getattr(one.summary, name)) for one in found.configurations)] for name, said in names.items()]
     kept = [row for row in rows if row[0] != names["gated"] or set(row[1:]) != {"0"}]
     return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=TEXT)
@@ -327,7 +328,7 @@ def _percents(shares: Iterable[float | None]) -> Iterator[Figure | None]:
 def cause_table(against: ConfigurationPair) -> Table:
     """How often each cause occurred."""
     titles = ("outcome", "cause", "rule", "of", "meaning")
-    rows = [[one.cycles, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes]
+    rows = [[one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes]
     columns = [Column("decisions", "count"), *map(Column, titles)]
     return Table(f"causes-{against.second}", columns, rows, forms=TEXT if rows else ())
 
@@ -335,13 +336,13 @@ def cause_table(against: ConfigurationPair) -> Table:
 def correlation_table(against: ConfigurationPair) -> Table:
     """How well the scores of each rule correlate."""
     columns = (
-        Column("score", "name"), Column(f"in {against.first}", "name"), Column(f"in {against.second}", "name"), Column("cycles", "name"),
+        Column("score", "name"), Column(f"in {against.first}", "name"), Column(f"in {against.second}", "name"), Column("decisions", "name"),
         Column("correlation", "name"),
     )  # fmt: skip
     rows = []
     for one in against.correlation:
         value = None if one.correlation is None else Figure(f"{one.correlation:.3f}")
-        rows.append([one.rule, " + ".join(one.first), " + ".join(one.second), Figure(one.cycles), value])
+        rows.append([one.rule, " + ".join(one.first), " + ".join(one.second), Figure(one.decisions), value])
     return Table(f"correlation-{against.second}", columns, rows, forms=(*TEXT, "page"))
 
 
@@ -352,15 +353,16 @@ def _differences(found: ComparisonDocument, show: int | None) -> Table:
     for one in found.differences[:show]:
         decisions = [decision_text(one.decisions.get(name)) for name in names]
         verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in one.causes.values()))
-        rows.append([one.cycle, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))])
-    columns = [Column("cycle", "count"), Column("pod", "name"), *(Column(name, "name") for name in names), Column("outcome"), Column("why")]
+        rows.append([one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))])
+    sides = (Column(name, "name") for name in names)
+    columns = [Column("decision", "count"), Column("pod", "name"), *sides, Column("outcome"), Column("why")]
     return Table("differences", columns, rows, forms=TEXT if rows else ())
 
 
 def _decisions(found: ComparisonDocument) -> Table:
     """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
     columns = (
-        "cycle", "pod", "retry", "first", "second", "firstHost", "secondHost", "firstRoomOn", "secondRoomOn", "verdict", "kind", "rule",
+        "decision", "pod", "retry", "first", "second", "firstHost", "secondHost", "firstRoomOn", "secondRoomOn", "verdict", "kind", "rule",
         "side", "node", "text",
     )  # fmt: skip
     first = found.configurations[0].name
@@ -369,7 +371,7 @@ def _decisions(found: ComparisonDocument) -> Table:
         ours = one.decisions[first]
         for second, cause in one.causes.items():
             theirs = one.decisions[second]
-            where = [one.cycle, one.pod, "true" if one.retry else "false", first, second]
+            where = [one.number, one.pod, "true" if one.retry else "false", first, second]
             hosts = [ours.host, theirs.host, ours.room_on, theirs.room_on]
             rows.append([*where, *hosts, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text])
     return Table("decisions", list(map(Column, columns)), rows, forms=("csv",))

@@ -63,17 +63,17 @@ class ConformResult(Result):
 
 def _families(reports: Sequence[FamilyReport]) -> Table:
     """A row a family."""
-    has_cycles, has_steps = any(one.counts.cycles for one in reports), any(one.counts.steps for one in reports)
-    entries = "steps" if not has_cycles else "cycles or steps" if has_steps else "cycles"
+    has_decisions, has_steps = any(one.counts.decisions for one in reports), any(one.counts.steps for one in reports)
+    entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
     columns = [
         Column("release"), Column("family"), Column("cases", "count"), Column(entries, "count", forms=TEXT),
-        Column("cycles", "count", forms=("data",)), Column("steps", "count", forms=("data",)), Column("identical", "count"),
+        Column("decisions", "count", forms=("data",)), Column("steps", "count", forms=("data",)), Column("identical", "count"),
         Column("left out", "count", field="leftOut"), Column("first difference", forms=TEXT),
     ]  # fmt: skip
     rows = []
     for report in reports:
         first, one = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), ""), report.counts
-        counts = [one.cases, one.cycles or one.steps, one.cycles, one.steps, one.identical, one.left_out]
+        counts = [one.cases, one.decisions or one.steps, one.decisions, one.steps, one.identical, one.left_out]
         rows.append([one.release, one.family, *counts, first])
     return Table("families", columns, rows, noun="family", several="families")
 

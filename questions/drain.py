@@ -139,7 +139,7 @@ def drain(
     :param keep: with *auto*: at least that many of these stay.
     :param zone: only nodes of this zone.
     :param node_selector: only nodes with these labels: ``pool=general,!gpu``.
-    :param ignore_daemonsets: pass over the pods of DaemonSets; else they keep their node from going.
+    :param ignore_daemonsets: ignore the pods of DaemonSets; else they keep their node from going.
     :param delete_emptydir_data: evict pods with an emptyDir too.
     :param force: delete pods without a controller, which is not made again.
     :param recreate_bare: take it that somebody makes pods without a controller again.

@@ -116,7 +116,7 @@ def ask(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> E
     """Explain the pod; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown pod or node."""
     scenario, engine = given.scenario, given.engine
     subject = find_subject(scenario, options.pod, options.namespace)
-    observer.ready(given)
+    observer.ready(given, subject.concerns)
     with observer.telling("explaining") as tell:
         tell(subject.pod.key)
         simulation = Simulation(scenario, engine, given.order)

@@ -97,8 +97,8 @@ class ExplainReleasesResult(Result):
 def verdict(found: ReleasesExplanation) -> Words:
     """Where the pod goes in both releases, and how many nodes differ."""
     pod = Name(found.pod)
-    if found.passed_over is not None:
-        return Words(pod, " is not scheduled: ", Name(found.passed_over))
+    if found.ignored is not None:
+        return Words(pod, " is not scheduled: ", Name(found.ignored))
     one, other = found.decisions
     before, after = Name(one.release), Name(other.release)
     count = len(found.nodes)
@@ -186,7 +186,7 @@ def ask(
     noted = with_release_notices(scenario, [stage.engine(scenario.config_maps).algorithm for stage in stages])
     warnings = grouped(noted.warnings)
     records, question = tuple(group.record() for group in warnings), subject.question([DEFAULT_SCHEDULER])
-    if question.passed_over is not None:
+    if question.ignored is not None:
         document = ReleasesExplanation(
             warnings=records, pod=subject.pod.key, **attrs.asdict(question), same=True, decisions=(), node_count=noted.node_count
         )

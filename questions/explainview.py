@@ -31,10 +31,10 @@ def verdict(found: ExplanationDocument) -> Words:
     if found.close_up is not None:
         return _close_verdict(found, found.close_up)
     pod = Name(found.pod)
-    if found.passed_over is not None:
-        return Words(pod, " is not scheduled: ", Name(found.passed_over), ".")
+    if found.ignored is not None:
+        return Words(pod, " is not scheduled: ", Name(found.ignored), ".")
     if found.gated:
-        return Words(pod, " is held back and not tried.")
+        return Words(pod, " is gated and not tried.")
     start = pod if found.placed_on is None else Words(pod, ", which is on ", Name(found.placed_on), ",")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
@@ -112,7 +112,7 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     """The whole explanation; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
     head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
-    if found.question.passed_over is not None:
+    if found.question.ignored is not None:
         return [paragraphs(head)]
     if found.missing:
         return [paragraphs([*head, decision.error or "", *found.missing])]
@@ -133,9 +133,9 @@ def _subject(found: Explanation) -> Iterator[str]:
         others = f"; {pod.name} stands for {count_of(len(question.workload_pods), 'pod')}" if len(question.workload_pods) > 1 else ""
         yield f"A pod of {question.workload}{others}."
     if found.decision.is_gated:
-        yield "It is held back, so it is not tried."
-    if question.passed_over is not None:
-        yield f"Not scheduled: {question.passed_over}."
+        yield "It is gated, so it is not tried."
+    if question.ignored is not None:
+        yield f"Not scheduled: {question.ignored}."
     elif question.placed_on is not None:
         yield (
             f"It is on {question.placed_on}. Below is what would be decided now if it had no node, with the pod itself taken off"

@@ -34,7 +34,7 @@ from ..framework.options import FIELDS, declared_of
 from ..framework.policy.check import release_with_policies
 from ..framework.profilecheck import release_with_profiles
 from ..framework.releases import DEFAULT_FRAMEWORK
-from ..simulation.compare.agreement import DIFFERENT, HELD_BACK, AgreementCounts
+from ..simulation.compare.agreement import DIFFERENT, GATED, AgreementCounts
 from ..simulation.compare.document import ConfigurationPair
 from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees
 from ..simulation.compare.newerlabels import with_newer_labels
@@ -174,7 +174,7 @@ class MigrateResult(Result):
 
     def _trials(self) -> Table:
         """How decisions agree with this translation, and with each deviation undone."""
-        columns = [Column("deviation"), *(Column(name, "count") for name in ("same", "among the best", "different")), Column("refused")]
+        columns = [Column("deviation"), *(Column(name, "count") for name in ("same", "equally good", "different")), Column("refused")]
         if self.comparison is None or not self.report.trials:
             return Table("trials", columns, [], forms=())
         rows = [["this translation", *_three(self.comparison.document.against[0].agreement), None]]
@@ -183,7 +183,7 @@ class MigrateResult(Result):
 
 
 def _three(found: AgreementCounts | None) -> list[int | None]:
-    return [None] * 3 if found is None else [found.same, found.among_best, found.different]
+    return [None] * 3 if found is None else [found.same, found.equally_good, found.different]
 
 
 def check_undone(release: Release, target: Release, asked: bool) -> None:
@@ -313,15 +313,15 @@ def _left_out(report: MigrationReport) -> Words:
 
 def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:
     found = against.agreement
-    cycles = Number(found.cycles, f"{AGREEMENT}.cycles")
-    if not found.different and not found.held_back:
+    cycles = Number(found.decisions, f"{AGREEMENT}.decisions")
+    if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
         as_before = Words(f"The profile decides as the {source} under ", Name(report.release), ": ")
-        if not found.among_best:
+        if not found.equally_good:
             return Words(as_before, "all ", cycles, " decisions are the same")
-        same, best = Number(found.same, f"{AGREEMENT}.same"), Number(found.among_best, f"{AGREEMENT}.amongBest")
-        return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are among the best")
-    counts = Number(found.different + found.held_back, f"{AGREEMENT}.different + {AGREEMENT}.heldBack")
+        same, best = Number(found.same, f"{AGREEMENT}.same"), Number(found.equally_good, f"{AGREEMENT}.equallyGood")
+        return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are equally good")
+    counts = Number(found.different + found.gated, f"{AGREEMENT}.different + {AGREEMENT}.gated")
     causes = joined(list(_causes(against)))
     return Words(counts, " of ", cycles, " decisions are different with the profile: ", causes, _lost(against))
 
@@ -330,14 +330,14 @@ def _causes(against: ConfigurationPair) -> Iterator[Words]:
     """For how many of these decisions which rule is the cause."""
     places: dict[str, list[int]] = {}
     for at, cause in enumerate(against.causes):
-        if cause.verdict in (DIFFERENT, HELD_BACK):
+        if cause.verdict in (DIFFERENT, GATED):
             places.setdefault(cause.rule or cause.kind, []).append(at)
     if len(places) == 1:
         yield Words("all by ", Name(next(iter(places))))
         return
     for rule, found in places.items():
-        path = " + ".join(f"against.0.causes.{at}.cycles" for at in found)
-        yield Words(Number(sum(against.causes[at].cycles for at in found), path), " by ", Name(rule))
+        path = " + ".join(f"against.0.causes.{at}.decisions" for at in found)
+        yield Words(Number(sum(against.causes[at].decisions for at in found), path), " by ", Name(rule))
 
 
 def _lost(against: ConfigurationPair) -> Words:

@@ -42,7 +42,7 @@ LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 PROGRESS_STEPS = 200
 NOWHERE = Places()
 GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
-OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "held back": NEAR}
+OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "gated": NEAR}
 TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
 """Fields of events that have a place in the table."""
 
@@ -101,7 +101,7 @@ class ReplayResult(Result):
     nodes: int = 0
     """How many nodes there are at the end."""
     resources: tuple[str, ...] = ()
-    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.field(factory=dict)
     is_over: bool = True
     """Whether it came to its end: else it was interrupted."""
     history: ReplayHistory | None = None
@@ -170,7 +170,7 @@ def ask(
     rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
     return ReplayResult(
         given.engine.release.version, summary(replay), (), rows, grouped(inputs.warnings), replay.now, replay.cluster.ledger.nodes,
-        inputs.resources, inputs.passed_over, replay.is_over, history,
+        inputs.resources, inputs.ignored, replay.is_over, history,
     )  # fmt: skip
 
 
@@ -284,8 +284,8 @@ def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:
     if not told.ok:
         waiting = count_doing(told.still_waiting, "pod", "wait", "still")
         yield Paragraph(f"{waiting}, {told.never_scheduled} left without having had a node")
-    if found.passed_over:
-        yield Paragraph("passed over: " + ", ".join(f"{count} {why}" for why, count in found.passed_over.items()))
+    if found.ignored:
+        yield Paragraph("ignored: " + ", ".join(f"{count} {why}" for why, count in found.ignored.items()))
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import attrs
 
-from ..api.inventory import NOT_ADMITTED
+from ..api.inventory import REFUSED
 from ..api.meaning.labels import Matcher, everything, zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
@@ -32,7 +32,7 @@ from ..simulation.records import (
 )
 from ..simulation.replacements import Replacements
 from ..simulation.simulate import Outcome, Simulation
-from ..simulation.summary import Summary, Usage, passed_over_text, summarise, usages
+from ..simulation.summary import Summary, Usage, ignored_text, summarise, usages
 from .result import Result, Row
 
 TOLD = 3
@@ -45,7 +45,7 @@ class SimulationOptions:
 
     reschedule_evicted: bool = False
     details: bool = False
-    """Whether cycles have the nodes that fit, reasons and scores."""
+    """Whether decisions have the nodes that fit, reasons and scores."""
     nodes: bool = False
     """Whether tables show nodes instead of pods; documents have them beside the pods."""
     namespace: str | None = None
@@ -85,6 +85,14 @@ class SimulationRun:
         if options.reschedule_evicted:
             self.simulation.replacements = Replacements.of_scenario(given.scenario, given.spec.scheduler_names)
         self._uses = NodeUses(given.engine)
+
+    def begin(self, observer: Observer) -> None:
+        """Say that all input is read: of lists with some pods alone, with the warnings about those."""
+        options, scenario = self.options, self.given.scenario
+        chooses = options.namespace is not None or (options.matches is not everything and not options.nodes)
+        refused = (pod for pod, _ in scenario.refused_pods)
+        pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
+        observer.ready(self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None)
 
     def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken."""
@@ -148,7 +156,7 @@ class SimulationResult(Result):
     """What became of the pods that waited."""
 
     outcome: SimulationDocument
-    """The document without cycles, nodes and warnings."""
+    """The document without decisions, nodes and warnings."""
     decisions: tuple[Decision, ...]
     """Of each cycle, in order; a pod that preempted others has two."""
     outcomes: Mapping[str, Outcome]
@@ -197,14 +205,14 @@ class SimulationResult(Result):
         return tuple(node_table(self.shown_nodes, alone=False).records())
 
     @cached_property
-    def cycles(self) -> tuple[CycleRecord, ...]:
+    def decision_records(self) -> tuple[CycleRecord, ...]:
         """The decisions as data."""
         return tuple(decision.cycle(details=self.options.details) for decision in self.decisions)
 
     @property
     def document(self) -> SimulationDocument:
         nodes = self.shown_nodes if self.options.nodes else UNSET
-        return replace(self.outcome, cycles=self.cycles, nodes=nodes, warnings=self.told_warnings())
+        return replace(self.outcome, decisions=self.decision_records, nodes=nodes, warnings=self.told_warnings())
 
     def view(self) -> View:
         found, options = self.summary, self.options
@@ -212,7 +220,7 @@ class SimulationResult(Result):
         parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
         pages, in_text = options.wants("page"), not options.nodes
         tables = [
-            pod_table(self.outcome.pods, self.cycles if pages else (), options.forms, in_text=in_text),
+            pod_table(self.outcome.pods, self.decision_records if pages else (), options.forms, in_text=in_text),
             eviction_table(self.outcome.evicted, in_text=in_text), node_table(self.shown_nodes, alone=options.nodes),
             _reasons(self.outcome.reasons), _resources(self.outcome, ("page",)),
         ]  # fmt: skip
@@ -224,7 +232,7 @@ class SimulationResult(Result):
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
             },
             shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
-            tables=[*tables, *([cycle_table(self.cycles)] if pages else [])],
+            tables=[*tables, *([cycle_table(self.decision_records)] if pages else [])],
             map=self._map(),
         )  # fmt: skip
 
@@ -245,7 +253,7 @@ class SimulationResult(Result):
 def ask(given: Input, options: SimulationOptions, observer: Observer = SILENT) -> SimulationResult:
     """Schedule the pods that wait."""
     run = SimulationRun(given, options)
-    observer.ready(given)
+    run.begin(observer)
     for _ in run.decisions(observer):
         pass
     return run.result()
@@ -299,14 +307,14 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         first = Words(having, " of ", pods, " pods", finds, " a node, ", none, does_not, _lacking(reasons))
     left = Number(summary.evicted, "summary.evicted")
     noun = " pod is evicted to make room" if summary.evicted == 1 else " pods are evicted to make room"
-    return Words(first, Words("; ", left, noun) if summary.evicted else "", _not_admitted(summary), ".")
+    return Words(first, Words("; ", left, noun) if summary.evicted else "", _refused(summary), ".")
 
 
-def _not_admitted(summary: Summary) -> Words:
+def _refused(summary: Summary) -> Words:
     """The pods that the API server would refuse, which are not among those that wait."""
-    count = summary.not_admitted
-    more = Number(count, f"summary.passedOver.{step(NOT_ADMITTED)}")
-    return Words("; ", more, " more ", "is" if count == 1 else "are", " not admitted") if count else Words()
+    count = summary.refused_pods
+    more = Number(count, f"summary.ignored.{step(REFUSED)}")
+    return Words("; ", more, " more ", "is" if count == 1 else "are", " refused by the API server") if count else Words()
 
 
 def _lacking(reasons: Sequence[UnplacedPods]) -> Words:
@@ -336,15 +344,15 @@ def summary_lines(summary: Summary) -> list[str]:
         told.append(f"{summary.waiting:,} waiting for plugins that permit the binding")
     if summary.gated:
         told.append(f"{summary.gated:,} not tried for {'its' if summary.gated == 1 else 'their'} scheduling gates")
-    if summary.not_admitted:
-        told.append(f"{summary.not_admitted:,} more not admitted")
+    if summary.refused_pods:
+        told.append(f"{summary.refused_pods:,} more {REFUSED}")
     lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
     if summary.evicted:
         lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")
     if summary.replaced:
         lines[-1] += f"; their owners made {count_of(summary.replaced, 'new pod')}, tried after the others"
-    others = {why: count for why, count in summary.passed_over.items() if why != NOT_ADMITTED}
-    return [*lines, *passed_over_text(others)]
+    others = {why: count for why, count in summary.ignored.items() if why != REFUSED}
+    return [*lines, *ignored_text(others)]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

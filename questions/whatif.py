@@ -93,7 +93,7 @@ class WhatIfResult(Result):
 
     def _without_help(self) -> str:
         missing = self.found.explanation.missing
-        return missing[0] if missing else "No single change helps."
+        return missing[0] if missing else "No change helps, nor do two together."
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class WhatIfResult(Result):
 def ask(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
     """Try changes; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
     subject = find_subject(given.scenario, options.pod, options.namespace)
-    observer.ready(given)
+    observer.ready(given, subject.concerns)
     question = subject.question(given.spec.scheduler_names)
     asked = ScheduledPod(
         given.scenario, given.spec, question, given.order, options.alone, options.want, options.every, given.defaults
@@ -116,7 +116,9 @@ def what_if(
     pods: GivenCluster = (), order: str = "input", alone: bool = False, every: bool = False, defaults: bool = True,
     edits: str | Iterable[str] = (),
 ) -> WhatIfResult:  # fmt: skip
-    """Find the smallest single changes after which *pod* gets a node; each is tried, and those that disturb least come first.
+    """Find the smallest changes after which *pod* gets a node; each is tried, and those that disturb least come first.
+
+    Where no single one is enough, two together are tried.
 
     They are tried at the moment when it is the pod's turn: what :func:`~kubeclassic.simulate` tries before it is scheduled first.
 
@@ -155,8 +157,8 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
     decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
     first: list[Paragraph | Table] = [Paragraph(f"{decision.pod.key}: {decision.host or '<none>'}", wraps=False)]
-    if question.passed_over is not None:
-        yield [*first, _line(f"Not scheduled: {question.passed_over}.")]
+    if question.ignored is not None:
+        yield [*first, _line(f"Not scheduled: {question.ignored}.")]
         return
     first += [_line(decision.error)] if decision.error else []
     if found.fits:
@@ -202,7 +204,7 @@ def _keeps(found: WhatIf, close: CloseUp) -> Iterator[str]:
 def _helping(found: WhatIf) -> Iterator[Paragraph]:
     """The changes, in the order of how much they disturb."""
     if not found.suggestions:
-        yield _line(f"No single change helps: {count_of(found.tried, 'decision')} tried.")
+        yield _line(f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried.")
         return
     number = 0
     for group, members in groupby(found.suggestions, key=lambda one: one.disturbs // 10):

@@ -265,7 +265,7 @@ class FamilyConformance(Record):
     release: str | None
     family: str
     cases: Count
-    cycles: Annotated[Count, says("Scheduling cycles of all cases.")]
+    decisions: Annotated[Count, says("Decisions of all cases.")]
     steps: Annotated[Count, says("Steps of all scripts of the queue.")]
     identical: Count
     left_out: Count
@@ -319,7 +319,7 @@ def check_family(
     if not counts["cases"]:
         raise ManifestError(f"{family.cases}: got no case, wanted at least one")
     counted = FamilyConformance(
-        release=family.release, family=family.name, cases=counts["cases"], cycles=counts["cycles"], steps=counts["steps"],
+        release=family.release, family=family.name, cases=counts["cases"], decisions=counts["cycles"], steps=counts["steps"],
         identical=counts["identical"], left_out=counts["left out"], different=tuple(different),
     )  # fmt: skip
     return FamilyReport(counted, different)

@@ -138,8 +138,8 @@ class ComparisonInput:
 class Observer:
     """Learns how a question goes on; this one does nothing."""
 
-    def ready(self, given: Input | ComparisonInput) -> None:
-        """All input is read: its warnings are known."""
+    def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
+        """All input is read: its warnings are known; *concerns*: the objects that are asked about, kind and key; None: all."""
 
     def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
         """A context for work that reports how much is done, of *total*, and a short text."""
@@ -307,10 +307,10 @@ def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Invento
             raise ManifestError(f"{item.kind} {item.key}: metadata.name: got the name of one that is there, wanted a new one")
     return Inventory(
         objects=(*known, *found.objects),
-        passed_over={**cluster.passed_over, **found.passed_over},
+        ignored={**cluster.ignored, **found.ignored},
         warnings=(*cluster.warnings, *found.warnings),
         refused=found.refused,
-        not_admitted=found.not_admitted,
+        refused_pods=found.refused_pods,
         config_maps={**cluster.config_maps, **found.config_maps},
         daemon_sets=found.daemon_sets,
     )

@@ -52,13 +52,13 @@ class PodRecord(Record):
     outcome: Annotated[
         OutcomeWord,
         says(
-            "placed: it has a node in the end; evicted: it found a node and lost it; gated: held back and not tried; waiting: it has a"
+            "placed: it has a node in the end; evicted: it found a node and lost it; gated: not tried; waiting: it has a"
             " node, but Permit plugins have not allowed it yet."
         ),
     ]
     host: Annotated[str | None, says("The node that it has in the end.")]
     error: Annotated[str | None, says("Why it has none, or waits: upstream's last message, or who evicted it.")]
-    tries: Annotated[Count, says("Scheduling cycles: 2 where the pod made room and was tried once more.")]
+    tries: Annotated[Count, says("How often it was decided on: 2 where the pod made room and was tried once more.")]
     nominated: Annotated[str | None, says("The node for which a pod without one is nominated in the end.")]
     victims: Annotated[tuple[PodKey, ...], says("The pods that had to leave for it.")]
     evicted_by: Annotated[PodKey | None, says("The pod that took its place.")]
@@ -113,7 +113,7 @@ POD_COLUMNS = (
     ("reason", Column("reason", filter=True, forms=("page",))),
     ("priority", Column("priority", "count", forms=("wide", "page"))),
     ("requests", Column("requests", forms=("wide", "page"))),
-    ("cycle", Column("cycle", "count", forms=("page",))),
+    ("decision", Column("decision", "count", forms=("page",))),
     ("nodes_that_fit", Column("nodes that fit", "count", forms=("wide",))),
     ("score", Column("score", "count", forms=("wide",))),
     ("tries", Column("tries", "count", forms=("wide",))),
@@ -121,8 +121,9 @@ POD_COLUMNS = (
     ("namespace", Column("namespace", "name", filter=True, forms=("page",))),
     ("error", Column("message", forms=(*TEXT, "data"), field="error")),
 )
-"""Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each resource, ``cycle`` the number
-of the pod's last one, and the message is in short tables where any pod has one. CSV and custom columns have all fields as they are."""
+"""Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each resource, ``decision`` the
+number of the pod's last one, and the message is in short tables where any pod has one. CSV and custom columns have all fields as they
+are."""
 
 
 class EvictionRecord(Record):
@@ -151,19 +152,19 @@ class UnplacedPods(Record):
 
 
 class SimulationDocument(ResultDocument, kw_only=True):
-    """Also of -o yaml. -n and -l choose among pods, evicted and cycles (with --nodes, -l among nodes); the summary is of all."""
+    """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the summary is of all."""
 
     KIND: ClassVar[str] = "Simulation"
     release: Annotated[str, says("The release that scheduled.")]
     pods: Annotated[Sequence[PodRecord], says("One entry a pod that was tried, with its final outcome.")]
     evicted: Annotated[Sequence[EvictionRecord], says("The pods that had to leave, in order.")]
     nodes: Annotated[Sequence[NodeRecord] | UnsetType, says("--nodes: each node before and after.")] = UNSET
-    cycles: Annotated[Sequence[CycleRecord], says("One entry a cycle, in order: a pod that makes room has two.")] = ()
+    decisions: Annotated[Sequence[CycleRecord], says("One entry each, in order: a pod that makes room has two.")] = ()
     reasons: Annotated[
         tuple[UnplacedPods, ...], says("Of all pods: those that find no node, by the reason that most nodes have against them.")
     ]
     nodes_by_use_before: NodesByUse
-    resources_before: Annotated[tuple[Usage, ...], says("As resources of the summary, before the first cycle.")]
+    resources_before: Annotated[tuple[Usage, ...], says("As resources of the summary, before the first decision.")]
     nodes_by_use: NodesByUse
     summary: Summary
 
@@ -238,7 +239,7 @@ def pod_table(pods: Sequence[PodRecord], cycles: Sequence[CycleRecord], forms: C
         if name == "error" and not any(pod.error for pod in pods):
             column = attrs.evolve(column, forms=[form for form in column.forms if form != "table"])
         columns.append(column)
-        cells.append([last.get(pod.pod, -1) + 1 or None for pod in pods] if name == "cycle" else list(map(attrgetter(name), pods)))
+        cells.append([last.get(pod.pod, -1) + 1 or None for pod in pods] if name == "decision" else list(map(attrgetter(name), pods)))
     details = [_pod_details(pod, cycles[last[pod.pod]] if pod.pod in last else None) for pod in pods] if "page" in forms else []
     shown = (*(TEXT if in_text else ()), "page", "data")
     return Table("pods", columns, list(zip(*cells, strict=True)), noun="pod", details=details if any(details) else None, forms=shown)
@@ -295,11 +296,11 @@ def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table
 def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
     """Every cycle in order."""
     columns = (
-        Column("cycle", "count"), Column("pod", "name"), Column("result", "tag", filter=True, colours=RESULTS), Column("node", "name"),
+        Column("decision", "count"), Column("pod", "name"), Column("result", "tag", filter=True, colours=RESULTS), Column("node", "name"),
         Column("try", "tag", filter=True), Column("has to leave", "names"), Column("reason", filter=True),
     )  # fmt: skip
     rows = [[at, cycle.pod, *_result_of(cycle)] for at, cycle in enumerate(cycles, 1)]
-    return Table("cycles", columns, rows, noun="cycle", forms=("page",))
+    return Table("decisions", columns, rows, noun="decision", forms=("page",))
 
 
 def _result_of(cycle: CycleRecord) -> list[Any]:

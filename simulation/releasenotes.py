@@ -239,7 +239,7 @@ def _uncalled(algorithm: Algorithm) -> Iterator[Notice]:
 
 
 def _unknown(algorithm: Algorithm) -> Iterator[Notice]:
-    """Fields of the configuration that the release passes over."""
+    """Fields of the configuration that the release ignores."""
     for path in algorithm.unread:
         yield Unread("", f"{path} of the configuration does not count: {algorithm.release.version} does not know the field")
 

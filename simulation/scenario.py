@@ -35,15 +35,15 @@ class Scenario:
     objects: tuple[KubeObject, ...]
     """Nodes, pods with a node, and everything else that the scheduler reads."""
     pending: tuple[Pod, ...]
-    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.field(factory=dict)
     """Why an object is ignored -> how many."""
     warnings: tuple[Notice, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
     set_aside: tuple[Pod, ...] = ()
     """The pods that are ignored."""
-    not_admitted: tuple[tuple[Pod, str], ...] = ()
-    """The pods that the API server would not admit, and why."""
+    refused_pods: tuple[tuple[Pod, str], ...] = ()
+    """The pods that the API server would refuse, and why."""
     edited: tuple[Edited, ...] = ()
     """What each edit did, in order; those of pods last."""
     daemon_sets: tuple[Mapping[str, Any], ...] = ()
@@ -164,26 +164,28 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
     """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster. *where*: its files."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
-        hint = f" ({TABLE_HINT})" if "of kind Table" in inventory.passed_over else ""
+        hint = f" ({TABLE_HINT})" if "of kind Table" in inventory.ignored else ""
         raise ManifestError(f"{where or CLUSTER}: got no Node, wanted one at least{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []
     set_aside: list[Pod] = []
-    passed_over, warnings = Counter(inventory.passed_over), list(inventory.warnings)
+    ignored, warnings = Counter(inventory.ignored), list(inventory.warnings)
     for item in inventory.objects:
         why = why_not_waiting(item, scheduler_names) if isinstance(item, Pod) else ON_A_NODE
         if why == ON_A_NODE:
             there.append(item)
         elif why is not None:
-            passed_over[why] += 1
+            ignored[why] += 1
             set_aside += [item] if isinstance(item, Pod) else []
         elif isinstance(item, Pod):
             pending.append(item)
     warnings += [
-        Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE) for pod in there if isinstance(pod, Pod) and pod.spec.node_name not in nodes
+        Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE, about=f"Pod {pod.key}")
+        for pod in there
+        if isinstance(pod, Pod) and pod.spec.node_name not in nodes
     ]
     return Scenario(
-        tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.not_admitted,
+        tuple(there), tuple(pending), dict(ignored), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.refused_pods,
         daemon_sets=inventory.daemon_sets,
     )  # fmt: skip
 
@@ -201,7 +203,7 @@ MOMENT = 1e-6
 def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
     """*pods* in one of :data:`ORDERS`; all are taken to have come, one after another, before the first is tried.
 
-    Those that the queue of *engine* holds back come last.
+    Those that the queue of *engine* gates come last.
     """
     if order == "priority":
         from ..core.queue.protocol import queues_by_priority

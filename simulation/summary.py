@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from ..api.inventory import NOT_ADMITTED
+from ..api.inventory import REFUSED
 from ..api.objects import Pod
 from ..api.record import Count, Counts, Record, says
 from ..core.arrays.table import NodeTable
@@ -76,17 +76,17 @@ class Summary(Record):
     placed: Count
     waiting: Annotated[Count, says("Pods that have a node, but that Permit plugins have not allowed yet.")]
     unschedulable: Count
-    gated: Annotated[Count, says("Pods that were not tried, as a PreEnqueue plugin holds them back.")]
+    gated: Annotated[Count, says("Pods that were not tried, as they are gated (by a PreEnqueue plugin).")]
     evicted: Annotated[Count, says("All pods that had to leave, whether they had their node before the simulation or found it there.")]
     replaced: Annotated[Count, says("Evicted pods in whose place their owners made new ones.")]
-    cycles: Count
-    passed_over: Annotated[Counts, says("Why objects of the input do not count -> how many.")]
+    decisions: Count
+    ignored: Annotated[Counts, says("Why objects of the input do not count -> how many.")]
     resources: tuple[Usage, ...]
 
     @property
-    def not_admitted(self) -> int:
-        """How many pods the API server would refuse; they are among those that are passed over."""
-        return self.passed_over.get(NOT_ADMITTED, 0)
+    def refused_pods(self) -> int:
+        """How many pods the API server would refuse; they are among those that are ignored."""
+        return self.ignored.get(REFUSED, 0)
 
 
 def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
@@ -101,16 +101,16 @@ def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
         gated=sum(outcome.is_gated for outcome in outcomes.values()),
         evicted=len(simulation.evictions),
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
-        cycles=simulation.cycles,
-        passed_over=dict(simulation.scenario.passed_over),
+        decisions=simulation.cycles,
+        ignored=dict(simulation.scenario.ignored),
         resources=tuple(usages(engine.fresh_table(), digits=digits)),
     )
 
 
-def passed_over_text(passed_over: Mapping[str, int]) -> list[str]:
+def ignored_text(ignored: Mapping[str, int]) -> list[str]:
     """A line on what was ignored, if anything was."""
-    told = ", ".join(f"{count} {why}" for why, count in passed_over.items())
-    return [f"passed over: {told}"] if told else []
+    told = ", ".join(f"{count} {why}" for why, count in ignored.items())
+    return [f"ignored: {told}"] if told else []
 
 
 def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:

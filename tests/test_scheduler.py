@@ -97,7 +97,7 @@ class TestSchedule:
             (pod("placed"), 'pod: got "default/placed", which is on node a, wanted a pod without a node'),
             (pod("bound", on="a"), 'pod: got "default/bound", which is on node a, wanted a pod without a node'),
             ({"kind": "Node", "metadata": {"name": "b"}}, "pod: got Node b, wanted one Pod"),
-            (pod("p", priorityClassName="x"), "Pod default/p: not admitted: no PriorityClass with name x was found"),
+            (pod("p", priorityClassName="x"), "Pod default/p: refused by the API server: no PriorityClass with name x was found"),
         ],
     )
     def test_refusals(self, given: Any, message: str) -> None:

@@ -30,7 +30,7 @@ class Admitted:
 
 
 class _Refusal(Exception):
-    """An object is not admitted; the text is upstream's."""
+    """An object is refused; the text is upstream's."""
 
 
 def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, priorities: bool = True) -> Admitted:

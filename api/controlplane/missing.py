@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -29,6 +29,9 @@ from ..reading.notices import Notice
 PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of classes whose volumes are made by hand."""
 
 NO_OWNER = "its {} is not in the input, so its pods are not spread as those of one owner (kubectl get {})"
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
@@ -80,6 +83,8 @@ def _storage_names(pod: Pod, there: _There) -> Iterator[str]:
             yield f"PersistentVolume {claim.spec.volume_name}, the volume of claim {claim.key},"
         elif claim is not None and lacks == NO_CLASS:
             yield f"StorageClass {_class_of(claim)}, the class of claim {claim.key},"
+        elif claim is not None and not claim.spec.volume_name and there.makes_none(_class_of(claim)):
+            yield f"a free PersistentVolume of class {_class_of(claim)}, which claim {claim.key} waits for,"
 
 
 def _device_names(pod: Pod, there: _There) -> Iterator[str]:
@@ -114,6 +119,13 @@ class _There:
         """Whether there is any of a kind, or the one called *key*."""
         found = self.by_kind.get(kind, {})
         return bool(found) if key is None else key in found
+
+    def makes_none(self, name: str | None) -> bool:
+        """Whether volumes of the class *name* are made by hand, and none is free."""
+        storage_class: StorageClass | None = self.by_kind.get(StorageClass, {}).get(name or "")
+        volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
+        free = (one for one in volumes if one.spec.storage_class_name == name and one.spec.claim_ref is None)
+        return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and next(free, None) is None
 
 
 def _waits(pod: Pod) -> bool:

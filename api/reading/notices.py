@@ -5,7 +5,7 @@ Some notices are about what does not count in an answer (:class:`Unread`): then 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import attrs
@@ -30,6 +30,21 @@ class Notice:
     """The place, such as file, document and object; empty for the input as a whole."""
     what: str
     """What is odd. It is the same text for all places that have the same oddity."""
+    about: str | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
+    """The object, ``Pod shop/web-0``; empty: the input as a whole; None: *where* says it."""
+
+    @property
+    def subject(self) -> str:
+        """The object that it is about, kind and key; empty for the input as a whole."""
+        return self.where if self.about is None else self.about
+
+    def bears_on(self, names: Collection[str]) -> bool:
+        """Whether it is about one of the objects *names*, or about the cluster as a whole: what is in no namespace.
+
+        >>> [Notice(where, "").bears_on({"Pod shop/web-0"}) for where in ("Pod shop/web-0", "Pod shop/web-1", "Node a", "")]
+        [True, False, True, True]
+        """
+        return self.subject in names or "/" not in self.subject
 
     def __str__(self) -> str:
         return one_line(f"{self.where}: {self.what}" if self.where else self.what)
@@ -91,7 +106,7 @@ class NoticeGroup:
     @property
     def pods(self) -> list[str]:
         """The pods that it is about, by namespace and name."""
-        return [notice.where.removeprefix(_POD) for notice in self.notices if notice.where.startswith(_POD)]
+        return [notice.subject.removeprefix(_POD) for notice in self.notices if notice.subject.startswith(_POD)]
 
     def record(self) -> InputWarning:
         """As data."""
@@ -172,18 +187,18 @@ class Oddities:
     is_strict: bool = False
     notices: list[Notice] = attrs.field(factory=list)
 
-    def note(self, place: object, what: str) -> None:
-        """Warn of a mistake, or raise :class:`~kubeclassic.exceptions.ManifestError`."""
+    def note(self, place: object, what: str, about: str = "") -> None:
+        """Warn of a mistake in the object *about*, or raise :class:`~kubeclassic.exceptions.ManifestError`."""
         if self.is_strict:
             raise ManifestError(f"{place}: {what}")
-        self.notices.append(Notice(str(place), what))
+        self.notices.append(Notice(str(place), what, about=about))
 
-    def note_repeated(self, paths: Iterable[str], place: str) -> None:
+    def note_repeated(self, paths: Iterable[str], place: object, about: str = "") -> None:
         """Note the keys at *paths*, which an object has twice."""
         for path in paths:
-            self.note(place, f"{path}: given twice, the last one counts")
+            self.note(place, f"{path}: given twice, the last one counts", about)
 
-    def note_unknown(self, kind: str, data: Mapping[str, Any], place: object) -> None:
+    def note_unknown(self, kind: str, data: Mapping[str, Any], place: object, about: str = "") -> None:
         """Note the fields of an object of *kind* that the API does not have."""
         for path, near in misnamed(data, api_shape(kind, data.get("apiVersion"))):
-            self.note(place, f"{path}: unknown field{near}")
+            self.note(place, f"{path}: unknown field{near}", about)

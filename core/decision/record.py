@@ -36,7 +36,7 @@ class DecisionRecord(Record, kw_only=True):
     """A decision."""
 
     pod: PodKey
-    host: Annotated[str | None, says("The node; null if the pod got none in this cycle.")]
+    host: Annotated[str | None, says("The node; null if the pod got none in this decision.")]
     error: Annotated[str | None, says("Upstream's message if the pod got no node.")]
     feasible: Annotated[Names | UnsetType, says("--details: the nodes that fit, in visiting order.")] = UNSET
     failed: Annotated[Mapping[str, Names] | UnsetType, says("--details: node -> why it does not fit.")] = UNSET
@@ -55,10 +55,10 @@ class DecisionRecord(Record, kw_only=True):
 
 
 class CycleRecord(DecisionRecord, kw_only=True):
-    """One scheduling cycle, in order. With final, no other cycle follows for the pod; a later cycle's preemption may still evict it."""
+    """One decision, in order. With final, no other one follows for the pod; the preemption of a later one may still evict it."""
 
     waiting: Annotated[
         Literal[True] | UnsetType, says("Releases with plugins: the node is not final, as Permit plugins make the pod wait there.")
     ] = UNSET
-    retry: Annotated[bool, says("The pod had made room in an earlier cycle, and is tried once more.")]
-    final: Annotated[bool, says("No other cycle follows for this pod.")]
+    retry: Annotated[bool, says("The pod had made room in an earlier decision, and is tried once more.")]
+    final: Annotated[bool, says("No other decision follows for this pod.")]

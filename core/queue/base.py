@@ -74,7 +74,7 @@ class QueueBase(ABC):
         """The entry of a pod after its object was updated."""
 
     def _activate(self, item: QueuedPod) -> bool:
-        """Make a pod active; False if it is held back, which parks it."""
+        """Make a pod active; False if it is gated, which parks it."""
         self._active.put(item.pod.key, item)
         return True
 
@@ -281,8 +281,8 @@ class QueueBase(ABC):
         self._backoff_timer.spent = self._parked_timer.spent = now
 
     def _flushed_held(self) -> None:
-        """A flush found only pods that are held back."""
-        # Upstream: every flush moves a pod that is held back to where it is, and that counts as a move.
+        """A flush found only gated pods."""
+        # Upstream: every flush moves a gated pod to where it is, and that counts as a move.
         self._move_cycle = self.cycle
 
     def next_due(self) -> float | None:

@@ -95,7 +95,7 @@ class QueuedPod:
 
 @attrs.define(eq=False, repr=False)
 class Parked:
-    """Key -> pod that was found unschedulable or is held back.
+    """Key -> pod that was found unschedulable or is gated.
 
     Upstream: a map without order; here lists are in ascending order of the key.
     """
@@ -104,11 +104,11 @@ class Parked:
     _wanting: dict[str, QueuedPod] = attrs.field(factory=dict)
     """Those with required pod affinity."""
     _noted: dict[str, tuple[float, bool]] = attrs.field(factory=dict)
-    """Key -> the pod's time and whether it is held back, as noted in the heaps."""
+    """Key -> the pod's time and whether it is gated, as noted in the heaps."""
     _times: list[tuple[float, str]] = attrs.field(factory=list)
     """A heap of (time, key), with stale entries."""
     _held_times: list[tuple[float, str]] = attrs.field(factory=list)
-    """The same for pods that are held back."""
+    """The same for gated pods."""
 
     def __len__(self) -> int:
         return len(self._all)
@@ -147,7 +147,7 @@ class Parked:
         return _by_key(item for item in self._all.values() if -inf < item.timestamp < time)
 
     def oldest(self, *, held: bool = False) -> float | None:
-        """The earliest time of the pods that are (or are not) *held* back; None if none has a time."""
+        """The earliest time of the pods that are gated, with *held*, or that are not; None if none has a time."""
         times = self._held_times if held else self._times
         while times:
             timestamp, key = times[0]

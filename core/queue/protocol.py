@@ -76,7 +76,7 @@ class SchedulingQueue(Protocol):
         ...
 
     def done(self, pod: Pod) -> None:
-        """A pod that was taken out is not tried any more: it is about to be bound, or was passed over."""
+        """A pod that was taken out is not tried any more: it is about to be bound, or was ignored."""
         ...
 
     def update(self, old: Pod, new: Pod) -> None:

@@ -44,7 +44,7 @@ class FrameworkCells:
     )
     pre_filter_narrows: bool = cell("a PreFilter plugin can name the only nodes that are looked at", True)
     unknown_name_errs: bool = cell(
-        "a node that a PreFilter plugin names and that does not exist is an error (no: it is passed over)", False
+        "a node that a PreFilter plugin names and that does not exist is an error (no: it is ignored)", False
     )
     counts_outside: bool = cell("nodes outside those of a PreFilter plugin count where the next search starts, if they have a status", True)
     tries_without_status: bool = cell("nodes without a status may be preempted on", True)
@@ -213,7 +213,7 @@ class FrameworkCells:
         "volumes are assumed before the pod is, and bound before PreBind, whichever plugins run (no: by VolumeBinding)", False
     )
     ephemeral_off_text: str = cell(
-        "the error for a generic ephemeral volume beside a claim where the gate for such volumes is off (none: it is passed over)", ""
+        "the error for a generic ephemeral volume beside a claim where the gate for such volumes is off (none: it is ignored)", ""
     )
     lost_claims_reject: bool = cell("VolumeBinding rejects pods with a claim in phase Lost", True)
     awaited_claim_text: str = cell(
@@ -309,9 +309,9 @@ class ConfigurationCells:
     """Plugins without any, or ``PLUGIN.field``."""
     listens_without_tls: bool = cell("the addresses of a configuration may have a port without TLS", False)
     leases_alone: bool = cell("leader election locks a Lease alone", True)
-    lenient_fields: bool = cell("unknown fields of the configuration are passed over, with a warning", False)
+    lenient_fields: bool = cell("unknown fields of the configuration are ignored, with a warning", False)
     first_args: bool = cell("RequestedToCapacityRatio and ServiceAffinity have arguments of other names", False)
-    lenient_args: bool = cell("fields of arguments that a plugin does not have are passed over", False)
+    lenient_args: bool = cell("fields of arguments that a plugin does not have are ignored", False)
     args_with_configuration: bool = cell(
         "plugins' arguments are checked with the configuration (no: by each plugin that is enabled, when it is made)", True
     )
@@ -420,15 +420,15 @@ class QueueingCells:
     without_hints: tuple[str, ...] = cell("upstream's plugins that cannot say yet whether an event may help a pod", ())
     comparing_hints: tuple[str, ...] = cell("the plugins whose hints compare a node with what it was", ())
     # --- which pods are moved ---------------------------------------------------------------------------------------
-    skips_gated: bool = cell("events pass over pods that wait for scheduling gates", False)
-    holder_decides: bool = cell("events pass over pods that a plugin holds back, unless that plugin waits for the event", False)
+    skips_gated: bool = cell("events do not wake pods that wait for scheduling gates", False)
+    holder_decides: bool = cell("events do not wake pods that a plugin has gated, unless that plugin waits for the event", False)
     spread_is_woken: bool = cell("a pod on a node wakes those of its namespace that PodTopologySpread rejected, too", False)
     hints_for_pods: bool = cell("with SchedulerQueueingHints, hints decide about the events of pods, those of waiting pods too", False)
     hints_replace_checks: bool = cell("with SchedulerQueueingHints, nodes and new StorageClasses are not checked before hints", False)
     # --- the queue --------------------------------------------------------------------------------------------------
     names_refusing_plugin: bool = cell("the queue notes which plugin rejected a pod that had a node in Reserve or Permit", False)
     errors_back_off: bool = cell("a pod that failed by an error backs off (no: it is parked until an event)", False)
-    gated_back_off: bool = cell("a pod that a plugin held back may have to back off, too", False)
+    gated_back_off: bool = cell("a pod that a plugin had gated may have to back off, too", False)
     counts_rejections: bool = cell("the backoff grows with rejections, or with errors in a row (no: with all attempts)", False)
     backs_off_to_the_end: bool = cell(
         "a pod still backs off at the moment when its backoff ends; pods that failed by an error back off apart", False

@@ -64,7 +64,7 @@ ignored, as the original does; `kubeclassic policy check` names them. The names 
 _COMPONENT = """The configuration of kube-scheduler 1.12 to 1.16: `--config FILE`, `apiVersion` {versions}. Here are the fields that a
 decision depends on; `kubeclassic run` also reads those of elections, endpoints and the client, as flags do ([run](../commands/run.md))."""
 _PROFILE = """The configuration of kube-scheduler from {first} on: `--profile FILE` (or `--config FILE`), `apiVersion` {versions}.
-Unknown fields are refused; in v1alpha1 they are passed over, with a warning. Versions differ in fields, arguments and defaults:
+Unknown fields are refused; in v1alpha1 they are ignored, with a warning. Versions differ in fields, arguments and defaults:
 `kubeclassic policy check FILE --release RELEASE` says what runs, and the fields here are those of the newest. The names of plugins are on
 the page of [plugins](../plugins/index.md)."""
 

@@ -114,7 +114,7 @@ FORMULAS: Mapping[str, str] = {
     "        and that no constraint forbids; back to the one before where there is none\n"
     "PostFilter: a claim that cannot be reached and that nobody else uses gives its devices back",
     "PrioritySort": "QueueSort: higher spec.priority first; of equal ones the pod that has waited longer",
-    "SchedulingGates": "PreEnqueue: held back while spec.schedulingGates is not empty",
+    "SchedulingGates": "PreEnqueue: gated, and not tried, while spec.schedulingGates is not empty",
     "ImageLocality": "sum   = size of each image that the node has x nodes with the image / all nodes\n"
     "score = whole(100 x (sum - 23 MiB) / (1000 MiB x containers - 23 MiB)), with sum kept between these two",
     "InterPodAffinity": "Filter: turned down if  a required anti-affinity term of a pod there matches the pod\n"

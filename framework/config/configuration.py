@@ -99,7 +99,7 @@ class KubeSchedulerConfiguration:
     """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates`` of a Policy."""
 
     unread: tuple[str, ...] = ()
-    """The fields that it has in vain: unknown ones, where these are passed over."""
+    """The fields that it has in vain: unknown ones, where these are ignored."""
 
     @property
     def context(self) -> Context:
@@ -202,8 +202,8 @@ def decoded_configuration(
     document = apiversions.without_unreserve(document, cells)
     shape = fields_without(cells.fields_lacked)
     own = tuple(misnamed(document, shape))
-    passed_over = [path for path, _ in own if cells.lenient_fields]
-    if passed_over:
+    ignored = [path for path, _ in own if cells.lenient_fields]
+    if ignored:
         document, own = pruned(document, shape), ()
     try:
         raw = configuration_schema().reader(KubeSchedulerConfiguration)(with_profiles(document, cells))
@@ -214,7 +214,7 @@ def decoded_configuration(
     except Mismatch as mismatch:
         raise ConfigurationError(str(mismatch), mismatched(mismatch)) from None
     if cells.lenient_args:
-        passed_over, strict = [*passed_over, *(own_path(path, document) for path in strict)], {}
+        ignored, strict = [*ignored, *(own_path(path, document) for path in strict)], {}
     if found := ", ".join(filter(None, [unknown(path for path, _ in own), *strict.values()])):
         faults = [FieldFault(path, f"unknown field{near}") for path, near in own] + [FieldFault(path, "unknown field") for path in strict]
         raise ConfigurationError(f"strict decoding error: {found}", faults)
@@ -229,7 +229,7 @@ def decoded_configuration(
     return attrs.evolve(
         raw, release=release, begins=begins, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles,
         about_locks=tuple(lock_faults(document, cells)), about_addresses=tuple(address_faults(document, cells)),
-        unread=tuple(passed_over),
+        unread=tuple(ignored),
     )  # fmt: skip
 
 
@@ -284,7 +284,7 @@ def _args(entry: PluginArgs, place: str, context: Context) -> Any:
 
 
 def passes_over(document: Mapping[str, Any], release: Release) -> bool:
-    """Whether *release* passes over fields of *document* that are unknown, or given more than once."""
+    """Whether *release* ignores fields of *document* that are unknown, or given more than once."""
     return cells_in(release.configuration, str(document.get("apiVersion", "")).rpartition("/")[2]).lenient_fields
 
 

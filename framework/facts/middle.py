@@ -204,7 +204,7 @@ _1_25 = (
 _1_26 = (
     Fact(
         id="zero-scalars-pass", release="1.26", plugin=_FIT, cells=("framework.checks_zero_scalars",), needs=("zero scalars",),
-        sentence="a scalar resource of which the pod asks 0 is passed over", upstream=f"{_RESOURCES}/fit.go",
+        sentence="a scalar resource of which the pod asks 0 is ignored", upstream=f"{_RESOURCES}/fit.go",
     ),
     Fact(
         id="inclusion-policies", release="1.26", plugin=_SPREAD, cells=("gates.NodeInclusionPolicyInPodTopologySpread",),
@@ -227,7 +227,7 @@ _1_26 = (
     ),
     Fact(
         id="gates-plugin-comes", release="1.26", plugin=CONFIGURATION, cells=("configuration.gated_plugins", "configuration.not_modelled"),
-        sentence="with gate PodSchedulingReadiness pods with scheduling gates are held back",
+        sentence="with gate PodSchedulingReadiness pods with scheduling gates are not tried",
         upstream=f"{_PLUGINS}/schedulinggates/scheduling_gates.go", needs=("scheduling gates", "gates set"),
     ),
     Fact(
@@ -265,7 +265,7 @@ _1_27 = (
     Fact(
         id="unknown-names-pass", release="1.27", plugin=SEARCH, others=("error",), needs=("named nodes",), upstream="schedule_one.go",
         cells=("framework.unknown_name_errs", "framework.outside_text"),
-        sentence="a node that a term names and that does not exist is passed over; it was an error",
+        sentence="a node that a term names and that does not exist is ignored; it was an error",
     ),
     Fact(
         id="pre-filter-skips", release="1.27", plugin=PREEMPTION, needs=("priorities",), upstream="framework/runtime/framework.go",
@@ -298,7 +298,7 @@ _1_27 = (
     ),
     Fact(
         id="scheduling-gates", release="1.27", plugin="gated", others=("SchedulingGates",), cells=("gates.PodSchedulingReadiness",),
-        needs=("scheduling gates",), sentence="gate PodSchedulingReadiness is on: pods with scheduling gates are held back",
+        needs=("scheduling gates",), sentence="gate PodSchedulingReadiness is on: pods with scheduling gates are not tried",
         upstream="features/kube_features.go",
     ),
     Fact(

@@ -62,7 +62,7 @@ def _is_taken(document: Json, release: Release) -> bool:
 
 
 def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
-    """*document* without what its release passes over, with arguments as later releases write them; and notes."""
+    """*document* without what its release ignores, with arguments as later releases write them; and notes."""
     kept: dict[str, Any] = copied(document)
     cells, unknown = config.context.cells, f"left out: {config.release.version} does not know the field"
     notes = [Note(path, unknown) for path in config.unread]

@@ -73,7 +73,7 @@ _POINTS = (
     ),
     Deviation(
         RATIO_RESOURCES,
-        "leaves out the resources of requestedToCapacityRatioArguments where the release passes over them",
+        "leaves out the resources of requestedToCapacityRatioArguments where the release ignores them",
         "counts them, so that nodes would score otherwise",
     ),
     Deviation(

@@ -171,7 +171,7 @@ class InterPodAffinity(Plugin):
 
     def _looks_at_existing(self, pod: Template) -> bool:
         has_preferences = bool(pod.preferred_affinity or pod.preferred_anti_affinity)
-        # Upstream: the required affinity of pods that are there is passed over with their preferences.
+        # Upstream: the required affinity of pods that are there is ignored with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:

@@ -1,4 +1,4 @@
-"""SchedulingGates: is the pod held back by its scheduling gates?"""
+"""SchedulingGates: is the pod gated by its scheduling gates?"""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
 def _warnings(
     document: Mapping[str, Any], policy: Policy, config: KubeSchedulerConfiguration, profile: ProfileConfig, cells: PolicyCells
 ) -> Iterator[str]:
-    yield from (f"{path}: unknown key, passed over" for path in unknown_keys(document))
+    yield from (f"{path}: unknown key, ignored" for path in unknown_keys(document))
     yield from _about_names(policy, cells)
     filters = [plugin.name for plugin in profile.plugins["filter"].enabled]
     if REQUESTS not in filters:

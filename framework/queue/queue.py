@@ -201,7 +201,7 @@ class FrameworkQueue(QueueBase):
         (self._preempting.add if held else self._preempting.discard)(pod.uid)
 
     def _back_off(self, item: QueuedPod) -> bool:
-        """Put a pod into the backoff queue; False if it is held back, which parks it."""
+        """Put a pod into the backoff queue; False if it is gated, which parks it."""
         if self.pops_early and self._is_held(item):
             self._parked.put(item)
             return False
@@ -267,7 +267,7 @@ class FrameworkQueue(QueueBase):
             self._note(BACKOFF if self._back_off(item) else PARKED, FAILURE)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Let parked pods and those that back off be tried next. A pod that is not in the queue, or held back, stays as it is."""
+        """Let parked pods and those that back off be tried next. A pod that is not in the queue, or is gated, stays as it is."""
         self.tick()
         for pod in pods:
             item = self._parked.get(pod.key) or self._waiting.get(pod.key)

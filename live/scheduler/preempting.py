@@ -109,7 +109,7 @@ class FrameworkPreemption:
         return error
 
     def start(self, pod: Pod, plan: Preemption) -> None:
-        """Carry out *plan* in the background; meanwhile *pod* is held back.
+        """Carry out *plan* in the background; meanwhile *pod* is gated.
 
         Upstream: prepareCandidateAsync in pkg/scheduler/framework/preemption/preemption.go.
         """

@@ -1,6 +1,6 @@
 """The answers of an extender as JSON, with the field names of Go's types, all of them always there.
 
-Old schedulers read these too: Go passes over fields that it does not know, and the case of names.
+Old schedulers read these too: Go ignores fields that it does not know, and the case of names.
 Upstream: staging/src/k8s.io/kube-scheduler/extender/v1/types.go.
 """
 

@@ -140,7 +140,7 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _fields(value: Any, names: Sequence[str], where: str) -> dict[str, Any]:
-    """The fields of an object by their names in *names*, whatever their case is there; others are passed over, the last one counts."""
+    """The fields of an object by their names in *names*, whatever their case is there; others are ignored, the last one counts."""
     known = {name.lower(): name for name in names}
     found = ((known.get(key.lower()), item) for key, item in _object(value, where).items())
     return {name: item for name, item in found if name is not None}

@@ -115,7 +115,7 @@ class ServedCluster:
         if self.defaults:
             admitted = admit([with_defaults(pod)], self._classes.values())
             if admitted.refused:
-                raise RequestError("Pod", f"a pod that would not be admitted ({admitted.refused[0][1]})", "another", UNPROCESSABLE)
+                raise RequestError("Pod", f"a pod that the API server would refuse ({admitted.refused[0][1]})", "another", UNPROCESSABLE)
             pod = next(found for found in admitted.objects if isinstance(found, Pod))
         while len(self._asked) >= MOST_ASKED:
             del self._asked[next(iter(self._asked))]

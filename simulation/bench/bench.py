@@ -18,14 +18,14 @@ import numpy as np
 
 from ...api.reading.documents import parsed, read_documents
 from ...api.reading.formats.files import read_file
-from ...api.record import UNSET
+from ...api.record import UNSET, UnsetType
 from ...core.decision.decision import Decision
 from ...core.run import Run
 from ...exceptions import ManifestError
 from ..conform import build, decisions, read_items
 from ..gcpause import settled
 from .against import Opponent
-from .measured import BenchDocument, Stopwatch, Timing, middle
+from .measured import BenchDocument, OtherScheduler, Stopwatch, Timing, middle
 
 Json = dict[str, Any]
 
@@ -89,16 +89,25 @@ def document_of(
     best, rates, loops = best_of(runs), tuple(round(found.rate, 1) for found in runs), [found.loop_rate for found in runs]
     write_seconds = seconds_to_write(best, stream)
     p50, p90, p95, p99 = (round(found, 4) for found in best.latencies)
+    against = UNSET if opponent is None else opponent.beside(rates)
     return BenchDocument(
+        warnings=_other_work(case["name"], best.scheduled, against),
         case=case["name"], release=case["version"], nodes=best.nodes, pods=len(best.hosts),
-        scheduled=best.scheduled, cycles=best.cycles, prepare_seconds=round(best.prepare_seconds, 4),
+        scheduled=best.scheduled, decisions=best.cycles, prepare_seconds=round(best.prepare_seconds, 4),
         cpu_seconds=round(best.cpu_seconds, 4), wall_seconds=round(best.wall_seconds, 4),
         pods_per_s=max(rates), median_pods_per_s=round(middle(rates), 1),
         loop_pods_per_s=round(max(loops), 1), loop_median_pods_per_s=round(middle(loops), 1),
         p50_ms=p50, p90_ms=p90, p95_ms=p95, p99_ms=p99, throughput=best.throughput, load_seconds=round(best.load_seconds + read_seconds, 3),
         quick=best.quick, runs=rates, write_seconds=round(write_seconds, 4), peak_rss_mb=peak_rss_mb(),
-        calibration=calibration(), against=UNSET if opponent is None else opponent.beside(rates),
+        calibration=calibration(), against=against,
     )  # fmt: skip
+
+
+def _other_work(case: str, scheduled: int, against: OtherScheduler | UnsetType) -> tuple[str, ...]:
+    """A warning if the other scheduler says that it gave another number of pods a node."""
+    theirs = UNSET if against is UNSET else against.scheduled
+    told = f"{case}: the other scheduler gave {theirs} pods a node, this one {scheduled}: not the same work"
+    return () if theirs in (UNSET, scheduled) else (told,)
 
 
 def best_of(runs: Iterable[Timing]) -> Timing:

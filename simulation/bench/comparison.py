@@ -51,6 +51,7 @@ class BenchComparison(DocumentRecord, rename=None):
     """Two files of bench's lines beside each other."""
 
     KIND = "BenchComparison"
+    warnings: Annotated[tuple[str, ...], says("What makes the ratios doubtful.")]
     cases: tuple[ComparedCase, ...]
     only_a: Annotated[tuple[str, ...], says("Cases, with their releases, that only A has.")]
     only_b: tuple[str, ...]
@@ -117,7 +118,9 @@ class PairedCases:
 
     def document(self) -> BenchComparison:
         """As data."""
-        return BenchComparison(tuple(pair.record() for pair in self.pairs), tuple(self.only_a), tuple(self.only_b))
+        return BenchComparison(
+            tuple(self.warnings()), tuple(pair.record() for pair in self.pairs), tuple(self.only_a), tuple(self.only_b)
+        )  # fmt: skip
 
 
 def compared(a: Path, b: Path) -> PairedCases:

@@ -65,12 +65,13 @@ class BenchDocument(DocumentRecord, kw_only=True, rename=None):
     """The best run of a case, as one line of JSON."""
 
     KIND = "Bench"
+    warnings: Annotated[tuple[str, ...], says("What makes the figures doubtful.")]
     case: Annotated[str, says("The name of the case, or the kind of generated cluster.")]
     release: str
     nodes: Count
     pods: Annotated[Count, says("Pods that were scheduled or tried.")]
     scheduled: Annotated[Count, says("Pods that got a node.")]
-    cycles: Annotated[Count, says("Scheduling cycles, retries after preemption included.")]
+    decisions: Annotated[Count, says("Decisions, retries after preemption included.")]
     prepare_seconds: Annotated[Size, says("Processor time of the first snapshot of the cluster, before the first decision.")]
     cpu_seconds: Annotated[Size, says("Processor time of the scheduling loop.")]
     wall_seconds: Annotated[Size, says("Wall time of the scheduling loop.")]

@@ -59,7 +59,7 @@ class Charge:
     claim: str | None = None
     """The claim, by the name of its template."""
     refused: str | None = None
-    """Why no copy is admitted, whatever is used."""
+    """Why each copy is refused, whatever is used."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -79,7 +79,7 @@ class Gate:
         return cls(charges, accounts)
 
     def refusal(self, at: int, pod: Pod) -> str | None:
-        """Why *pod*, a copy of template number *at*, is not admitted now; None if it is."""
+        """Why *pod*, a copy of template number *at*, is refused now; None if it is not."""
         for charge in self.charges[at]:
             why = charge.refused
             for account in charge.accounts if why is None else ():

@@ -30,7 +30,7 @@ class Admission(Protocol):
     """What the API server does before a copy is there for the scheduler."""
 
     def refusal(self, at: int, pod: Pod) -> str | None:
-        """Why *pod*, a copy of template number *at*, is not admitted now; None if it is."""
+        """Why *pod*, a copy of template number *at*, is refused now; None if it is not."""
         ...
 
     def admitted(self, at: int) -> None:

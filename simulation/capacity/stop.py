@@ -32,7 +32,7 @@ class Stop(Record, kw_only=True):
     ] = field(default_factory=dict)
     kind: Annotated[
         Literal["Unschedulable", "LimitReached", "Forbidden", "SchedulingGated", "SchedulerError"],
-        says("Forbidden: the API server does not admit the copy. SchedulerError: something went wrong in the cycle."),
+        says("Forbidden: the API server refuses the copy. SchedulerError: something went wrong in the decision."),
     ]
     template: Annotated[str | None, says("The template of that copy; null: the limit was reached.")] = None
     shortages: Annotated[tuple[CopyShortage, ...], says("The resources that have run out, that of most nodes first.")] = ()

@@ -69,7 +69,7 @@ def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, stri
 def _kinds(loaded: Loaded) -> str:
     """The kinds that were loaded in place of a pod."""
     raw = (kind for kind, found in loaded.raw.items() if found)
-    kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.passed_over])
+    kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.ignored])
     return " and ".join(kinds) or "nothing"
 
 

@@ -23,22 +23,22 @@ MODES = (LOCKED, FREE)
 
 
 Verdict = Annotated[
-    Literal["among the best", "different", "held back"],
+    Literal["equally good", "different", "gated"],
     says(
-        "Another node that the first configuration scores as high as its own; held back by one of the two for its scheduling gates; "
+        "Another node that the first configuration scores as high as its own; gated: one of the two does not try it, for its gates; "
         "or anything else."
     ),
 ]
 """Of a cycle in which two decide otherwise."""
 SAME: Final = "same"
-AMONG_BEST: Final = "among the best"
+EQUALLY_GOOD: Final = "equally good"
 DIFFERENT: Final = "different"
-HELD_BACK: Final = "held back"
-VERDICTS = (SAME, AMONG_BEST, DIFFERENT, HELD_BACK)
+GATED: Final = "gated"
+VERDICTS = (SAME, EQUALLY_GOOD, DIFFERENT, GATED)
 """Of a cycle, as the first contestant sees it.
 
-``same``: the same node, or the same victims on the same node. ``among the best``: another node, which the first one scores as high as its
-own, so that it could have taken it as well. ``held back``: one of the two does not try the pod, for its scheduling gates. ``different``:
+``same``: the same node, or the same victims on the same node. ``equally good``: another node, which the first one scores as high as its
+own, so that it could have taken it as well. ``gated``: one of the two does not try the pod, for its scheduling gates. ``different``:
 all else.
 """
 Decided = tuple[str | None, str | None, tuple[str, ...]]
@@ -65,18 +65,18 @@ def best(decision: Decision) -> Rows:
 
 
 class AgreementCounts(Record):
-    """Counts of cycles that both had."""
+    """Counts of the decisions that both took."""
 
-    cycles: Count
+    decisions: Count
     same: Count
-    among_best: Count
+    equally_good: Count
     different: Count
-    held_back: Count
-    equal_for_both: Annotated[Count, says("Of those among the best: the second one, too, scores both nodes the same.")]
+    gated: Count
+    equal_for_both: Annotated[Count, says("Of those equally good: the second one, too, scores both nodes the same.")]
     equal_for_second_alone: Annotated[Count, says("Of those that are different: only the second one scores both nodes the same.")]
     same_feasible: Annotated[Count, says("The same nodes fit.")]
     same_best: Annotated[Count, says("The same nodes are best.")]
-    best_within: Annotated[Count, says("All best nodes of the second are among the best of the first.")]
+    best_within: Annotated[Count, says("All best nodes of the second are best for the first, too.")]
 
 
 @attrs.define(eq=False, repr=False)
@@ -88,7 +88,7 @@ class Agreement:
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys(VERDICTS, 0))
     """Verdict -> cycles."""
     equal_for_both: int = 0
-    """Of those among the best: the second one, too, gives both nodes the same score."""
+    """Of those equally good: the second one, too, gives both nodes the same score."""
     equal_for_second: int = 0
     """Of those that are different: only the second one gives both nodes the same score."""
     same_fitting: int = 0
@@ -118,13 +118,13 @@ class Agreement:
 
     def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
         if one.is_gated != other.is_gated:
-            return HELD_BACK
+            return GATED
         return SAME if decided(one) == decided(other) else self._unlike(one, other, ours, theirs)
 
     def _unlike(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
-        found: Verdict = AMONG_BEST if _holds(self.first, ours, other.host) else DIFFERENT
+        found: Verdict = EQUALLY_GOOD if _holds(self.first, ours, other.host) else DIFFERENT
         if _holds(self.second, theirs, one.host):
-            self.equal_for_both += found == AMONG_BEST
+            self.equal_for_both += found == EQUALLY_GOOD
             self.equal_for_second += found == DIFFERENT
         return found
 
@@ -132,8 +132,8 @@ class Agreement:
         """As data."""
         counts = self.counts
         return AgreementCounts(
-            cycles=sum(counts.values()), same=counts[SAME], among_best=counts[AMONG_BEST], different=counts[DIFFERENT],
-            held_back=counts[HELD_BACK], equal_for_both=self.equal_for_both, equal_for_second_alone=self.equal_for_second,
+            decisions=sum(counts.values()), same=counts[SAME], equally_good=counts[EQUALLY_GOOD], different=counts[DIFFERENT],
+            gated=counts[GATED], equal_for_both=self.equal_for_both, equal_for_second_alone=self.equal_for_second,
             same_feasible=self.same_fitting, same_best=self.same_best, best_within=self.best_within,
         )  # fmt: skip
 

@@ -74,7 +74,7 @@ class Comparison:
         """Everything."""
         return ComparisonDocument(
             warnings=warnings, mode="free" if self.mode == FREE else "locked", same=self.same,
-            pods=len(self.contestants[0].simulation.outcomes), cycles=self.cycles,
+            pods=len(self.contestants[0].simulation.outcomes), decisions=self.cycles,
             configurations=tuple(map(self._configuration, self.contestants)), against=tuple(map(self._against, self.contestants[1:])),
             differences=tuple(self.differences),
         )  # fmt: skip
@@ -102,9 +102,9 @@ class Comparison:
             elsewhere=tuple(ComparedPod(key, *hosts) for key, hosts in unlike.items() if None not in hosts),
             first_alone=tuple(ComparedPod(key, host, None) for key, host in lost.items()),
             second_alone=tuple(ComparedPod(key, None, host) for key, host in gained.items()),
-            held_back=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
+            gated=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
             lost=self._losses(lost, contestant, contestant), gained=self._losses(gained, self.contestants[0], contestant),
-            first_difference=self._first_difference(name), differing_cycles=sum(name in found.causes for found in self.differences),
+            first_difference=self._first_difference(name), differing_decisions=sum(name in found.causes for found in self.differences),
             agreement=self.agreements[name].record(), causes=self._causes(name), correlation=self.correlations[name].record(),
         )  # fmt: skip
 
@@ -124,7 +124,7 @@ class Comparison:
             return None
         first, cause = found.decisions[self.contestants[0].name], found.causes[name]
         why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
-        return FirstDifference(found.pod, found.cycle, found.retry, first.host, found.decisions[name].host, cause.verdict, why)
+        return FirstDifference(found.pod, found.number, found.retry, first.host, found.decisions[name].host, cause.verdict, why)
 
     def _causes(self, name: str) -> tuple[CauseCount, ...]:
         """How often each cause came with each verdict, the most frequent first."""

@@ -32,7 +32,7 @@ class ScoreCorrelation(Record):
     rule: str
     first: Annotated[tuple[str, ...], says("The rules of the first one that it stands for.")]
     second: tuple[str, ...]
-    cycles: Count
+    decisions: Count
     points: Count
     correlation: Annotated[Annotated[float, Meta(ge=-1.000001, le=1.000001)] | None, says("null: one of the two gives all nodes the same.")]
     deviations: Annotated[tuple[float, float], says("Of the first and the second, shares of the highest score of a rule with weight 1.")]

@@ -43,7 +43,7 @@ class FirstDifference(Record):
     """The first cycle in which the two differ. In mode free all later ones can follow from it."""
 
     pod: str
-    cycle: Count
+    number: Count
     retry: bool
     first: Annotated[str | None, says("The node that the first one chose.")]
     second: str | None
@@ -58,11 +58,11 @@ class CauseCount(Record):
     kind: CauseKind
     rule: str | None
     side: str | None
-    cycles: Count
+    decisions: Count
 
 
 class ConfigurationPair(Record):
-    """The first configuration and another one: the pods, where they end, and the cycles that both had."""
+    """The first configuration and another one: the pods, where they end, and the decisions that both took."""
 
     first: str
     second: str
@@ -70,11 +70,11 @@ class ConfigurationPair(Record):
     elsewhere: Annotated[tuple[ComparedPod, ...], says("Pods that end on another node.")]
     first_alone: Annotated[tuple[ComparedPod, ...], says("Placed by the first alone.")]
     second_alone: Annotated[tuple[ComparedPod, ...], says("Placed by the second alone.")]
-    held_back: Annotated[tuple[ComparedPod, ...], says("Placed by one, not tried by the other.")]
+    gated: Annotated[tuple[ComparedPod, ...], says("Placed by one, not tried by the other.")]
     lost: Annotated[Losses, says("The pods of firstAlone: why the second one has no node for them.")]
     gained: Annotated[Losses, says("The pods of secondAlone: why the first one has no node for them.")]
     first_difference: FirstDifference | None
-    differing_cycles: Count
+    differing_decisions: Count
     agreement: AgreementCounts
     causes: Annotated[tuple[CauseCount, ...], says("The most frequent first.")]
     correlation: tuple[ScoreCorrelation, ...]
@@ -101,7 +101,7 @@ class DifferingCycle(Record):
     """A cycle in which not all decide the same."""
 
     pod: str
-    cycle: Annotated[Count, says("Which cycle, from 0.")]
+    number: Annotated[Count, says("Which decision, from 0.")]
     retry: Annotated[bool, says("It is the pod's second try, after it made room.")]
     decisions: Annotated[Mapping[str, ComparedDecision], says("By configuration; one that did not try the pod again is missing.")]
     causes: Annotated[Mapping[str, DifferenceCause], says("By configuration, for those that differ from the first.")]
@@ -117,7 +117,7 @@ class ComparisonDocument(ResultDocument, kw_only=True):
     ]
     same: Annotated[bool, says("Whether all decisions are the same.")]
     pods: Annotated[Count, says("Pods that were to be scheduled.")]
-    cycles: Annotated[Count, says("Scheduling cycles, tries after a preemption among them.")]
+    decisions: Annotated[Count, says("Tries after a preemption among them.")]
     configurations: Annotated[tuple[ComparedConfiguration, ...], Meta(min_length=1)]
     against: Annotated[tuple[ConfigurationPair, ...], says("Each configuration but the first, beside the first.")]
-    differences: Annotated[tuple[DifferingCycle, ...], says("The cycles in which not all decide the same, in order.")]
+    differences: Annotated[tuple[DifferingCycle, ...], says("Those in which not all decide the same, in order.")]

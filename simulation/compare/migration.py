@@ -19,7 +19,7 @@ from ...framework.config.configuration import KubeSchedulerConfiguration, read_c
 from ...framework.migrate.fromplugins import running
 from ...framework.releases import PROFILE_RELEASE
 from ..scenario import Scenario
-from .agreement import DIFFERENT, HELD_BACK, LOCKED
+from .agreement import DIFFERENT, GATED, LOCKED
 from .compare import Comparison, Following, compare, unfollowed
 from .newerlabels import zones_warning
 
@@ -94,4 +94,4 @@ def _on_all_nodes(document: Mapping[str, Any], release: Release, gates: Mapping[
 def agrees(comparison: Comparison) -> bool:
     """Whether each decision of the profile is the same, or another node that the old release scores as high."""
     counts = comparison.agreements[PROFILE].counts
-    return not counts[DIFFERENT] and not counts[HELD_BACK]
+    return not counts[DIFFERENT] and not counts[GATED]

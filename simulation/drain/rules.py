@@ -33,7 +33,7 @@ class Sorted:
 
     leaving: tuple[Pod, ...] = ()
     staying: tuple[tuple[Pod, str], ...] = ()
-    """Pods that a drain passes over, and why."""
+    """Pods that a drain ignores, and why."""
     refusal: str | None = None
     """Why nothing is evicted at all."""
 

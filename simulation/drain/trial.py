@@ -205,5 +205,5 @@ def _why(decision: Decision, eviction: EvictedPod) -> str:
     if decision.is_waiting:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:
-        return f"{what} is held back, and not tried"
+        return f"{what} is gated, and not tried"
     return f"{what} finds no other node: {decision.error}"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ...api.controlplane.admission import admit
 from ...api.controlplane.manifests import identity_of
 from ...api.controlplane.workloads import WORKLOADS
+from ...api.inventory import REFUSED
 from ...api.load import Loaded, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
@@ -166,6 +167,6 @@ def _admitted(edit: Edit, pod: KubeObject, objects: Sequence[KubeObject], priori
     classes = [item for item in objects if item.kind == "PriorityClass"]
     admitted = admit([new], classes, priorities=priorities)
     for refused, why in admitted.refused:
-        raise EditError(f"{shown(edit.text)}: Pod {refused.key}: not admitted: {why}")
+        raise EditError(f"{shown(edit.text)}: Pod {refused.key}: {REFUSED}: {why}")
     (found,) = admitted.objects
     return replace(found, metadata=replace(found.metadata, creation_timestamp=created))

@@ -38,12 +38,12 @@ from .values import NodeReport, Objection
 def explain_subject(
     simulation: Simulation, subject: Subject, scheduler_names: Collection[str], *, node: str | None = None, alone: bool = False
 ) -> Explanation:
-    """Explain *subject*, a pod that waits, has a node or is passed over, in a new *simulation* of the pods of *scheduler_names*.
+    """Explain *subject*, a pod that waits, has a node or is ignored, in a new *simulation* of the pods of *scheduler_names*.
 
     *node*: look closely at this node. With *alone* the pods that are tried before it are not scheduled first.
     """
     question = subject.question(scheduler_names)
-    if question.passed_over is not None:
+    if question.ignored is not None:
         found = Explanation(Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version)
     elif question.placed_on is not None:
         found = explain_placed(simulation, subject.pod, node=node)
@@ -115,7 +115,8 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
         decision = engine.schedule(pod)
     release = engine.release.version
     if not decision.has_details:
-        return Explanation(decision, (), was_scored=False, release=release)
+        causes = () if decision.is_gated else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
+        return Explanation(decision, (), was_scored=False, release=release, causes=causes)
     found = _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
     reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)
     return attrs.evolve(found, nodes=reports, causes=causes)

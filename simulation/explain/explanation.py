@@ -18,7 +18,7 @@ from .faileddemands import FailedDemand
 from .values import NodeReport, ReasonGroup, in_groups
 
 PlacedOn = Annotated[str | None, says("The node that the pod is on; it is decided as if it had none.")]
-PassedOver = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
+Ignored = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
 Workload = Annotated[str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")]
 Missing = Annotated[Names, says("Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence.")]
 WorkloadPods = Annotated[Names, says("All pods of that workload.")]
@@ -50,9 +50,9 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     preemption: PreemptionRecord | None
     plugins: Annotated[Names | UnsetType, says("From 1.17 on: the plugins that turned the pod or a node down.")] = UNSET
     release: Annotated[str, says("The release that decides.")]
-    gated: Annotated[bool, says("The pod is held back and not tried.")]
+    gated: Annotated[bool, says("The pod is not tried, for its scheduling gates or as a plugin wants it.")]
     placed_on: PlacedOn
-    passed_over: PassedOver
+    ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
     scored: Annotated[bool, says("False if the only node that fits is taken without scoring.")]
@@ -76,7 +76,7 @@ class PodQuestion:
 
     placed_on: str | None = None
     """The node that the pod is on; the decision is made as if it had no node, with the pod itself taken off."""
-    passed_over: str | None = None
+    ignored: str | None = None
     """Why the pod is not scheduled at all; None if it is."""
     workload: str | None = None
     """The workload that was named instead of a pod, as ``Deployment shop/web``."""

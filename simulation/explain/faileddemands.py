@@ -6,6 +6,7 @@ more with this one demand in place of all of its kind, and the nodes that are tu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, TypeAlias
 
@@ -15,7 +16,9 @@ from ...api.meaning.labels import SelectorError, compile_node_term, compile_sele
 from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod, PodAffinity, PodAffinityTerm, PodSpec, Requirement
 from ...api.record import Count, Record, replace, says
 from ...core.engine import Engine
-from .labelfacts import LabelFacts
+from ...exceptions import near_names
+from .labelfacts import LabelFacts, near_keys
+from .taintfacts import idle_tolerations, is_meant, taint_text, toleration_text
 from .values import NodeReport, Objection
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
@@ -32,7 +35,10 @@ Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 class FailedDemand(Record):
     """A demand of the pod that nodes do not meet, or a taint that it does not tolerate, in the words of the manifest."""
 
-    field: Annotated[str, says("nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort or taint.")]
+    field: Annotated[
+        str,
+        says("nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint."),
+    ]
     text: Annotated[str, says("The demand, such as pool=general.")]
     nodes: Annotated[Count, says("The nodes that fail it.")]
     note: Annotated[str, says("What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known.")]
@@ -62,10 +68,10 @@ class Causes:
         """*reports* with their causes, and each cause with its nodes, that of most nodes first."""
         failing = [report for report in reports if not report.fits]
         rules = {objection.rule for report in failing for objection in report.objections}
-        if rules & SELECTORS:
-            self._selectors(failing)
+        self._selectors(failing, rules)
         if rules & TAINTS:
             self._taints(failing)
+        self._resources(failing)
         if rules & (AFFINITY | SPREAD | PORTS):
             self._of_pods(failing, rules)
         by_node: dict[str, list[str]] = {}
@@ -76,8 +82,8 @@ class Causes:
         demands = (replace(demand, nodes=len(names)) for demand, names in self._found.items())
         return told, tuple(sorted(demands, key=lambda one: -one.nodes))
 
-    def _add(self, demand: FailedDemand, report: NodeReport) -> None:
-        self._found.setdefault(demand, []).append(report.name)
+    def _add(self, demand: FailedDemand, *reports: NodeReport) -> None:
+        self._found.setdefault(demand, []).extend(report.name for report in reports)
 
     def _against(self, reports: Iterable[NodeReport], rules: Collection[str]) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that one of *rules* has something against."""
@@ -88,7 +94,8 @@ class Causes:
 
     # --- what nodes have --------------------------------------------------------------------------------------------
 
-    def _selectors(self, reports: Sequence[NodeReport]) -> None:
+    def _selectors(self, reports: Sequence[NodeReport], rules: Collection[str]) -> None:
+        """The selectors that fail where a rule says so; what no node has, even if another rule came first on every node."""
         selector: Mapping[str, str] = self.pod.spec.node_selector or {}
         terms = node_terms(self.pod)
         if not selector and not terms:
@@ -99,25 +106,61 @@ class Causes:
             for key, value in selector.items()
         ]
         each = [
-            (FailedDemand("nodeAffinity", text_of(one), 0, facts.note_of(one), facts.lacks(one)), compile_node_term(alone))
-            for one, alone in _expressions(terms)
+            (FailedDemand("nodeAffinity", text_of(one), 0, note, absent), compile_node_term(alone))
+            for one, alone, note, absent in self._expressions(terms, facts)
         ]
+        if not SELECTORS & set(rules):
+            absent = [demand for demand in [*(one for one, *_ in pairs), *(one for one, _ in each)] if demand.absent]
+            for demand in absent:
+                self._add(demand, *reports)
+            return
         whole = [compile_node_term(term) for term in terms]
         for report, node in self._against(reports, SELECTORS):
-            for demand, key, value in pairs:
-                if node.labels.get(key) != value:
-                    self._add(demand, report)
+            failing = [demand for demand, key, value in pairs if node.labels.get(key) != value]
             if not any(matches(node.labels, node.name) for matches in whole):
-                for demand, matches in each:
-                    if not matches(node.labels, node.name):
-                        self._add(demand, report)
+                failing += [demand for demand, matches in each if not matches(node.labels, node.name)]
+            for demand in failing:
+                self._add(demand, report)
+
+    def _expressions(
+        self, terms: Iterable[NodeSelectorTerm], facts: LabelFacts
+    ) -> Iterator[tuple[Requirement, NodeSelectorTerm, str, bool]]:
+        """Each expression of *terms*, a term of it alone, what there is, and whether no node is as it asks for."""
+        for term in terms:
+            for one in term.match_expressions:
+                yield one, NodeSelectorTerm(match_expressions=(one,)), facts.note_of(one), facts.lacks(one)
+            for one in term.match_fields:
+                names = self.engine.node_names()
+                absent = one.operator == "In" and not set(one.values).intersection(names)
+                near = [name for value in one.values for name in near_names(value, names)[:1]] if absent else []
+                note = "no node has that name" + (f"; there is {near[0]}" if near else "") if absent else ""
+                yield one, NodeSelectorTerm(match_fields=(one,)), note, absent
 
     def _taints(self, reports: Sequence[NodeReport]) -> None:
+        """The taints that are not tolerated, and tolerations that no node has a taint for, but nearly so."""
+        taints = [taint for name in self.engine.node_names() if (node := self.engine.node(name)) is not None for taint in node.spec.taints]
+        idle = idle_tolerations(self.pod, taints)
         for report, node in self._against(reports, TAINTS):
             for taint in node.spec.taints:
                 if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(self.pod.spec.tolerations, taint):
-                    text = f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
-                    self._add(FailedDemand("taint", text, 0, ""), report)
+                    self._add(FailedDemand("taint", taint_text(taint), 0, ""), report)
+                    for given in (one for one in idle if is_meant(one, taint)):
+                        note = f"no node has such a taint; {_having(taints.count(taint))} {taint_text(taint)}"
+                        self._add(FailedDemand("toleration", toleration_text(given), 0, note, absent=True), report)
+
+    def _resources(self, reports: Sequence[NodeReport]) -> None:
+        """Resources that the pod requests, and that no node has."""
+        short = {one.resource: one for report in reports for one in report.shortages}
+        if not short:
+            return
+        nodes = (self.engine.node(name) for name in self.engine.node_names())
+        there = Counter(name for node in nodes if node is not None for name, held in node.status.allocatable.items() if held.value())
+        for name, shortage in short.items():
+            if not there[name]:
+                near = near_keys(name, there)
+                note = "no node has it" + (f"; {_having(there[near[0]])} {near[0]}" if near else "")
+                demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
+                self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
 
     # --- what pods there are ----------------------------------------------------------------------------------------
 
@@ -136,15 +179,16 @@ class Causes:
         for constraint in spec.topology_spread_constraints:
             if constraint.when_unsatisfiable == "DoNotSchedule":
                 text = f"{constraint.topology_key}, maxSkew {constraint.max_skew}"
-                note = self._note(constraint.label_selector, {self.pod.namespace})
-                demand = FailedDemand("topologySpreadConstraints", text, 0, note)
+                lacks = node_labels(self.engine).without(constraint.topology_key)
+                note = lacks or self._note(constraint.label_selector, {self.pod.namespace})
+                demand = FailedDemand("topologySpreadConstraints", text, 0, note, absent=bool(lacks))
                 yield SPREAD, demand, self._with(topology_spread_constraints=(constraint,))
         affinity = affinity or Affinity()
         near, away = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
             alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
-            note = self._note_of(term)
-            yield AFFINITY, FailedDemand("podAffinity", _term_text(term), 0, note, note.startswith("no pod")), self._with(affinity=alone)
+            note = node_labels(self.engine).without(term.topology_key) or self._note_of(term)
+            yield AFFINITY, FailedDemand("podAffinity", _term_text(term), 0, note, note.startswith("no ")), self._with(affinity=alone)
         for term in away.required:
             alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
             yield AFFINITY, FailedDemand("podAntiAffinity", _term_text(term), 0, ""), self._with(affinity=alone)
@@ -194,10 +238,15 @@ class Causes:
 
     def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
         """How many pods on nodes *selector* matches; of one that matches none the label that is near."""
-        labels = [pod.labels for name in self.engine.node_names() for pod in self.engine.pods_on(name) if pod.namespace in namespaces]
+        pods = [pod for name in self.engine.node_names() for pod in self.engine.pods_on(name)]
+        labels = [pod.labels for pod in pods if pod.namespace in namespaces]
         count = sum(_selects(selector, one) for one in labels)
         if count:
             return f"{count:,} {'pod' if count == 1 else 'pods'} on nodes {'matches' if count == 1 else 'match'}"
+        elsewhere = Counter(pod.namespace for pod in pods if _selects(selector, pod.labels))
+        if elsewhere:
+            namespace, number = elsewhere.most_common(1)[0]
+            return f"no pod on a node matches; {number:,} in namespace {namespace}"
         pairs = dict(selector.match_labels or {}) if selector is not None else {}
         facts = LabelFacts.of(labels, "pod")
         near = [found for key, value in pairs.items() if (found := facts.near(key, value)) is not None]
@@ -242,15 +291,6 @@ def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     return () if required is None else required.node_selector_terms
 
 
-def _expressions(terms: Iterable[NodeSelectorTerm]) -> Iterator[tuple[Requirement, NodeSelectorTerm]]:
-    """Each expression of *terms*, and a term of it alone."""
-    for term in terms:
-        for expression in term.match_expressions:
-            yield expression, NodeSelectorTerm(match_expressions=(expression,))
-        for expression in term.match_fields:
-            yield expression, NodeSelectorTerm(match_fields=(expression,))
-
-
 def _with_one_port(spec: PodSpec) -> Iterator[tuple[int, tuple[object, ...]]]:
     """Each host port, and the containers with this one alone."""
     for at, container in enumerate(spec.containers):
@@ -263,6 +303,10 @@ def _with_one_port(spec: PodSpec) -> Iterator[tuple[int, tuple[object, ...]]]:
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:
     return frozenset((one.rule, reason) for one in objections if one.rule in rules for reason in one.reasons)
+
+
+def _having(count: int) -> str:
+    return f"{count:,} {'has' if count == 1 else 'have'}"
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:

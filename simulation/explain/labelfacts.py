@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
+from ...api.meaning.labels import match_expressions_selector
 from ...api.objects import Requirement
 from ...api.words import count_of
 from ...exceptions import near_names
 
 MOST_VALUES = 3
 """Values of a label that are named."""
+ABSENCE = ("NotIn", "DoesNotExist")
+"""Operators that ask for the absence of a label."""
+
+
+def near_keys(key: str, keys: Collection[str]) -> list[str]:
+    """The *keys* that are near *key* behind the slash, those with the same prefix first.
+
+    >>> near_keys("topology.kubernetes.io/zne", ["zone", "topology.kubernetes.io/region", "topology.kubernetes.io/zone"])
+    ['topology.kubernetes.io/zone', 'zone']
+    """
+    prefix, _, name = key.rpartition("/")
+    parts = {other: other.rpartition("/") for other in keys}
+    near = near_names(name, [last for _, _, last in parts.values()])
+    found = [other for one in near for other, (_, _, last) in parts.items() if last == one]
+    return sorted(found, key=lambda other: parts[other][0] != prefix)
 
 
 @attrs.frozen
@@ -42,7 +58,7 @@ class LabelFacts:
         if key in self.counts:
             found = near_names(value, self.counts[key])
             return (key, found[0]) if found else None
-        return next(((other, value) for other in near_names(key, self.counts) if self.having(other, value)), None)
+        return next(((other, value) for other in near_keys(key, self.counts) if self.having(other, value)), None)
 
     def note(self, key: str, value: str) -> str:
         """How many have the label; if none, what they have in its place.
@@ -59,26 +75,33 @@ class LabelFacts:
         if near is not None:
             number = self.having(*near)
             return f"no {self.noun} has it; {number:,} {'has' if number == 1 else 'have'} {'='.join(near)}"
-        if key not in self.counts:
-            return f"no {self.noun} has the label {key}"
-        values = self.counts[key].most_common(MOST_VALUES)
-        more = f" and {len(self.counts[key]) - MOST_VALUES:,} other values" if len(self.counts[key]) > MOST_VALUES else ""
-        return f"no {self.noun} has it; {key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"
+        return f"no {self.noun} has it; {self._values(key)}" if key in self.counts else self.without(key)
+
+    def without(self, key: str) -> str:
+        """That none has the label *key*, and which one is near; empty if one has it.
+
+        >>> LabelFacts.of([{"zone": "a"}]).without("zne")
+        'no node has the label zne; there is zone'
+        """
+        near = near_keys(key, self.counts)
+        return "" if key in self.counts else f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
 
     def note_of(self, expression: Requirement) -> str:
-        """The same of an expression over labels; empty where it is about their absence or about numbers."""
-        if expression.operator == "Exists":
-            number = sum(self.counts.get(expression.key, Counter()).values())
-            return f"{count_of(number, self.noun)} {'has' if number == 1 else 'have'} the label" if number else self._none(expression.key)
-        if expression.operator != "In":
+        """The same of an expression over labels; empty where it is about their absence."""
+        key = expression.key
+        if expression.operator in ABSENCE:
             return ""
-        return "; ".join(self._each(expression))
+        if expression.operator == "In":
+            return "; ".join(self._each(expression))
+        if expression.operator == "Exists" and key in self.counts:
+            number = sum(self.counts[key].values())
+            return f"{count_of(number, self.noun)} {'has' if number == 1 else 'have'} the label"
+        return self.without(key) or self._values(key)
 
     def lacks(self, expression: Requirement) -> bool:
         """Whether none has any of the labels that *expression* asks for."""
-        if expression.operator == "Exists":
-            return expression.key not in self.counts
-        return expression.operator == "In" and not any(self.having(expression.key, value) for value in expression.values)
+        matches = match_expressions_selector((expression,))
+        return expression.operator not in ABSENCE and not any(matches({expression.key: one}) for one in self.counts.get(expression.key, ()))
 
     def _each(self, expression: Requirement) -> Iterator[str]:
         several = len(expression.values) > 1
@@ -86,6 +109,7 @@ class LabelFacts:
             told = self.note(expression.key, value)
             yield f"{value}: {told}" if several else told
 
-    def _none(self, key: str) -> str:
-        near = near_names(key, self.counts)
-        return f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
+    def _values(self, key: str) -> str:
+        values = self.counts[key].most_common(MOST_VALUES)
+        more = f" and {len(self.counts[key]) - MOST_VALUES:,} other values" if len(self.counts[key]) > MOST_VALUES else ""
+        return f"{key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"

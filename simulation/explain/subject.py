@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
-from ...api.inventory import ON_A_NODE, why_not_waiting
+from ...api.inventory import ON_A_NODE, REFUSED, why_not_waiting
 from ...api.objects import Pod, ReplicaSet
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...exceptions import UnknownNameError, did_you_mean
@@ -46,8 +46,17 @@ class Subject:
     """The workload that was named, as ``Deployment shop/web``; None if a pod was."""
     pods: tuple[Pod, ...] = ()
     """All pods of that workload."""
-    not_admitted: str | None = None
-    """Why the API server would not admit the pod."""
+    refused: str | None = None
+    """Why the API server would refuse the pod."""
+
+    @property
+    def concerns(self) -> frozenset[str]:
+        """What bears on the pod besides the cluster as a whole: itself, its owners and its claims, by kind and key."""
+        pod = self.pod
+        claims = (f"PersistentVolumeClaim {pod.namespace}/{volume.persistent_volume_claim}" for volume in pod.spec.volumes)
+        resources = (f"ResourceClaim {pod.namespace}/{claim.resource_claim_name}" for claim in pod.spec.resource_claims)
+        owners = (f"{kind} {pod.namespace}/{name}" for kind, name in _owners(pod, {}))
+        return frozenset([f"Pod {pod.key}", *owners, *([self.workload] if self.workload else ()), *claims, *resources])
 
     def question(self, scheduler_names: Collection[str]) -> PodQuestion:
         """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
@@ -55,13 +64,13 @@ class Subject:
         if why == ON_A_NODE:
             is_other = (self.pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
             why = "for another scheduler" if is_other else None
-        passed_over = None if why is None else self._in_words(why, scheduler_names)
-        if self.not_admitted is not None:
-            advice = "; create it, or add it to the input" if NO_PRIORITY_CLASS in self.not_admitted else ""
-            passed_over = f"the API server would not admit it: {self.not_admitted}{advice}"
+        ignored = None if why is None else self._in_words(why, scheduler_names)
+        if self.refused is not None:
+            advice = "; create it, or add it to the input" if NO_PRIORITY_CLASS in self.refused else ""
+            ignored = f"{REFUSED}: {self.refused}{advice}"
         if node and _MIRROR in self.pod.metadata.annotations:
-            passed_over = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
-        return PodQuestion(node or None, passed_over, self.workload, tuple(pod.key for pod in self.pods))
+            ignored = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
+        return PodQuestion(node or None, ignored, self.workload, tuple(pod.key for pod in self.pods))
 
     def _in_words(self, why: str, scheduler_names: Collection[str]) -> str:
         asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
@@ -76,7 +85,7 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
     found = _meant(scenario, name, namespace)
-    return attrs.evolve(found, not_admitted=next((why for pod, why in scenario.not_admitted if pod is found.pod), None))
+    return attrs.evolve(found, refused=next((why for pod, why in scenario.refused_pods if pod is found.pod), None))
 
 
 def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
@@ -98,11 +107,11 @@ def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
 
 
 def _everyone(scenario: Scenario) -> Iterator[Pod]:
-    """Every pod of the input: those that wait, those on nodes, and those that are passed over."""
+    """Every pod of the input: those that wait, those on nodes, and those that are ignored."""
     yield from scenario.pending
     yield from (item for item in scenario.objects if isinstance(item, Pod))
     yield from scenario.set_aside
-    yield from (pod for pod, _ in scenario.not_admitted)
+    yield from (pod for pod, _ in scenario.refused_pods)
 
 
 def _one(given: str, name: str, pods: Iterable[Pod], namespace: str | None) -> Pod:

@@ -108,7 +108,7 @@ def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
 def _of_file(where: str, loaded: Loaded) -> NodeKind:
     nodes, drivers = loaded.of(Node), loaded.of(CSINode)
     others = [item.kind for item in loaded.objects if not isinstance(item, Node | CSINode)]
-    kinds = dict.fromkeys([*("Node" for _ in nodes), *others, *loaded.raw, *loaded.passed_over])
+    kinds = dict.fromkeys([*("Node" for _ in nodes), *others, *loaded.raw, *loaded.ignored])
     if len(nodes) != 1 or len(kinds) != 1 or len(drivers) > 1:
         got = f"{len(nodes)} Nodes" if len(nodes) > 1 else " and ".join(kinds) or "nothing"
         raise ManifestError(f"{where}: got {got}, wanted one Node")

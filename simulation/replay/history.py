@@ -123,7 +123,7 @@ class ReplayHistory:
         life = self.lives.setdefault(record["pod"], PodHistory(record["pod"], time))
         match kind:
             case "Arrived":
-                life.outcome, life.ended = "held back" if record.get("gated") else "waiting", None
+                life.outcome, life.ended = "gated" if record.get("gated") else "waiting", None
             case "Scheduled":
                 life.waited = record["wait"] if life.waited is None else life.waited
                 life.nodes.append(record["node"])

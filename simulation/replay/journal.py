@@ -31,7 +31,7 @@ class NodeEvent(ReplayEvent, kw_only=True):
 
 
 class PodArrived(ReplayEvent, kw_only=True):
-    """A pod waits for a node, or is held back by its scheduling gates."""
+    """A pod waits for a node, or is gated by its scheduling gates."""
 
     event: Literal["Arrived"] = "Arrived"
     pod: PodKey

@@ -237,7 +237,7 @@ class Replay:
         holds = len(plan.victims) > 1 and self.engine.enabled("SchedulerAsyncPreemption")
         for number, victim in enumerate(plan.victims, 1):
             if holds:
-                # Upstream: the pod is held back until the last victim is about to be deleted.
+                # Upstream: the pod is gated until the last victim is about to be deleted.
                 cluster.queue.hold_back(pod, number < len(plan.victims))
             life = self.pods.all.get(victim.key)
             if life is not None and not cluster.binding.preempt(victim, pod):

@@ -13,7 +13,7 @@ from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ..compare.agreement import decided
 from ..compare.causes import Judged
 from ..compare.contestants import FITS, JudgedNode
-from ..explain.explanation import PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
+from ..explain.explanation import Ignored, PlacedOn, PodQuestion, Workload, WorkloadPods
 from .onepod import PodInTwoReleases, What
 from .stages import Stage
 from .upgradedocument import MovedPod
@@ -84,11 +84,11 @@ class ReleasesExplanation(ResultDocument, kw_only=True):
     KIND: ClassVar[str] = "ReleasesExplanation"
     pod: Annotated[str, says("namespace/name")]
     placed_on: PlacedOn
-    passed_over: PassedOver
+    ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
     same: Annotated[bool, says("Both releases decide alike.")]
-    decisions: Annotated[tuple[ReleaseDecision, ...], says("Of the older release, then of the newer one; none if the pod is passed over.")]
+    decisions: Annotated[tuple[ReleaseDecision, ...], says("Of the older release, then of the newer one; none if the pod is ignored.")]
     moved: Annotated[MovedPod | None, says("Why the newer one decides otherwise.")] = None
     causes: tuple[NodeCause, ...] = ()
     nodes: Annotated[tuple[DifferingNode, ...], says("Those that differ: the two hosts first, then in the order of the input.")] = ()
@@ -108,7 +108,7 @@ class ReleasesExplanation(ResultDocument, kw_only=True):
         causes = Counter((one.what, one.rule, fact) for one, fact in found.facts.items())
         told = [found.why.fact if found.why is not None else None, *(fact for _, _, fact in causes)]
         return cls(
-            warnings=warnings, pod=pod, placed_on=question.placed_on, passed_over=None, workload=question.workload,
+            warnings=warnings, pod=pod, placed_on=question.placed_on, ignored=None, workload=question.workload,
             workload_pods=question.workload_pods, same=moved is None,
             decisions=(ReleaseDecision.of(before, found.first), ReleaseDecision.of(after, found.second)), moved=moved,
             causes=tuple(

@@ -87,6 +87,6 @@ class UpgradeDocument(ResultDocument):
     pods: Annotated[Count, says("How many pods were tried.")]
     stages: tuple[UpgradeStage, ...]
     steps: tuple[UpgradeStep, ...]
-    moved: Annotated[tuple[MovedPod, ...], says("By step, in the order of cycles.")]
+    moved: Annotated[tuple[MovedPod, ...], says("By step, in the order of decisions.")]
     facts: Annotated[tuple[ReleaseFact, ...], says("Those that are a cause.")]
     ways: Annotated[Mapping[str, tuple[str | None, ...]], says("Pod that moves -> its node in each release of the way.")]

@@ -51,11 +51,13 @@ class WhatIfChange:
     """Orders the changes of a kind: the smaller one first."""
     evicts: bool = False
     """It is enough that room is made: pods may have to leave."""
+    corrects: bool = False
+    """It puts right what nothing in the cluster is called, and comes before all others."""
 
     @property
     def disturbs(self) -> int:
         """How much it disturbs; see :data:`DISTURBS`."""
-        return DISTURBS[self.kind]
+        return min(DISTURBS.values()) if self.corrects else DISTURBS[self.kind]
 
 
 class Suggestion(Record, kw_only=True):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...api.meaning.labels import compile_node_term, match_expressions_selector
-from ...api.objects import Node, NodeSelectorTerm, Pod, Requirement
+from ...api.objects import Node, NodeSelectorTerm, Pod, Requirement, Taint
+from ..explain.taintfacts import CONDITIONS, taint_text
 from .change import ChangeKind, WhatIfChange
 from .context import HOSTNAME, WhatIfContext
-from .patcher import amount, taint_text
-from .podresources import is_short_only
+from .patcher import amount
+from .podresources import is_short_only, lacks_kind
 from .podrules import UNSCHEDULABLE, untolerated
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
@@ -43,14 +44,24 @@ def untainted(context: WhatIfContext) -> Iterator[WhatIfChange]:
         taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
         if taints and not (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
             texts = [taint_text(taint) for taint in taints]
-            told = f"remove the taint {' and '.join(texts)} of node {node.name}"
+            told = " and ".join(_without(node, taints))
             yield from edit_of_node(context, node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
+
+
+def _without(node: Node, taints: list[Taint]) -> Iterator[str]:
+    """What it takes that a node loses *taints*: those that say how it is are not removed by hand."""
+    states = dict.fromkeys(taint.key for taint in taints if taint.key in CONDITIONS)
+    if states:
+        yield f"make node {node.name} {' and '.join(CONDITIONS[key] for key in states)} (it has the taint {' and '.join(states)})"
+    others = [taint_text(taint) for taint in taints if taint.key not in CONDITIONS]
+    if others:
+        yield f"remove the taint {' and '.join(others)} of node {node.name}"
 
 
 def raised(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node with exactly as much more as is missing there."""
     for report, node in context.targets():
-        if not is_short_only(report):
+        if not is_short_only(report) or lacks_kind(context, report):
             continue
         edits, told, shares = [], [], []
         for short in report.shortages:

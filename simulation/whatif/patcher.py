@@ -10,7 +10,7 @@ import attrs
 import yaml
 
 from ...api.load import Loaded
-from ...api.objects import KubeObject, Node, Pod, Taint
+from ...api.objects import KubeObject, Node, Pod
 from ...api.objects.quantity import Quantity
 from ...api.words import is_bytes
 from ..edits.apply import Edits
@@ -65,15 +65,6 @@ def written(value: Mapping[str, Any]) -> str:
     '{weight: 1, values: [a]}'
     """
     return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20).strip()
-
-
-def taint_text(taint: Taint) -> str:
-    """A taint as edits write it.
-
-    >>> taint_text(Taint(key="dedicated", value="gpu", effect="NoSchedule")), taint_text(Taint(key="k", effect="NoExecute"))
-    ('dedicated=gpu:NoSchedule', 'k:NoExecute')
-    """
-    return f"{taint.key}{f'={taint.value}' if taint.value else ''}{f':{taint.effect}' if taint.effect else ''}"
 
 
 def amount(resource: str, number: int) -> str:

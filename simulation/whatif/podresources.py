@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ...api.objects import Container, Map, Pod, PodSpec
+from ...api.objects import Container, Map, Node, Pod, PodSpec
 from ...api.objects.quantity import Quantity
 from ...core.pods.requests import CPU
 from ..explain.values import NodeReport, NodeShortage
@@ -28,7 +28,7 @@ def lowered_requests(context: WhatIfContext) -> Iterator[WhatIfChange]:
     found: list[dict[str, int]] = []
     seen = 0
     for report, _ in context.targets():
-        if not is_short_only(report) or seen >= MOST:
+        if not is_short_only(report) or seen >= MOST or lacks_kind(context, report):
             continue
         seen += 1
         missing = {short.resource: short.missing for short in report.shortages}
@@ -44,6 +44,18 @@ def is_short_only(report: NodeReport) -> bool:
     """Whether nothing but too little of resources is against a node."""
     reasons = [reason for objection in report.objections for reason in objection.reasons] or list(report.reasons)
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
+
+
+def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
+    """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not one that has too little."""
+    extended = [short.resource for short in report.shortages if "/" in short.resource]
+    nodes = context.nodes() if extended else []
+    return any(not _has(context.node(report.name), name) and any(_has(node, name) for node in nodes) for name in extended)
+
+
+def _has(node: Node | None, name: str) -> bool:
+    found = None if node is None else node.status.allocatable.get(name)
+    return found is not None and found.value() > 0
 
 
 def _lowered(context: WhatIfContext, report: NodeReport) -> WhatIfChange | None:

@@ -6,16 +6,12 @@ from collections.abc import Iterator
 
 from ...api.meaning.labels import tolerates
 from ...api.objects import Node, Pod, Taint
-from ...api.words import count_of
-from ..explain.faileddemands import node_labels, node_terms, text_of
-from ..explain.labelfacts import LabelFacts
+from ..explain.faileddemands import node_terms, text_of
+from ..explain.taintfacts import is_state, taint_text
 from .change import ChangeKind, WhatIfChange
 from .context import WhatIfContext
-from .patcher import taint_text
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-FIRST = -1.0
-"""The size of a change that comes before all others of its kind."""
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
@@ -37,15 +33,22 @@ def dropped_gates(context: WhatIfContext) -> Iterator[WhatIfChange]:
 
 
 def tolerations(context: WhatIfContext) -> Iterator[WhatIfChange]:
-    """Tolerations for exactly the taints of a node that the pod does not tolerate."""
-    seen = set()
-    for _, node in context.targets():
-        taints = untolerated(context.pod, node)
-        if taints and taints not in seen:
-            seen.add(taints)
-            texts = [taint_text(taint) for taint in taints]
-            edits = [f"tolerations+={text}" for text in texts]
-            yield from edit_of_pod(context, "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints))
+    """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are enough elsewhere.
+
+    Taints that say how a node is are not tolerated: the pod would come to a node that cannot run it.
+    """
+    found = (frozenset(untolerated(context.pod, node)) for _, node in context.targets())
+    sets = dict.fromkeys(taints for taints in found if taints and not any(is_state(taint) for taint in taints))
+    enough: list[frozenset[Taint]] = []
+    for taints in sorted(sets, key=len):
+        if any(fewer < taints for fewer in enough):
+            continue
+        texts = sorted(map(taint_text, taints))
+        edits = [f"tolerations+={text}" for text in texts]
+        for change in edit_of_pod(context, "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints)):
+            yield change
+            if any(taints < more for more in sets) and context.helpful(change) is not None:
+                enough.append(taints)
 
 
 def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
@@ -53,32 +56,6 @@ def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
     cordon = (UNSCHEDULABLE,) if node.spec.unschedulable and UNSCHEDULABLE not in node.spec.taints else ()
     taints = (taint for taint in (*node.spec.taints, *cordon) if taint.effect in NO_NEW_PODS)
     return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
-
-
-def respelt(context: WhatIfContext) -> Iterator[WhatIfChange]:
-    """A label that is selected and that no node has, in place of which another one is probably meant."""
-    facts = node_labels(context.engine)
-    for key, value in (context.pod.spec.node_selector or {}).items():
-        near = facts.near(key, value)
-        if near is not None:
-            edits = [f"nodeSelector.{key}-"] if near[0] != key else []
-            told = _respelt_words(facts, f"{key}={value}", near)
-            yield from edit_of_pod(context, "nodeSelector", told, *edits, f"nodeSelector.{near[0]}={near[1]}", size=FIRST)
-    for at, term in enumerate(node_terms(context.pod)):
-        for number, expression in enumerate(term.match_expressions):
-            path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
-            for place, value in enumerate(expression.values if expression.operator == "In" else ()):
-                near = facts.near(expression.key, value)
-                if near is not None:
-                    edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
-                    told = _respelt_words(facts, f"{expression.key}={value}", near)
-                    yield from edit_of_pod(context, "nodeAffinity", told, edit, size=FIRST)
-
-
-def _respelt_words(facts: LabelFacts, asked: str, near: tuple[str, str]) -> str:
-    count = facts.having(*near)
-    have = f"{count_of(count, 'node')} {'has' if count == 1 else 'have'} {'='.join(near)}"
-    return f"ask for {'='.join(near)}, not for {asked}: no node has that, and {have}"
 
 
 def dropped_node_selectors(context: WhatIfContext) -> Iterator[WhatIfChange]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...api.meaning.labels import tolerates
+from ..explain.taintfacts import taint_text
 from .change import WhatIfChange
 from .context import HOSTNAME, WhatIfContext
 from .nodechanges import edit_of_node
-from .patcher import taint_text, written
+from .patcher import written
 from .podrules import edit_of_pod
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Annotated, ClassVar
 
@@ -17,14 +17,15 @@ from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.choice import Lead
 from ..explain.closeup import CloseUp, RequestedResource
 from ..explain.explain import explain, freed, missing_in, run_up_to, run_without
-from ..explain.explanation import Explanation, Missing, PassedOver, PlacedOn, PodQuestion, Workload, WorkloadPods
+from ..explain.explanation import Explanation, Ignored, Missing, PlacedOn, PodQuestion, Workload, WorkloadPods
 from ..explain.faileddemands import FailedDemand
 from ..scenario import Scenario
 from ..simulate import Simulation
-from . import devices, newnode, nodechanges, otherpods, podresources, podrules, targetnode
-from .change import Helpful, Suggestion, WhatIfChange
+from . import corrections, devices, newnode, nodechanges, otherpods, podresources, podrules, targetnode
+from .change import DISTURBS, Helpful, Suggestion, WhatIfChange
 from .configurations import Configurations
 from .context import WhatIfContext, changed_scenario, outcome_after
+from .pairs import FIRSTS, of_the_pod, together
 from .patcher import SpecPatcher
 
 SHOWN = 3
@@ -33,7 +34,7 @@ TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
 Family = Callable[[WhatIfContext], Iterator[WhatIfChange]]
 FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("labels that no node has", podrules.respelt),
+    ("names that nothing has", corrections.corrected),
     ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
     ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
     ("spread", podrules.looser_spread), ("affinity", podrules.dropped_pod_affinity), ("host ports", podrules.dropped_ports),
@@ -101,7 +102,7 @@ class Keeps(Record):
 
 
 class WhatIfDocument(ResultDocument, kw_only=True):
-    """The smallest single changes after which a pod gets a node, those that disturb least first.
+    """The smallest changes after which a pod gets a node, those that disturb least first; two together where no single one helps.
 
     Resources are in millicores, bytes or pieces.
     """
@@ -112,7 +113,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
     release: Annotated[str, says("The release that decides.")]
     placed_on: PlacedOn
-    passed_over: PassedOver
+    ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
     want: Annotated[str | None, says("The node that the pod should get; null: any.")]
@@ -168,7 +169,7 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
     begun = simulation or asked.simulation(asked.spec)
-    if asked.question.passed_over is not None:
+    if asked.question.ignored is not None:
         release = begun.engine.release.version
         return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
     context = asked.context(begun, pod)
@@ -179,10 +180,13 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     if before.fits or explanation.missing:
         return before
     found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
+    found += _pairs(context, found, tell)
     tell("the pods after it")
     seen = [_seen_later(asked, pod, one) for one in found]
-    ranked = tuple(one.suggestion for one in sorted(seen, key=lambda one: one.rank))
-    return attrs.evolve(before, suggestions=ranked, tried=context.tried)
+    once: dict[frozenset[str], Suggestion] = {}
+    for one in sorted(seen, key=lambda one: one.rank):
+        once.setdefault(frozenset(one.suggestion.patch), one.suggestion)
+    return attrs.evolve(before, suggestions=tuple(once.values()), tried=context.tried)
 
 
 def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful) -> Helpful:
@@ -212,6 +216,16 @@ def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated
     settled = asked.spec.settled(asked.config_maps)
     others = Configurations(settled, lambda spec: asked.context(asked.simulation(spec), pod), asked.config_maps)
     yield from others.suggestions(context)
+
+
+def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]) -> Iterator[Helpful]:
+    """Two changes together, where no single one helps but another scheduler, or where putting names right is not all."""
+    helps, families = any(one.suggestion.disturbs < DISTURBS["weight"] for one in found), [family for _, family in FAMILIES]
+    wrong = [] if any(one.change.corrects for one in found) else list(islice(corrections.corrected(context), 1))
+    firsts = wrong if helps else list(islice(of_the_pod(context, families), FIRSTS))
+    if firsts:
+        tell("two changes together")
+        yield from islice(together(context, firsts, families), SHOWN)
 
 
 def _helpful(asked: ScheduledPod, context: WhatIfContext, family: Family) -> Iterator[Helpful]:

@@ -89,17 +89,17 @@ class TestWarnings:
         )
 
     def test_resources_of_a_ratio(self):
-        """Resources that the release passes over, and weights that it only logs, are pointed out."""
+        """Resources that the release ignores, and weights that it only logs, are pointed out."""
         ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu", "weight": -1}]}
         written = [{"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
         assert warnings(RELEASES["1.15"], priorities=written) == (
-            "priority Ratio: this release passes over its resources and looks at cpu and memory",
+            "priority Ratio: this release ignores its resources and looks at cpu and memory",
         )
         assert warnings(priorities=written) == ("priority Ratio: resource cpu: got weight -1, wanted 1 or more; upstream only logs it",)
 
     def test_the_rest(self):
         """Unknown keys, no priorities at all, a timeout in seconds, no kind."""
-        assert warnings(Predicates=[]) == ("Predicates: unknown key, passed over",)
+        assert warnings(Predicates=[]) == ("Predicates: unknown key, ignored",)
         assert warnings(priorities=[]) == ("no priorities and no extenders: every node scores 1",)
         assert warnings(extenders=[{"urlPrefix": "http://a", "httpTimeout": 5}]) == (
             "extender http://a: httpTimeout is 0.000000005 s: it is a whole number of nanoseconds",

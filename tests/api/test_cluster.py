@@ -64,14 +64,14 @@ class TestWhatIsThere:
         """Files are read as the commands read them."""
         cluster = Cluster.load(root / "examples" / "cluster")
         assert (len(cluster.nodes), len(cluster.pending)) == (11, 22)
-        assert cluster.passed_over == {}
+        assert cluster.ignored == {}
 
     def test_what_files_have_in_excess(self) -> None:
         """What the API server would refuse is left out with a warning, kinds that scheduling does not read are counted."""
         lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
         cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
-        assert (cluster.objects, cluster.passed_over) == ((), {"not admitted": 1, "of kind Ingress": 1})
-        assert tuple(map(str, cluster.warnings)) == ("Pod default/p: not admitted: no PriorityClass with name x was found",)
+        assert (cluster.objects, cluster.ignored) == ((), {"refused by the API server": 1, "of kind Ingress": 1})
+        assert tuple(map(str, cluster.warnings)) == ("Pod default/p: refused by the API server: no PriorityClass with name x was found",)
 
     def test_api_defaults(self) -> None:
         """Objects get the API server's defaults, whether given as manifests or as values; without *defaults* they stay as they are."""
@@ -103,7 +103,7 @@ class TestChanges:
         cluster.add(pod("p", priorityClassName="high"))
         assert cluster.find(Pod, "p").priority == 7
         cluster.delete(*cluster.of(PriorityClass))
-        with pytest.raises(ManifestError, match=r"^Pod default/q: not admitted: no PriorityClass with name high was found$"):
+        with pytest.raises(ManifestError, match=r"^Pod default/q: refused by the API server: no PriorityClass with name high was found$"):
             cluster.add(pod("q", priorityClassName="high"))
 
     def test_update(self) -> None:

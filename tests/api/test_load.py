@@ -80,7 +80,7 @@ class TestFormats:
         assert names(load(paths)) == ["Pod default/p1", "Node n1"]
 
     def test_cluster_info_dump(self, tmp_path: Path) -> None:
-        """The dump that kubectl prints is read: lists one after another, the log blocks between them passed over."""
+        """The dump that kubectl prints is read: lists one after another, the log blocks between them ignored."""
         block = "of pod default/p1 ===="
         logs = f'==== START logs for container c {block}\n{{"not": json\n---\n==== END logs for container c {block}\n'
         lists = [
@@ -90,7 +90,7 @@ class TestFormats:
         ]
         path = written(tmp_path, "dump", "".join(json.dumps(found, indent=4) + "\n" + logs for found in lists))
         loaded = load(path)
-        assert (names(loaded), loaded.passed_over) == (["Node n1", "Pod default/p1"], {"Event": 3})
+        assert (names(loaded), loaded.ignored) == (["Node n1", "Pod default/p1"], {"Event": 3})
 
     def test_the_quick_reader_gives_the_same(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The quicker JSON reader is tried first, and what it refuses is read by the standard library."""
@@ -221,8 +221,8 @@ class TestWhatIsKept:
         path = written(tmp_path, "a.json", json.dumps([config, replica_set, service_account, service_account]))
         loaded = load(path)
         assert loaded.raw == {"ConfigMap": (config,), "ReplicaSet": (replica_set,)}
-        assert (names(loaded), loaded.passed_over) == (["ReplicaSet default/r"], {"ServiceAccount": 2})
-        assert load(path, raw_kinds=()).passed_over == {"ConfigMap": 1, "ServiceAccount": 2}
+        assert (names(loaded), loaded.ignored) == (["ReplicaSet default/r"], {"ServiceAccount": 2})
+        assert load(path, raw_kinds=()).ignored == {"ConfigMap": 1, "ServiceAccount": 2}
 
     def test_raw_items_of_lists_name_their_kind(self, tmp_path: Path) -> None:
         """An item of a DeploymentList is kept with the kind that only the list names."""
@@ -230,11 +230,11 @@ class TestWhatIsKept:
         assert loaded.raw["Deployment"][0]["kind"] == "Deployment"
 
     def test_files_that_are_no_manifests(self, tmp_path: Path) -> None:
-        """In a directory a document without kind is passed over with a warning."""
+        """In a directory a document without kind is ignored with a warning."""
         written(tmp_path, "values.yaml", "replicas: 3")
         written(tmp_path, "n.json", json.dumps(NODE))
         loaded = load(tmp_path)
-        assert (names(loaded), loaded.warnings) == (["Node n1"], (Notice(f"{tmp_path}/values.yaml, document 1", "no kind, passed over"),))
+        assert (names(loaded), loaded.warnings) == (["Node n1"], (Notice(f"{tmp_path}/values.yaml, document 1", "no kind, ignored"),))
 
     def test_selectors_from_templates(self, tmp_path: Path) -> None:
         """Controllers of kinds and versions that allow it take their selector from the template's labels."""

@@ -46,7 +46,7 @@ def row(trial: Trial) -> list[object]:
         without_it: object = trial.counts((trial.deviation,))["different"]
     except PolicyError as refusal:
         without_it = f"refused: {refusal}"
-    return [trial.deviation, trial.what, with_it["cycles"], with_it["different"], without_it]
+    return [trial.deviation, trial.what, with_it["decisions"], with_it["different"], without_it]
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ class TestBench:
     def test_preemption_takes_a_retry_each(self, capsys: pytest.CaptureFixture[str]) -> None:
         """With the nodes full of pods of lower priority, each pod is tried, makes room and is tried again."""
         found = bench(capsys, "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1")
-        assert (found["scheduled"], found["cycles"]) == (5, 10)
+        assert (found["scheduled"], found["decisions"]) == (5, 10)
 
     def test_a_case_file_is_of_its_own_release(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """The release is the case's, unless --release says another."""

@@ -120,10 +120,10 @@ class TestOptions:
         assert hosts(capsys, "cluster.yaml", "--config", "config.yaml", "--provider", "DefaultProvider") == {"default/web": "a"}
 
     def test_scheduler_name(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Pods of another scheduler are passed over and counted."""
+        """Pods of another scheduler are ignored and counted."""
         assert hosts(capsys, "cluster.yaml", "--scheduler-name", "mine") == {}
         run(["simulate", "cluster.yaml", "--scheduler-name", "mine"])
-        assert "passed over: 1 for another scheduler\n" in capsys.readouterr().err
+        assert "ignored: 1 for another scheduler\n" in capsys.readouterr().err
 
     def test_rules(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A user's predicate changes the host."""

@@ -83,8 +83,10 @@ class TestConfigurations:
         assert len(OPTIONS) == 11
 
 
-HEADLINES = ("pods", "cycles")
-OF_AGREEMENT = ("cycles", "same", "amongBest", "different", "equalForBoth", "equalForSecondAlone", "sameFeasible", "sameBest", "bestWithin")
+HEADLINES = ("pods", "decisions")
+OF_AGREEMENT = (
+    "decisions", "same", "equallyGood", "different", "equalForBoth", "equalForSecondAlone", "sameFeasible", "sameBest", "bestWithin",
+)  # fmt: skip
 OF_PODS = ("alike", "elsewhere.length", "firstAlone.length", "secondAlone.length")
 
 
@@ -114,7 +116,7 @@ class TestPage:
         for place, against in enumerate(record["against"]):
             wanted += [f"against.{place}.agreement.{path}" for path in OF_AGREEMENT]
             wanted += [f"against.{place}.{path}" for path in OF_PODS]
-            wanted += [f"against.{place}.causes.{number}.cycles" for number in range(len(against["causes"]))]
+            wanted += [f"against.{place}.causes.{number}.decisions" for number in range(len(against["causes"]))]
             telling = [number for number, line in enumerate(against["correlation"]) if any(line["deviations"])]
             wanted += [f"against.{place}.correlation.{number}.correlation" for number in telling]
         for place, configuration in enumerate(record["configurations"] if ending == 3 else ()):
@@ -166,7 +168,7 @@ class TestPage:
 
 
 OUTCOMES = (
-    "among the best", "different", "held back", "on another node", "on the same node", "placed by a alone", "placed by b alone",
+    "equally good", "different", "gated", "on another node", "on the same node", "placed by a alone", "placed by b alone",
     "placed by c alone",
 )  # fmt: skip
 
@@ -174,7 +176,7 @@ OUTCOMES = (
 def _check_details(cycle: list[Any], difference: dict[str, Any], shared: dict[str, Any], names: list[str]) -> None:
     """The details of a cycle have the nodes, totals and weighed scores of the record."""
     text = shared["texts"]
-    assert text[cycle[0]].startswith(f"Cycle {difference['cycle']}")
+    assert text[cycle[0]].startswith(f"Decision {difference['number']}")
     for side, _, _, _, nodes in cycle[2]:
         theirs = difference["decisions"][names[side]]["nodes"]
         assert [(text[node], total) for node, _, _, _, total in nodes] == [(node["node"], node["total"]) for node in theirs]
@@ -221,7 +223,7 @@ class TestForms:
         assert "3 more decisions differ; --show 4 lists them" in cut
         assert len(cut.splitlines()) == len(whole.splitlines()) - 3 + 2
         assert "more decisions differ" not in whole
-        assert "  4 among the best: another node, which a scores as high as its own" in cut
+        assert "  4 equally good: another node, which a scores as high as its own" in cut
 
     def test_totals_are_sums(self, capsys: pytest.CaptureFixture[str]) -> None:
         """In both tables a node's total is the sum of its scores, each times its weight."""

@@ -120,9 +120,9 @@ class TestCheck:
         assert result.exit_code == 0
         assert lines[-3:-1] == [
             "22 decisions of both: 18 the same",
-            "  4 among the best: another node, which policy scores as high as its own",
+            "  4 equally good: another node, which policy scores as high as its own",
         ]
-        assert [line.split()[:4] for line in lines if "both nodes fit in both" in line] == [["4", "among", "the", "best"]]
+        assert [line.split()[:4] for line in lines if "both nodes fit in both" in line] == [["4", "equally", "good", "score"]]
 
     def test_differences(self, run: Run) -> None:
         """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all the same."""
@@ -186,9 +186,9 @@ class TestCheck:
             result = run(EXAMPLES / "policies" / name, *older, "-o", profile, "--report", report, *more, "--check", EXAMPLES / "cluster")
             assert framework_engine(load_configuration(profile)).flow.profiles.keys() == {"default-scheduler"}
             agreement = json.loads(report.read_text())["against"][0]["agreement"]
-            counts = [agreement[key] for key in ("same", "amongBest", "different")]
+            counts = [agreement[key] for key in ("same", "equallyGood", "different")]
             assert told.split(" / ") == [f" {counts[0]}", str(counts[1]), f"{counts[2]} "]
-            assert sum(counts) == agreement["cycles"] == 22
+            assert sum(counts) == agreement["decisions"] == 22
             assert result.exit_code == (1 if agreement["different"] else 0)
 
 

@@ -117,7 +117,7 @@ class TestWhichProfile:
             assert found.keys() == {"web", "spread", "packed"}
             assert all(found.values())
         run(["simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml"])
-        assert "passed over: 1 for another scheduler\n" in capsys.readouterr().err
+        assert "ignored: 1 for another scheduler\n" in capsys.readouterr().err
 
     def test_several_differ(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """The very same pod goes elsewhere under another schedulerName."""
@@ -137,14 +137,14 @@ class TestWhichProfile:
 
     @pytest.mark.parametrize(("gate", "host"), [("true", None), ("false", "a")])
     def test_feature_gates(self, folder: Path, capsys: pytest.CaptureFixture[str], gate: str, host: str | None) -> None:
-        """Gates are those of the release: without PodSchedulingReadiness nobody is held back."""
+        """Gates are those of the release: without PodSchedulingReadiness nobody is gated."""
         (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}]))
         found = hosts(capsys, *NEW, "--pods", "more.yaml", "--feature-gates", f"PodSchedulingReadiness={gate}")
         assert found["held"] == host
 
 
 class TestDecisions:
-    def test_a_pod_that_is_held_back(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_pod_that_is_gated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A pod with scheduling gates is not tried, whatever the order, which its record and the summary say."""
         (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}, {"name": "audit"}]))
         for order in ("input", "priority", "queue"):
@@ -153,8 +153,8 @@ class TestDecisions:
             assert found["web"]["host"] == "a"
         assert run(["simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json"]) == 1
         told = capsys.readouterr()
-        assert {key: json.loads(told.out)["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "cycles")} == {
-            "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "cycles": 1,
+        assert {key: json.loads(told.out)["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
+            "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "decisions": 1,
         }  # fmt: skip
         assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 not tried for its scheduling gates\n" in told.err
 
@@ -276,7 +276,7 @@ class TestExplain:
             (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
         ]
 
-    def test_a_pod_that_is_held_back(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_pod_that_is_gated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """No node has a part in it."""
         (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}]))
         found = explained(capsys, "held", *NEW, "--pods", "more.yaml")

@@ -215,7 +215,7 @@ def test_verdicts_about_copies() -> None:
     taints = "turn it down: node(s) had taints that the pod didn't tolerate."
     assert str(capacity(old, web, "1.14").view().verdict) == f"No copy of web fits; 3 nodes {taints}"
     assert str(capacity([*old, new], web, "1.14").view().verdict) == f"1 more copy of web fits; then 3 nodes {taints}"
-    assert str(capacity([new, quota], web, "1.14").view().verdict) == "1 more copy of web fits; then the next one is not admitted."
+    assert str(capacity([new, quota], web, "1.14").view().verdict) == "1 more copy of web fits; then the API server refuses the next one."
     found = capacity(node("small", cpu="1500m"), pod("web", requests={"cpu": "1"}), "1.14")
     assert str(found.view().verdict) == "1 more copy of web fits; then cpu has run out on 1 node."
     assert str(capacity(new, web, "1.14", pods=1).view().verdict) == "A copy of web fits."

@@ -78,7 +78,7 @@ class TestText:
         """Where no single change helps it says so, with exit status 1."""
         status, out, _ = told(EXAMPLE, "shop/orders-1", "--want", "general-a1")
         assert status == 1
-        assert "No single change helps: " in out
+        assert "No change helps, nor do two together: " in out
         assert "general-a1 does not fit: " in out
         assert "more would do (needs 4, free " in out
 

@@ -129,7 +129,7 @@ class TestMoves:
 
     @pytest.mark.parametrize("release", ALL)
     def test_what_is_not_known_and_goes(self, release: str) -> None:
-        """The delete of an object that is not known is passed over."""
+        """The delete of an object that is not known is ignored."""
         made = router(release)
         for item in (service(), node("n"), pod("nobody", on="n")):
             made.delete(item)

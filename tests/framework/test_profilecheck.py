@@ -81,7 +81,7 @@ class TestFaults:
         plugins: dict[str, Any] = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
         assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
         del plugins["postFilter"]
-        assert checked("1.17", "v1alpha1", plugins=plugins).warnings == ("plugins.preScore: unknown field, passed over",)
+        assert checked("1.17", "v1alpha1", plugins=plugins).warnings == ("plugins.preScore: unknown field, ignored",)
 
     def test_what_the_build_refuses(self) -> None:
         """A profile without a queueSort plugin is refused as a whole."""
@@ -135,19 +135,19 @@ class TestAccepted:
             "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
         )
         (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings
-        assert warning.startswith("profiles[0].plugins.multiPoint: passed over by 1.26")
+        assert warning.startswith("profiles[0].plugins.multiPoint: ignored by 1.26")
         given: dict[str, Any] = {"pluginConfig": [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 5}}]}
         assert checked("1.17", "v1alpha1", **given).warnings == (
-            "pluginConfig: arguments of InterPodAffinity are passed over: it has none in 1.17",
+            "pluginConfig: arguments of InterPodAffinity are ignored: it has none in 1.17",
         )
         given = {
             "pluginConfig": [{"name": "NodeLabel", "args": {"presentLabel": ["a"]}}],
             "plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}},
         }
-        assert checked("1.18", "v1alpha1", **given).warnings == ("pluginConfig[0].args.presentLabel: unknown field, passed over",)
+        assert checked("1.18", "v1alpha1", **given).warnings == ("pluginConfig[0].args.presentLabel: unknown field, ignored",)
         given = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}, "score": None}}
         assert checked("1.17", "v1alpha1", **given).warnings == (
-            "plugins.postFilter.disabled: passed over by 1.17, where a configuration can only add plugins",
+            "plugins.postFilter.disabled: ignored by 1.17, where a configuration can only add plugins",
         )
         given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
         assert checked("1.28", "v1beta3", profiles=[given]).warnings == (

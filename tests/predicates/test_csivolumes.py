@@ -87,7 +87,7 @@ class TestMaxCSIVolumeCount:
         assert ask(max_csi_volume_count, user("p", "c"), limited("n", 0), *objects, release=release) == {"n": [] if fits else EXCEEDED}
 
     def test_a_missing_claim_does_not_count(self) -> None:
-        """A claim that does not exist is passed over."""
+        """A claim that does not exist is ignored."""
         assert ask(max_csi_volume_count, user("p", "gone"), limited("n", 0)) == {"n": []}
 
     def test_a_claim_without_name_is_an_error(self) -> None:

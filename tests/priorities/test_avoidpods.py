@@ -86,5 +86,5 @@ class TestTheAnnotation:
         assert avoided_controllers(text) == {("ReplicaSet", "u")}
 
     def test_an_entry_without_controller_names_nobody(self) -> None:
-        """The original stops altogether there; here the entry is passed over."""
+        """The original stops altogether there; here the entry is ignored."""
         assert avoided_controllers(annotation({}, None, {"podSignature": None}, entry())) == {("ReplicaSet", "u")}

@@ -228,11 +228,11 @@ class NaiveFrameworkQueue:
         return len(self.active.items), len(self.waiting.items), len(self.parked)
 
     def gated(self) -> set[str]:
-        """Those that are held back."""
+        """Those that are gated."""
         return {key for key, item in self.parked.items() if item.gated}
 
     def places(self) -> tuple[tuple[int, int, int], set[str]]:
-        """How many pods are where, and which of them are held back."""
+        """How many pods are where, and which of them are gated."""
         return self.counts(), self.gated()
 
     def by_node(self) -> dict[str, list[Pod]]:

@@ -122,7 +122,7 @@ class TestScripts:
     def test_a_script_is_played(self, tmp_path: Path) -> None:
         """What the queue holds after every step is compared with the original's, and the steps are counted."""
         report = check_family(family_of(tmp_path, SCRIPT, STEPS))
-        assert (report.counts.identical, report.counts.steps, report.counts.cycles, report.different) == (1, 2, 0, {})
+        assert (report.counts.identical, report.counts.steps, report.counts.decisions, report.different) == (1, 2, 0, {})
 
     @pytest.mark.parametrize(
         ("field", "value", "line"),

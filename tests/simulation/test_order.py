@@ -54,7 +54,7 @@ class TestQueue:
         """With gate PodPriority off the queue is first in, first out."""
         assert names("queue", release, PodPriority=False) == "abcde"
 
-    def test_those_that_are_held_back_come_last(self) -> None:
+    def test_gated_pods_come_last(self) -> None:
         """A pod with scheduling gates comes after all others, whatever its priority."""
         held = pod("h", priority=9, schedulingGates=[{"name": "quota"}])
         assert names("queue", ALL_RELEASES[-1], held, *PODS) == "bdaceh"

@@ -129,7 +129,7 @@ class TestMissing:
 
 
 def test_fields_of_the_configuration() -> None:
-    """A field of a configuration that is passed over is a warning of every answer."""
+    """A field of a configuration that is ignored is a warning of every answer."""
     profile = {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "plugin": {"score": {}}}
     found = kubeclassic.simulate([kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile))
     (warning,) = found.warnings

@@ -42,7 +42,7 @@ class TestPods:
         assert [item.name for item in found.objects] == ["a", "bound"]
 
     def test_who_takes_no_part(self, tmp_path: Path) -> None:
-        """Pods that have finished, are being deleted or are another scheduler's are passed over and counted."""
+        """Pods that have finished, are being deleted or are another scheduler's are ignored and counted."""
         found = scenario(
             tmp_path,
             pod("done", status={"phase": "Succeeded"}),
@@ -51,7 +51,7 @@ class TestPods:
             pod("theirs", schedulerName="other"),
         )
         assert waiting(found) == []
-        assert found.passed_over == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
+        assert found.ignored == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
         assert not [item for item in found.objects if isinstance(item, Pod)]
 
     def test_who_is_leaving_still_counts_on_its_node(self, tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ class TestPods:
         assert [item.name for item in found.objects] == ["a", "orphan"]
 
     def test_unknown_kinds_are_counted(self, tmp_path: Path) -> None:
-        """Kinds that scheduling does not read are passed over and counted."""
+        """Kinds that scheduling does not read are ignored and counted."""
         found = scenario(tmp_path, {"kind": "Ingress", "metadata": {"name": "i"}}, {"kind": "Ingress", "metadata": {"name": "j"}})
-        assert found.passed_over == {"of kind Ingress": 2}
+        assert found.ignored == {"of kind Ingress": 2}
 
 
 class TestWorkloads:
@@ -93,11 +93,11 @@ class TestAdmission:
         assert [item.priority for item in found.pending] == [7]
 
     def test_what_is_refused_is_told(self, tmp_path: Path) -> None:
-        """A pod that the API server would refuse is passed over, with its words."""
+        """A pod that the API server would refuse is ignored, with its words."""
         found = scenario(tmp_path, pod("p", priorityClassName="nope"))
         assert waiting(found) == []
-        assert found.passed_over == {"not admitted": 1}
-        assert found.warnings == (Notice("Pod default/p", "not admitted: no PriorityClass with name nope was found"),)
+        assert found.ignored == {"refused by the API server": 1}
+        assert found.warnings == (Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),)
 
     def test_without_defaults_nothing_is_admitted(self, tmp_path: Path) -> None:
         """Objects are taken as they stand, class or no class."""

@@ -52,7 +52,7 @@ class TestDecisions:
         assert run.outcomes["default/high"].host == "a"
         assert plain(summarise(run)) | {"resources": []} == {
             "nodes": 1, "pods": 2, "placed": 1, "waiting": 0, "unschedulable": 0, "gated": 0, "evicted": 1, "replaced": 0,
-            "cycles": 3, "passedOver": {},
+            "decisions": 3, "ignored": {},
             "resources": [],
         }  # fmt: skip
 

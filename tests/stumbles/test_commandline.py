@@ -286,7 +286,7 @@ class TestBench:
         for more in ([], ["--disable-preemption"]):
             assert run(["bench", "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1", *more]) == 0
             found.append(json.loads(capsys.readouterr().out))
-        assert [(one["cycles"], one["scheduled"]) for one in found] == [(10, 5), (5, 0)]
+        assert [(one["decisions"], one["scheduled"]) for one in found] == [(10, 5), (5, 0)]
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
     def test_percentage_can_be_set(self, release: str, tmp_path: Path) -> None:

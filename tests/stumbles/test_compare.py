@@ -98,9 +98,9 @@ class TestTheMode:
         lines = text_of(found).splitlines()
         assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
         assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
-        assert lines[2].startswith("  default/p (cycle 0): b in a, a in b; different: ")
+        assert lines[2].startswith("  default/p (decision 0): b in a, a in b; different: ")
         assert lines[3].startswith("1 more decision differs; as each side has its own cluster, that can follow from the first.")
-        assert "default/p (cycle 0): b in a, a in b; different: " in unescape(comparison_html(found))
+        assert "default/p (decision 0): b in a, a in b; different: " in unescape(comparison_html(found))
         first = found.document.against[0].first_difference
         assert first is not None
         assert first.pod == found.differences[0].pod
@@ -122,20 +122,20 @@ class TestWhy:
         assert first.causes["b"].text == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
 
     def test_a_gated_pod_is_an_outcome_and_no_error(self) -> None:
-        """A pod that one side holds back for its gates is counted as held back: not as an error, and not as placed by the other alone."""
+        """A pod that one side does not try for its gates is counted as gated: not as an error, and not as placed by the other alone."""
         result = gated()
         record = result.record()
         (against,), (difference,) = record["against"], record["differences"]
         cause = difference["causes"]["b"]
-        assert (cause["verdict"], cause["kind"], cause["side"]) == ("held back", "gated", "b")
-        assert (against["agreement"]["heldBack"], against["agreement"]["different"]) == (1, 0)
-        assert (against["heldBack"], against["firstAlone"]) == ([{"pod": "default/held", "first": "n", "second": None}], [])
+        assert (cause["verdict"], cause["kind"], cause["side"]) == ("gated", "gated", "b")
+        assert (against["agreement"]["gated"], against["agreement"]["different"]) == (1, 0)
+        assert (against["gated"], against["firstAlone"]) == ([{"pod": "default/held", "first": "n", "second": None}], [])
         text = text_of(result)
-        assert "held back       0   1" in text
-        assert "<held back>" in text
+        assert "gated           0   1" in text
+        assert "<gated>" in text
         assert "error" not in text
-        assert "1 pod is held back by 1.16 or 1.27, and placed by the other one" in text
-        assert "held back" in comparison_html(result)
+        assert "1 pod is gated by 1.16 or 1.27, and placed by the other one" in text
+        assert "gated" in comparison_html(result)
 
     def test_the_reasons_of_one_node_are_asked_for_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """To tell why one node does not fit, the reasons of the other nodes are not made."""

@@ -123,7 +123,7 @@ def test_differences_that_were_found_are_gone(name: str) -> None:
     reports = [check_family(family) for family in families]
     assert len(reports) == (6 if name == "queue" else len({report.counts.release for report in reports}))
     assert all(report.counts.cases == report.counts.identical > 0 for report in reports)
-    assert all((report.counts.steps if name == "queue" else report.counts.cycles) > 0 for report in reports)
+    assert all((report.counts.steps if name == "queue" else report.counts.decisions) > 0 for report in reports)
 
 
 def test_an_answer_without_a_step_is_never_identical(tmp_path: Path) -> None:

@@ -252,12 +252,12 @@ class TestPassedOver:
     def test_it_says_why(self, told: Told, found: Found, name: str, why: str, release: str) -> None:
         """A pod that is not scheduled says why, and is no error."""
         assert f"{why}" in told(name, "--release", release)
-        assert why in found(name, "--release", release)["passedOver"]
+        assert why in found(name, "--release", release)["ignored"]
         assert told(name, "--release", release).endswith("\n1")
 
     def test_a_gated_pod(self, told: Told, found: Found) -> None:
-        """A pod with scheduling gates says that it is held back, and by which."""
-        assert "It is held back, so it is not tried.\nwaiting for scheduling gates: [quota]\n" in told("gated", "--release", "1.27")
+        """A pod with scheduling gates says that it is gated, and by which."""
+        assert "It is gated, so it is not tried.\nwaiting for scheduling gates: [quota]\n" in told("gated", "--release", "1.27")
         assert found("gated", "--release", "1.27")["gated"]
 
 

@@ -119,18 +119,22 @@ class TestDrain:
 
 
 class TestOneself:
-    @pytest.mark.parametrize(("text", "status"), [("# another one\n", 4), ((ROOT / "traces.py").read_text(), 0)])
-    def test_tests_of_an_old_copy_stop(self, text: str, status: int, tmp_path: Path) -> None:
-        """pytest in a checkout of which an older copy is installed stops with a sentence that says what to do."""
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [("# another one\n", pytest.ExitCode.USAGE_ERROR), ((ROOT / "traces.py").read_text(), pytest.ExitCode.NO_TESTS_COLLECTED)],
+    )
+    def test_tests_of_an_old_copy_stop(self, text: str, status: pytest.ExitCode, tmp_path: Path) -> None:
+        """pytest in a checkout of which an older copy is installed stops with a sentence that says what to do; an equal one is taken."""
         copy = tmp_path / "kubeclassic"
         copy.mkdir()
         (copy / "__init__.py").write_bytes((ROOT / "__init__.py").read_bytes())
         (copy / "traces.py").write_text(text)
-        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/test_paths.py']))"
+        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/golden']))"
         program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {asked}"]
         done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
         told = done.stdout + done.stderr
         says = f"these tests would run on the copy in {copy}, in which traces.py is not as here: install it again"
-        assert (says in told) == (status == 4)
-        assert ("pip install --editable '.[test]'" in told) == (status == 4)
+        stops = status is pytest.ExitCode.USAGE_ERROR
+        assert (says in told) == stops
+        assert ("pip install --editable '.[test]'" in told) == stops
         assert done.returncode == status

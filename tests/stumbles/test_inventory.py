@@ -296,16 +296,16 @@ class TestReleases:
 class TestWarnings:
     """Point 7."""
 
-    @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
+    @pytest.mark.parametrize("command", ["simulate", "compare", "replay"])
     def test_a_flood_is_one_line(self, told: Told, command: str) -> None:
-        """Warnings that say the same are one line with a count and an example; --verbose has them all."""
+        """Warnings that say the same are one line with a count and an example; --verbose has them all. (explain: test_askedabout.py)"""
         given = (node("a"), pod("p"), *(pod(f"x-{i}", priorityClassName="high") for i in range(564)))
-        options = {"explain": ("p",), "compare": ("--a", "release=1.16", "--b", "release=1.15")}.get(command, ())
+        options = {"compare": ("--a", "release=1.16", "--b", "release=1.15")}.get(command, ())
         told.of(*given, command=command, options=options)
-        assert told.warnings() == ["Pod default/x-0 and 563 more: not admitted: no PriorityClass with name high was found"]
+        assert told.warnings() == ["Pod default/x-0 and 563 more: refused by the API server: no PriorityClass with name high was found"]
         assert "(--verbose lists all 564 warnings)\n" in told.err
         told.of(*given, command=command, options=(*options, "--verbose"))
-        assert len(told.warnings("not admitted")) == 564
+        assert len(told.warnings("refused by the API server")) == 564
 
 
 class TestPriorities:
@@ -353,7 +353,7 @@ class TestPriorities:
         young, old = (pod(name, on="a", live=True, **asks) for name in ("young", "old"))
         old["status"] = {"startTime": "2023-06-01T08:00:00Z"}
         told.of(full, young, old, pod("p", priority=9, **asks), options=("--release", release, "-o", "json", "--details"))
-        first = json.loads(told.out)["cycles"][0]
+        first = json.loads(told.out)["decisions"][0]
         assert first["preemption"]["victims"] == [f"default/{victim}"]
 
     @pytest.mark.parametrize(("release", "host"), [("1.14", "a"), ("1.15", "b"), ("1.16", "b"), ("1.27", "b")])

@@ -83,7 +83,7 @@ class TestFinalOutcomes:
     def test_cycles_are_marked_as_retry_and_final(self, told: Any) -> None:
         """``cycles`` and ``-o jsonl`` tell a pod's retry, and which cycle is its last."""
         wanted = [("jobs/high", False, False), ("jobs/huge", False, True), ("jobs/high", True, True)]
-        cycles = json.loads(told("-o", "json"))["cycles"]
+        cycles = json.loads(told("-o", "json"))["decisions"]
         assert [(cycle["pod"], cycle["retry"], cycle["final"]) for cycle in cycles] == wanted
         assert [json.loads(line) for line in told("-o", "jsonl").splitlines()] == cycles
 
@@ -171,7 +171,7 @@ class TestVictims:
         document = json.loads(told("-o", "json", "--reschedule-evicted"))
         made = by_pod(document)["shop/web-5d-0"]
         assert (made["host"], made["replaces"]) == (SECOND, "shop/old")
-        assert [cycle["pod"] for cycle in document["cycles"]] == ["jobs/high", "jobs/huge", "jobs/high", "shop/web-5d-0"]
+        assert [cycle["pod"] for cycle in document["decisions"]] == ["jobs/high", "jobs/huge", "jobs/high", "shop/web-5d-0"]
         assert {one["pod"]: one["replacement"] for one in document["evicted"]} == {"shop/old": "shop/web-5d-0", "shop/bare": None}
         assert "2 pods evicted to make room; their owners made 1 new pod, tried after the others\n" in told.err
 

@@ -89,7 +89,7 @@ class TestWidth:
     def test_what_runs_and_the_summary_fit(self, printed: Printed, width: int) -> None:
         """The lists of rules of --verbose, and the sentences of a summary, are broken between words."""
         _, err = printed(width, "simulate", "dump.json", "--verbose")
-        assert "passed over: " in err
+        assert "ignored: " in err
         assert "\npriorities: " in err
         assert [line for line in too_long(err, width) if "a-service-whose-team" not in line] == []
 
@@ -117,12 +117,12 @@ class TestWords:
         assert "overflow" in line
         assert "-" not in line.partition("TiB")[2]
 
-    def test_a_pod_that_is_not_admitted_says_why(self, printed: Printed) -> None:
-        """``explain`` of a pod that the API server would not admit is the reason, not that there is no such pod."""
+    def test_a_pod_that_is_refused_says_why(self, printed: Printed) -> None:
+        """``explain`` of a pod that the API server would refuse is the reason, not that there is no such pod."""
         _, err = printed(200, "simulate", "dump.json", "--verbose")
-        refused = next(line for line in err.splitlines() if "not admitted: no PriorityClass" in line)
+        refused = next(line for line in err.splitlines() if "refused by the API server: no PriorityClass" in line)
         out, _ = printed(200, "explain", "dump.json", refused.split()[2].rstrip(":"))
-        assert "the API server would not admit it: no PriorityClass with name missing-class was found" in out
+        assert "refused by the API server: no PriorityClass with name missing-class was found" in out
 
 
 class TestProgress:

@@ -190,7 +190,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], example: Cluster) -> None:
     """``kubeclassic.simulate`` decides as the command does, on paths, a Cluster or manifests alike."""
     path = root / "examples" / "cluster"
-    cycles = printed(capsys, "simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["cycles"]
+    cycles = printed(capsys, "simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["decisions"]
     hosts = {cycle["pod"]: cycle["host"] for cycle in cycles}
     for given in (path, [str(path)], example, list(example.objects)):
         found = kubeclassic.simulate(given, scheduler="1.14", order="priority")

@@ -145,13 +145,13 @@ class TestInputsThatLack:
         run(["simulate", whole])
         assert "got no Pod" not in capsys.readouterr().err
 
-    def test_pods_that_are_not_admitted(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Pods not admitted for a missing PriorityClass are in the headline, beside "1 of 1 pod"."""
+    def test_pods_that_are_refused(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Pods refused for a missing PriorityClass are in the headline, beside "1 of 1 pod"."""
         cluster = written("cluster.yaml", NODE, pod("p"), pod("q", priorityClassName="none"))
         run(["simulate", cluster])
-        assert "1 of 1 pod placed on 1 node, 0 unschedulable, 1 more not admitted\n" in capsys.readouterr().err
+        assert "1 of 1 pod placed on 1 node, 0 unschedulable, 1 more refused by the API server\n" in capsys.readouterr().err
         run(["simulate", cluster, "-o", "html"])
-        assert "The pod finds a node; 1 more is not admitted." in plain(capsys.readouterr().out)
+        assert "The pod finds a node; 1 more is refused by the API server." in plain(capsys.readouterr().out)
 
     def test_an_edit_that_changes_nothing(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """An edit that changes nothing says so: on the command line, in JSON and in Python."""

@@ -6,13 +6,14 @@ import inspect
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import kubeclassic
 from kubeclassic.api.words import short_name, used_up
-from kubeclassic.cli import run
+from kubeclassic.cli import COMMANDS, run
 from kubeclassic.cli.schema import DOCUMENTS
 from kubeclassic.questions import compare, upgrade
 from kubeclassic.simulation.compare.agreement import MODES, Mode
@@ -20,9 +21,9 @@ from tests.conftest import ROOT
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 WITHOUT_INPUT = {
-    "bench": "it measures, and answers nothing about a cluster", "bench-compare": "as bench", "conform": "its cases are recorded",
+    "conform": "its cases are recorded",
     "policy-migrate": "a configuration as kube-scheduler reads it", "releases": "it reads no input",
-    "simulate-line": "a line is a cycle; warnings are on standard error",
+    "simulate-line": "a line is a decision; warnings are on standard error",
 }  # fmt: skip
 """Documents without warnings, and why."""
 
@@ -70,3 +71,25 @@ def test_a_mode_is_one_of_two(function: Callable[..., object]) -> None:
     """Type checkers know the modes, so that ``mode="lockd"`` does not pass."""
     assert inspect.signature(function).parameters["mode"].annotation == "Mode"
     assert get_args(Mode) == MODES
+
+
+PUZZLES = re.compile(r"among the best|held back|passed over|not admitted|\bcycles\b|\blots\b|amongBest|heldBack|passedOver", re.IGNORECASE)
+"""Words that people could not place."""
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTS))
+def test_json_has_no_puzzles(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each schema has one plain term: equally good, gated, ignored, refused, decisions."""
+    assert PUZZLES.findall(printed(capsys, "schema", name, status=0)) == []
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_has_no_puzzles(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor has the help of any command."""
+    assert PUZZLES.findall(printed(capsys, name, "--help-all", status=0)) == []
+
+
+@pytest.mark.parametrize("path", [path for path in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md") if "lab.md" not in str(path)], ids=str)
+def test_docs_have_no_puzzles(path: Path) -> None:
+    """Nor has any page."""
+    assert PUZZLES.findall(path.read_text(encoding="utf-8")) == []

@@ -85,7 +85,7 @@ APPS = [f"app{number}" for number in range(6)]
 
 @attrs.frozen
 class Objects:
-    """The clusters and waiting pods of a family of conformance cases, whatever these configure; events are passed over."""
+    """The clusters and waiting pods of a family of conformance cases, whatever these configure; events are ignored."""
 
     family: str
     release: str = "1.16"

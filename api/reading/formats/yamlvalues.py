@@ -32,7 +32,8 @@ from ..fields import shown
 from .repeats import Repeats
 from .surrogates import without_surrogates
 
-MAX_NESTING = 1000
+MAX_NESTING = 500
+"""How many levels a document may have. libyaml of its own ends at 1,000, in words that say no number."""
 MAX_EXPANDED = 1_000_000
 """How many values the aliases of a document may stand for. After more values of the document's own, ten times as many as these."""
 _MOST_KNOWN = 1 << 14
@@ -139,7 +140,7 @@ class _Document:
                 outer.append((made, anchor))
                 made, anchor = value, named
                 if len(outer) > MAX_NESTING:
-                    raise _ValueError(f"nested too deeply, wanted at most {MAX_NESTING:,} levels", event)
+                    raise _ValueError(f"nested too deeply, wanted at most {MAX_NESTING} levels", event)
             event = self.next_event()
         return made[0]
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from ....api.view import Table
 from ....questions.compare import CompareResult
 from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, side_name
-from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED
+from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
 from ..page.about import About
@@ -83,7 +83,7 @@ def _map(found: CompareResult) -> ClusterMap:
 
 def lead(document: ComparisonDocument) -> Markup:
     """The lines right under the verdict: the mode, the configurations, and where pods are."""
-    pods, cycles = told("pods", number(document.pods)), told("cycles", number(document.cycles))
+    pods, cycles = told("pods", number(document.pods)), told("decisions", number(document.decisions))
     mode = MODES[document.mode].format(first=label(document, 0))
     told_mode = soft(pods, " pods, ", cycles, f" decisions, mode {document.mode}. ", named(mode))
     sides = element("ul", *(_side(at, one) for at, one in enumerate(document.configurations)), class_="legend")
@@ -97,7 +97,7 @@ def _side(at: int, configuration: ComparedConfiguration) -> Markup:
 
 def _placed(document: ComparisonDocument, at: int) -> Markup:
     summary, path = document.configurations[at].summary, f"configurations.{at}.summary"
-    rest = {"unschedulable": "without a node", "evicted": "evicted", "gated": "held back"}
+    rest = {"unschedulable": "without a node", "evicted": "evicted", "gated": "gated"}
     counts = [(key, getattr(summary, key), text) for key, text in rest.items()]
     parts = [sentence("; ", told(f"{path}.{key}", number(count)), f" {text}") for key, count, text in counts if count]
     placed = told(f"{path}.placed", number(summary.placed))
@@ -116,7 +116,7 @@ def _losses(document: ComparisonDocument, lost: Table) -> Iterator[Text]:
 def _pod_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
     """Where pods end: on which side they have a node, and on the same one."""
     path, first, second = f"against.{at}", against.first, against.second
-    held = StackItem(HELD_BACK, len(against.held_back), HELD, f"{path}.heldBack.length")
+    held = StackItem(GATED, len(against.gated), HELD, f"{path}.gated.length")
     return [
         StackItem("end the same", against.alike, SAME, f"{path}.alike"),
         StackItem(OTHER_NODE, len(against.elsewhere), NEAR, f"{path}.elsewhere.length"),
@@ -143,7 +143,7 @@ def _why(document: ComparisonDocument) -> Iterator[Text]:
 
 def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
     firsts = [element("li", named(first_line(against).strip())) for against in document.against if against.first_difference]
-    count, cycles = told("differences.length", number(len(document.differences))), told("cycles", number(document.cycles))
+    count, cycles = told("differences.length", number(len(document.differences))), told("decisions", number(document.decisions))
     yield element("p", count, " of ", cycles, " decisions differ. The first one that does; those after it can follow from it:")
     yield element("ul", *firsts)
     yield soft(code("--mode locked"), " leaves out differences that follow from others.")
@@ -152,7 +152,7 @@ def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
 def _decided(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Iterator[Text]:
     yield stack("decisions", _decision_parts(at, against))
     yield soft(
-        named(f"Among the best: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at, against)
+        named(f"Equally good: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at, against)
     )
     if against.causes:
         yield _causes(document, at, against)
@@ -163,9 +163,9 @@ def _decision_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
     path, found = f"against.{at}.agreement", against.agreement
     return [
         StackItem("the same", found.same, SAME, f"{path}.same"),
-        StackItem(AMONG_BEST, found.among_best, NEAR, f"{path}.amongBest"),
+        StackItem(EQUALLY_GOOD, found.equally_good, NEAR, f"{path}.equallyGood"),
         StackItem(DIFFERENT, found.different, BAD, f"{path}.different"),
-        *([StackItem(HELD_BACK, found.held_back, HELD, f"{path}.heldBack")] if found.held_back else []),
+        *([StackItem(GATED, found.gated, HELD, f"{path}.gated")] if found.gated else []),
     ]
 
 
@@ -174,25 +174,25 @@ def _sets(document: ComparisonDocument, at: int, against: ConfigurationPair) -> 
     path, found = f"against.{at}.agreement", against.agreement
     first, second = named(label(document, 0)), named(label(document, at + 1))
     return sentence(
-        "Of ", told(f"{path}.cycles", number(found.cycles)), " decisions of both, the same nodes fit in ",
+        "Of ", told(f"{path}.decisions", number(found.decisions)), " decisions of both, the same nodes fit in ",
         told(f"{path}.sameFeasible", number(found.same_feasible)), " and the same ones are best in ",
         told(f"{path}.sameBest", number(found.same_best)), "; with any tie-break ", second, " takes one of the best nodes of ", first,
         " in ", told(f"{path}.bestWithin", number(found.best_within)), "; ", second, " gives both nodes the same score in ",
-        told(f"{path}.equalForBoth", number(found.equal_for_both)), " of those among the best, and in ",
+        told(f"{path}.equalForBoth", number(found.equal_for_both)), " of those equally good, and in ",
         told(f"{path}.equalForSecondAlone", number(found.equal_for_second_alone)), " of those that are different.",
     )  # fmt: skip
 
 
 def _causes(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Markup:
-    most = max(cause.cycles for cause in against.causes)
+    most = max(cause.decisions for cause in against.causes)
     rows: list[list[object]] = []
     for place, cause in enumerate(against.causes):
-        count = told(f"against.{at}.causes.{place}.cycles", number(cause.cycles))
+        count = told(f"against.{at}.causes.{place}.decisions", number(cause.decisions))
         colour, name = COLOURS[cause.verdict], cause_name(document, against.second, cause)
         link = element("a", "show the pods", href=f"#{NAME}?{urlencode({'is-cause': name})}")
         side = f" in {cause.side}" if cause.side and cause.kind != SCORE else ""
         rule = named(f"{cause.rule or cause.kind}{side}")
-        rows.append([count, track(cause.cycles / most, colour), tag(cause.verdict, colour), rule, KINDS[cause.kind], link])
+        rows.append([count, track(cause.decisions / most, colour), tag(cause.verdict, colour), rule, KINDS[cause.kind], link])
     return plain_table(["decisions", "", "outcome", "rule", "meaning", "pods"], rows, caption="Causes, the most frequent first")
 
 
@@ -211,7 +211,7 @@ def _list(document: ComparisonDocument) -> Iterator[Text]:
 
 
 def _scores(document: ComparisonDocument) -> Iterator[Text]:
-    yield soft("Over the nodes that both score in a cycle. Spread: the standard deviation of a score, times its weight.")
+    yield soft("Over the nodes that both score in a decision. Spread: the standard deviation of a score, times its weight.")
     for at, against in enumerate(document.against):
         rules = folded("All rules", short_table(correlation_table(against)))
         yield card(_title(document, at), *correlations(at, against), rules)

@@ -16,7 +16,7 @@ from ..page.parts import BAD, card, colour_of, dot, grid, plain_table, soft, tra
 
 MEASURES = {"use": "use", "standardDeviation": "imbalance", "fragmentation": "fragmentation"}
 """Measure in ``-o json`` -> what it is called."""
-ENDS = {"placed": "placed", "unschedulable": "without a node", "gated": "held back", "evicted": "evicted"}
+ENDS = {"placed": "placed", "unschedulable": "without a node", "gated": "gated", "evicted": "evicted"}
 """Count in the summary -> what it is called."""
 
 
@@ -36,7 +36,7 @@ def endings(document: ComparisonDocument) -> Iterator[Markup]:
 
 
 def decided(document: ComparisonDocument) -> Chart:
-    """How many pods each configuration places, leaves without a node, holds back and evicts."""
+    """How many pods each configuration places, leaves without a node, finds gated and evicts."""
     configurations = document.configurations
     found = {key: text for key, text in ENDS.items() if any(getattr(one.summary, key) for one in configurations)}
     series = [

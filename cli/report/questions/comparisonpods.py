@@ -10,7 +10,7 @@ import attrs
 
 from ....api.view import Column, Table
 from ....questions.comparisonview import GATED_HOST, NO_HOST, OTHER_NODE, cause_text, decision_text, side_name
-from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED
+from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import SCORE, Cause
 from ....simulation.compare.contestants import JudgedNode
 from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, ConfigurationPair, DifferingCycle
@@ -21,7 +21,7 @@ NAME = "pods"
 MOST = 20_000
 """The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
 SAME_NODE, NO_NODE = "on the same node", "on no node"
-COLOURS = {AMONG_BEST: NEAR, DIFFERENT: BAD, HELD_BACK: HELD, OTHER_NODE: NEAR, SAME_NODE: SAME}
+COLOURS = {EQUALLY_GOOD: NEAR, DIFFERENT: BAD, GATED: HELD, OTHER_NODE: NEAR, SAME_NODE: SAME}
 
 
 @attrs.define(repr=False)
@@ -105,7 +105,7 @@ class PodList:
 
     def _cycle(self, found: DifferingCycle, whole: bool) -> Aligned:
         why = "; ".join(cause_text(cause) for cause in found.causes.values())
-        title = f"Cycle {found.cycle}{', tried again after making room' if found.retry else ''}: {why}"
+        title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
         judged = [self._judged(name, decision, whole) for name, decision in found.decisions.items()]
         deciding = next((cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), "")
         return Aligned(title, judged, deciding)
@@ -162,9 +162,9 @@ def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None]
     """
     names = [configuration.name for configuration in document.configurations]
     if document.mode == LOCKED:
-        return next((told for told in (DIFFERENT, HELD_BACK, AMONG_BEST) if told in verdicts), None)
-    if HELD_BACK in verdicts:
-        return HELD_BACK
+        return next((told for told in (DIFFERENT, GATED, EQUALLY_GOOD) if told in verdicts), None)
+    if GATED in verdicts:
+        return GATED
     if ends[0] != ends[at]:
         return OTHER_NODE if None not in (ends[0], ends[at]) else alone(names[0] if ends[at] is None else names[at])
     return (SAME_NODE if ends[0] else NO_NODE) if verdicts else None

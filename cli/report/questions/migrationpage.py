@@ -41,7 +41,7 @@ def _agreement(found: MigrateResult) -> AgreementCounts:
 
 def _lead(found: MigrateResult) -> Markup:
     agreement, migration = _agreement(found), found.report
-    shown = zip(_counts(agreement).items(), (("the same", SAME), ("among the best", NEAR), ("different", BAD)), strict=True)
+    shown = zip(_counts(agreement).items(), (("the same", SAME), ("equally good", NEAR), ("different", BAD)), strict=True)
     counts = [fact(told(f"{AGREEMENT}.{key}", number(count)), f"decisions: {text}", colour) for (key, count), (text, colour) in shown]
     notes = fact(told("migration.notes.length", number(len(migration.notes))), "notes on what has no exact equivalent")
     trials = fact(told("migration.trials.length", number(len(migration.trials))), "points in which this is not upstream's translation")
@@ -57,7 +57,7 @@ def _lead(found: MigrateResult) -> Markup:
 def _next(found: MigrateResult) -> Iterator[Text]:
     """Steps, the most urgent first."""
     agreement, migration = _agreement(found), found.report
-    if agreement.different or agreement.held_back:
+    if agreement.different or agreement.gated:
         listed = element("a", "Which pods, and why", href="#list")
         yield sentence("Look at each decision that is different under ", listed, ": is it acceptable?")
         yield sentence(
@@ -97,7 +97,7 @@ def _trials(found: MigrateResult) -> Iterator[Text]:
         yield soft("Nowhere: upstream's own translation of 1.19 to 1.22 would be the same.")
         return
     yield soft(
-        "Each point was undone by itself and tried on the same pods: decisions that are the same, among the best and different, with this"
+        "Each point was undone by itself and tried on the same pods: decisions that are the same, equally good and different, with this"
         " translation and with upstream's in that point."
     )
     ours = _outcome(AGREEMENT, _agreement(found))
@@ -120,7 +120,7 @@ def _outcome(path: str, agreement: AgreementCounts) -> Markup:
 
 
 def _counts(agreement: AgreementCounts) -> dict[str, int]:
-    return {"same": agreement.same, "amongBest": agreement.among_best, "different": agreement.different}
+    return {"same": agreement.same, "equallyGood": agreement.equally_good, "different": agreement.different}
 
 
 def _before(found: MigrateResult) -> Iterator[Text]:

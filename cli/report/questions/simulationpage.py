@@ -1,4 +1,4 @@
-"""A simulation as a page: the outcome, who finds no place and why, the cluster before and after, every pod, node and cycle."""
+"""A simulation as a page: the outcome, who finds no place and why, the cluster before and after, every pod, node and decision."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ CARDS = (
     ("placed", "pods with a node", GOOD), ("unschedulable", "pods without a node", BAD),
     ("waiting", "pods that plugins make wait", NEAR), ("gated", "pods not tried for their scheduling gates", HELD),
     ("evicted", "pods evicted", BAD), ("replaced", "evicted pods made again", NEAR), ("nodes", "nodes", SAME),
-    ("cycles", "decisions", SAME),
+    ("decisions", "decisions", SAME),
 )  # fmt: skip
-ALWAYS = ("placed", "unschedulable", "nodes", "cycles")
+ALWAYS = ("placed", "unschedulable", "nodes", "decisions")
 
 
 def simulation_html(found: SimulationResult, about: About, shown: str = "") -> str:
@@ -55,7 +55,7 @@ def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Secti
     yield section("Pods", *only, list_html(view.table("pods")), name="all-pods")
     yield section("Nodes", list_html(view.table("nodes")), name="all-nodes")
     lead = "In the order of the decisions. A pod that makes room is tried again after the others."
-    yield section("Decisions", list_html(view.table("cycles")), lead=lead, name="all-cycles")
+    yield section("Decisions", list_html(view.table("decisions")), lead=lead, name="all-decisions")
 
 
 def _folded(path: str, group: UnplacedPods) -> Markup:

@@ -10,7 +10,7 @@ import attrs
 from ....api.record import plain
 from ....core.decision.decision import Decision
 from ....core.engine import Engine
-from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, best
+from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, best
 from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
 from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
 from .refusingrules import refusing_rule
@@ -94,7 +94,7 @@ def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cau
     if view.state == UNKNOWN or decision.host is None:
         return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
     if engine.row_of(cluster) in best(decision):
-        return AMONG_BEST, Cause(TIE, node=cluster)
+        return EQUALLY_GOOD, Cause(TIE, node=cluster)
     return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
 
 
@@ -107,7 +107,7 @@ def _scored(ours: JudgedNode, theirs: JudgedNode) -> Cause:
     return Cause(SCORE, rule, OURS, ours.node, text)
 
 
-COUNT_NAMES = ("same", "amongBest", "orderUnknown", "different")
+COUNT_NAMES = ("same", "equallyGood", "orderUnknown", "different")
 """The verdicts of :class:`ShadowAgreement` in its record, in order."""
 
 
@@ -115,7 +115,7 @@ COUNT_NAMES = ("same", "amongBest", "orderUnknown", "different")
 class ShadowAgreement:
     """How often the two agreed."""
 
-    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, ORDER_UNKNOWN, DIFFERENT), 0))
+    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, EQUALLY_GOOD, ORDER_UNKNOWN, DIFFERENT), 0))
     causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
     """(kind, rule) of what is different -> how often."""
 

@@ -17,7 +17,7 @@ import attrs
 from ....api.controlplane.admission import admit
 from ....api.controlplane.defaults import with_defaults
 from ....api.garbage import no_garbage_collection
-from ....api.inventory import NOT_ADMITTED, ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
+from ....api.inventory import ON_A_NODE, REFUSED, config_maps, made_by_workloads, why_not_waiting
 from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
@@ -69,7 +69,7 @@ class Inputs:
     """The resources of all nodes: cpu, memory, then others by name, then ``pods``."""
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
-    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.field(factory=dict)
     warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
@@ -115,7 +115,7 @@ class _Reader:
     events: list[Event] = attrs.field(factory=list)
     operations: list[Operation] = attrs.field(factory=list)
     times: TraceTimes = attrs.field(factory=TraceTimes)
-    passed_over: Counter[str] = attrs.field(factory=Counter)
+    ignored: Counter[str] = attrs.field(factory=Counter)
     odd: Oddities = attrs.field(factory=Oddities)
     config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     _hash: Any = attrs.field(factory=hashlib.sha256)
@@ -149,7 +149,7 @@ class _Reader:
         for document in documents:
             event = read_event(document, self.times, self.odd, defaults=self.choice.defaults, keeps_manifest=self.choice.keeps_manifests)
             if event is None:
-                self.passed_over["events about other kinds"] += 1
+                self.ignored["events about other kinds"] += 1
             else:
                 found.append(event)
         self.events += found if self.choice.reading.as_recorded else with_run_times(found)
@@ -190,7 +190,7 @@ class _Reader:
                 self.manifests, stdin=self._stream(), defaults=choice.defaults, strict_fields=choice.strict_fields,
                 keeps_manifests=choice.keeps_manifests,
             )  # fmt: skip
-        self.passed_over.update({f"of kind {kind}": count for kind, count in loaded.passed_over.items()})
+        self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
         self.odd.notices += loaded.warnings
         self.config_maps.update(config_maps([loaded]))
         made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
@@ -199,7 +199,7 @@ class _Reader:
         events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
         events, origin = self._placed(events)
         resources = self._resources(events)
-        counts, warnings = dict(self.passed_over), tuple(self.odd.notices)
+        counts, warnings = dict(self.ignored), tuple(self.odd.notices)
         operations = tuple(self.operations)
         digest = self._hash.hexdigest() if self.choice.digest else ""
         return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps, digest)
@@ -219,7 +219,7 @@ class _Reader:
         why = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else ON_A_NODE
         if why is None or why == ON_A_NODE:
             return True
-        self.passed_over[why] += 1
+        self.ignored[why] += 1
         return False
 
     def _admitted(self, events: list[Event]) -> list[Event]:
@@ -231,8 +231,8 @@ class _Reader:
         for event in events:
             found = admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
             if found is not None and found.refused:
-                self.odd.notices.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
-                self.passed_over[NOT_ADMITTED] += 1
+                self.odd.notices.append(Notice(f"{event.item.kind} {event.item.key}", f"{REFUSED}: {found.refused[0][1]}"))
+                self.ignored[REFUSED] += 1
             else:
                 item = event.item if found is None else found.objects[0]
                 kept.append(event if item is event.item else attrs.evolve(event, item=item))

@@ -180,7 +180,7 @@ class TestNodeSelector:
         ],
     )
     def test_fields(self, field: Requirement, name: str | None, matches: bool) -> None:
-        """Only metadata.name has a value, only In and NotIn with one value are valid; without a name fields are passed over."""
+        """Only metadata.name has a value, only In and NotIn with one value are valid; without a name fields are ignored."""
         assert node_term_matches(NodeSelectorTerm(match_fields=(field,)), {}, name) is matches
 
     def test_expressions_and_fields_must_both_hold(self) -> None:

@@ -111,7 +111,7 @@ class TestAnnotations:
         assert refusal(Schema(), Leaves, **document) == wanted
 
     def test_absent_null_and_unknown_fields(self) -> None:
-        """What is absent or null keeps the default of the class, what is unknown is passed over."""
+        """What is absent or null keeps the default of the class, what is unknown is ignored."""
         assert read(Schema(), Leaves, text=None, unknown=1) == Leaves()
 
     def test_of_classes_and_lists(self) -> None:

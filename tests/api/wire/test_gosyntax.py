@@ -150,7 +150,7 @@ class TestDecoding:
 
 
 def test_long_texts_that_are_no_json() -> None:
-    """Blanks before a value, however many, are passed over at once; for a long text that is no JSON it is not looked for Go's words."""
+    """Blanks before a value, however many, are ignored at once; for a long text that is no JSON it is not looked for Go's words."""
     with pytest.raises(GoJsonError, match=r"^EOF$"):
         first_value(b" " * (MOST_SCANNED - 1))
     with pytest.raises(GoJsonError, match=r"^got \d+ bytes that are no JSON$"):

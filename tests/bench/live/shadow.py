@@ -79,7 +79,7 @@ def _pod(number: int, is_large: bool, draw: random.Random) -> Object:
 
 def _judged(log: Path) -> dict[str, int]:
     """How many decisions have which verdict."""
-    found = {"decisions": 0, "same": 0, "among the best": 0, "different": 0}
+    found = {"decisions": 0, "same": 0, "equally good": 0, "different": 0}
     for line in log.read_text(encoding="utf-8").splitlines():
         judged = json.loads(line) if line.startswith("{") else {}
         if "verdict" in judged:

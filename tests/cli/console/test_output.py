@@ -136,11 +136,11 @@ class TestForms:
         assert callable(read)
         run([*SIMULATE, "-o", form])
         document = read(capsys.readouterr().out)
-        assert list(document) == ["apiVersion", "kind", "warnings", "release", "pods", "evicted", "cycles", *MORE, "summary"]
+        assert list(document) == ["apiVersion", "kind", "warnings", "release", "pods", "evicted", "decisions", *MORE, "summary"]
         assert len(document["pods"]) == PENDING
-        assert len(document["cycles"]) == PENDING
-        counts = {name: document["summary"][name] for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "cycles")}
-        assert counts == {"nodes": 11, "pods": 22, "placed": 21, "unschedulable": 1, "evicted": 0, "cycles": 22}
+        assert len(document["decisions"]) == PENDING
+        counts = {name: document["summary"][name] for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "decisions")}
+        assert counts == {"nodes": 11, "pods": 22, "placed": 21, "unschedulable": 1, "evicted": 0, "decisions": 22}
 
     def test_name(self, capsys: pytest.CaptureFixture[str]) -> None:
         """name gives the pods that were placed, each with its node."""

@@ -43,7 +43,7 @@ class TestRows:
         there = pod("low", on="n", requests={"cpu": 4}, priority=1)
         found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
         assert found == {
-            "default/high": {"hosts": ["n", "<none>"], "outcomes": ["placed by a alone"], "why": ROOM, "cycles": ["Cycle 0"]},
+            "default/high": {"hosts": ["n", "<none>"], "outcomes": ["placed by a alone"], "why": ROOM, "cycles": ["Decision 0"]},
         }
 
     def test_who_has_to_leave(self) -> None:
@@ -69,4 +69,4 @@ class TestRows:
         """In locked mode the outcome is the verdict, as the first side stays where it is."""
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
         (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
-        assert row == {"hosts": ["n", "m"], "outcomes": ["among the best"], "why": TIE, "cycles": ["Cycle 0"]}
+        assert row == {"hosts": ["n", "m"], "outcomes": ["equally good"], "why": TIE, "cycles": ["Decision 0"]}

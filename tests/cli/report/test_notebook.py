@@ -29,7 +29,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "Decision": (lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"), "analytics/yearly-report fits on no node."),
     "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node, 1 does not: for memory."),
     "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1"),
-    "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "No decision is different under 1.16; 6 are among"),
+    "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "No decision is different under 1.16; 6 are equally good"),
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
     "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies of small-pod fit; then cpu has run out on 5 nodes."),
     "capacity_curve": (lambda: kubeclassic.capacity_curve(CLUSTER, ["cpu=500m..4:4"]), "35 pods of cpu 0.5 fit, and none of cpu 4."),

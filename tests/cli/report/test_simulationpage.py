@@ -68,13 +68,13 @@ class TestPage:
     def test_pods(self, pair: tuple[str, dict[str, Any]]) -> None:
         """Each pod is listed with its outcome, node, requests, and the number of its last cycle."""
         html, record = pair
-        cycles = [cycle["pod"] for cycle in record["cycles"]]
+        cycles = [cycle["pod"] for cycle in record["decisions"]]
         rows = table_of_page(html, "pods")
         assert len(rows) == len(record["pods"])
         for row, pod in zip(rows, record["pods"], strict=True):
             assert (row["pod"], row["outcome"], row["node"]) == (pod["pod"], pod["outcome"], pod["host"])
             assert (row["cpu"], row["priority"]) == (pod["requests"].get("cpu"), pod["priority"])
-            assert row["cycle"] == max(at for at, key in enumerate(cycles, 1) if key == pod["pod"])
+            assert row["decision"] == max(at for at, key in enumerate(cycles, 1) if key == pod["pod"])
             if pod["outcome"] == "unschedulable":
                 assert pod["pod"] in next(group["pods"] for group in record["reasons"] if group["reason"] == row["reason"])
 
@@ -94,9 +94,9 @@ class TestPage:
     def test_cycles_and_evictions(self, pair: tuple[str, dict[str, Any]]) -> None:
         """Each cycle and each eviction is a row, in order."""
         html, record = pair
-        rows = table_of_page(html, "cycles")
-        assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in record["cycles"]]
-        assert [row["node"] for row in rows if row["result"] == "placed"] == [one["host"] for one in record["cycles"] if one["host"]]
+        rows = table_of_page(html, "decisions")
+        assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in record["decisions"]]
+        assert [row["node"] for row in rows if row["result"] == "placed"] == [one["host"] for one in record["decisions"] if one["host"]]
         listed = table_of_page(html, "evicted") if record["evicted"] else []
         assert [(row["evicted"], row["by"]) for row in listed] == [(one["pod"], one["by"]) for one in record["evicted"]]
 
@@ -119,7 +119,7 @@ class TestWords:
     )  # fmt: skip
     def test_verdict(self, counts: dict[str, int], reasons: list[tuple[str, int]], said: str) -> None:
         """One sentence: how many find a node, what the others lack, who has to leave."""
-        nothing: dict[str, Any] = dict.fromkeys(Summary.__struct_fields__, 0) | {"passed_over": {}, "resources": ()}
+        nothing: dict[str, Any] = dict.fromkeys(Summary.__struct_fields__, 0) | {"ignored": {}, "resources": ()}
         groups = tuple(UnplacedPods(reason, tuple(f"a/{at}" for at in range(count))) for reason, count in reasons)
         summary = Summary(**nothing | counts)
         found = verdict(summary, groups)
@@ -163,7 +163,7 @@ class TestForms:
         fields = PodRecord.__struct_encode_fields__
         assert [name for name in names if "." not in name] == [name for name in fields if name != "requests"]
         assert {"requests.cpu", "requests.memory"} <= set(names)
-        assert {name for name, _ in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {"reason", "cycle"}
+        assert {name for name, _ in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {"reason", "decision"}
 
     def test_names_are_text(self, pair: tuple[str, dict[str, Any]]) -> None:
         """What is in the input is no markup of the page."""

@@ -124,7 +124,7 @@ class TestRowsWithoutANode:
 
     @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
     def test_a_node_that_comes_back_is_as_the_cache_has_it(self, release: str) -> None:
-        """What was passed over in between is made up for."""
+        """What was ignored in between is made up for."""
         made = engine(node("a"), pod("p", on="a"), pod("q", on="a"), release=release)
         refreshed(made)
         EventFeed(made).delete(node("a"))

@@ -192,7 +192,7 @@ class TestNumbers:
             taken(devices(*THREE), device_claim("c", exactly(30), exactly(3)))
 
     def test_alternatives_beyond_32(self) -> None:
-        """An alternative that would be too many devices is passed over."""
+        """An alternative that would be too many devices is ignored."""
         found = taken(devices(GPU, a_slice("n", *map(str, range(40)))), device_claim("c", exactly(20), either(exactly(30), exactly(2))))
         assert (found and len(found[0])) == 22
 

@@ -72,7 +72,7 @@ class TestControllers:
 
     @pytest.mark.parametrize(("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])
     def test_sets_need_a_selector_too(self, kind: str, find: Any) -> None:
-        """A set with an empty selector or none at all is passed over."""
+        """A set with an empty selector or none at all is ignored."""
         made = cycle(owner(kind, "all", {}), owner(kind, "none", None), owner(kind, "a", {"matchLabels": {"app": "a"}}))
         assert names(find(made.template, made.listings)) == ["a"]
 

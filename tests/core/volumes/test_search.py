@@ -152,7 +152,7 @@ class TestMatching:
         assert self.chosen(claim("c"), volume("a"), reserved) == []
 
     def test_a_reserved_volume_that_is_too_small_does_not_count(self) -> None:
-        """A volume reserved for the claim but smaller than it asks for is passed over."""
+        """A volume reserved for the claim but smaller than it asks for is ignored."""
         assert self.chosen(
             claim("c", size="2Gi"), volume("a", size="2Gi"), volume("z", claimRef={"namespace": "default", "name": "c"})
         ) == ["a for c"]

@@ -105,7 +105,7 @@ class TestMerging:
 
     @pytest.mark.parametrize("release", ["1.23", "1.24", "1.25", "1.26", "1.27"])
     def test_multi_point_of_v1beta2(self, release: str) -> None:
-        """From 1.23 on v1beta2 has the field multiPoint, and passes over what is there."""
+        """From 1.23 on v1beta2 has the field multiPoint, and ignores what is there."""
         assert "SelectorSpread" not in built(release, "v1beta2", enabled("multiPoint", SelectorSpread=1)).plugins()
         assert "SelectorSpread" in built(release, "v1beta3", enabled("multiPoint", SelectorSpread=1)).plugins()
 
@@ -183,7 +183,7 @@ class TestFields:
         assert named == {"queueSort": ["Mine"], "bind": ["Mine", "DefaultBinder"]}
 
     def test_what_v1alpha1_does_not_know(self, tmp_path: Path) -> None:
-        """Unknown and repeated fields of v1alpha1 are passed over, and the algorithm names the unknown ones; v1alpha2 refuses both."""
+        """Unknown and repeated fields of v1alpha1 are ignored, and the algorithm names the unknown ones; v1alpha2 refuses both."""
         given = {"plugins": {"score": {"enable": []}, "multiPoint": {}}, "extra": 1}
         unread = ("plugins.score.enable", "plugins.multiPoint", "extra")
         for release in ("1.17", "1.18"):
@@ -219,7 +219,7 @@ class TestFields:
             assert f'unknown field "extenders[0].{name}"' in refusal(release, api, None, extenders=[{"urlPrefix": "u", name: True}])
 
     def test_the_source_of_the_algorithm(self) -> None:
-        """A Policy in v1alpha1 is not passed over: it has an option."""
+        """A Policy in v1alpha1 is not ignored: it has an option."""
         source = {"policy": {"file": {"path": "policy.json"}}}
         assert refusal("1.17", "v1alpha1", None, algorithmSource=source) == "algorithmSource.policy: got one, wanted it as option --policy"
         assert configuration("1.17", "v1alpha1", None, algorithmSource={"provider": "DefaultProvider"})
@@ -294,7 +294,7 @@ class TestArguments:
         assert configuration(after, api, arguments(plugin, **{field: value}))
 
     def test_lenient_arguments(self) -> None:
-        """Up to 1.18 plugins decode their own arguments, and pass over what they do not know."""
+        """Up to 1.18 plugins decode their own arguments, and ignore what they do not know."""
         given = arguments("InterPodAffinity", hardPodAffinityWeight=5, other=1)
         for api, place in (("v1alpha1", ""), ("v1alpha2", "profiles[0].")):
             config = configuration("1.18", api, given)
@@ -309,7 +309,7 @@ class TestArguments:
 
 
     def test_names_in_1_17(self) -> None:
-        """In 1.17 two plugins have arguments of other names, in any case, with scores up to 100; the later names are passed over."""
+        """In 1.17 two plugins have arguments of other names, in any case, with scores up to 100; the later names are ignored."""
         shape = [{"Utilization": 0, "Score": 0}, {"utilization": 100, "score": 70}]
         given = arguments("RequestedToCapacityRatio", FunctionShape=shape, resourceToWeightMap={"cpu": 2}, shape=[])
         config = configuration("1.17", "v1alpha1", given)

@@ -253,7 +253,7 @@ def known(name: str) -> Pod:
 
 class TestActivation:
     def test_a_plugin_wakes_parked_pods(self) -> None:
-        """A pod that fits nowhere is active again after a cycle that ended well; one that is held back, or unknown, is not."""
+        """A pod that fits nowhere is active again after a cycle that ended well; one that is gated, or unknown, is not."""
         engine = scheduler(node("a"), profile={"plugins": {"multiPoint": enabled("Waker")}}, plugins=(Waker,))
         queue = engine.flow.queue(Clock())
         for name in ("parked", "gated"):

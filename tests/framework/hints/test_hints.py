@@ -137,7 +137,7 @@ def _happen(
     spreads = plugin == "PodTopologySpread"
     # The nodes that can help others, when they come or change: those with pods, and to PodTopologySpread each that is there.
     felt = {places[name][0] for name in guests} | (set(there) if spreads else set())
-    # Upstream: a node that changes helps nobody where the pod is not admitted to that node itself, unless hints decide.
+    # Upstream: a node that changes helps nobody where the pod does not fit on that node itself, unless hints decide.
     movers = sorted(every if cells.hints_replace_checks else every - felt)
     # Upstream: from 1.32 on a node that is deleted is an event, for PodTopologySpread alone. The others' pods are deleted first.
     goers = sorted(every if spreads else every - felt) if cells.node_delete else []

@@ -166,7 +166,7 @@ class TestClaims:
 
 class TestEphemeralVolumes:
     def test_they_have_claims_with_a_gate(self) -> None:
-        """Generic ephemeral volumes are passed over while their gate is off; a missing claim is worded anew in 1.23."""
+        """Generic ephemeral volumes are ignored while their gate is off; a missing claim is worded anew in 1.23."""
         text = 'persistentvolumeclaim "p-v0" not found'
         waiting = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v0"'
         shows(
@@ -212,7 +212,7 @@ class TestEphemeralVolumes:
 
 class TestLimits:
     def test_missing_claims_of_a_pod_on_a_node(self) -> None:
-        """A missing claim of a pod that is on the node is passed over in all releases."""
+        """A missing claim of a pod that is on the node is ignored in all releases."""
         objects = [PLAIN, csi_node("n", d=1), volume("v", csi={"driver": "d", "volumeHandle": "h"}), bound("c", "v")]
         shows({"1.17": "n"}, host, [*objects, using("q", "gone", on="n")], using("p", "c"))
 

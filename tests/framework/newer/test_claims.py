@@ -129,7 +129,7 @@ class TestPods:
         ],
     )  # fmt: skip
     def test_claims_that_are_not_there(self, more: list[Any], asked: Any, told: str) -> None:
-        """A pod is held back until each of its claims exists and is its own."""
+        """A pod is gated until each of its claims exists and is its own."""
         shows({"1.34": True}, lambda found: told in found["error"], [node("a"), CLASS, *more], asked)
 
     def test_a_class_that_is_not_there(self) -> None:

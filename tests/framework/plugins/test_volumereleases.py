@@ -182,7 +182,7 @@ class TestAttributesClasses:
     VOLUMES = (volume("plain", size="2Gi", **on(zone="a")), volume("fast", volumeAttributesClassName="fast", **on(zone="b")))
 
     def test_claims_without_a_class(self) -> None:
-        """From 1.31 on a volume with a class is passed over where the claim has none."""
+        """From 1.31 on a volume with a class is ignored where the claim has none."""
         shows({"1.27": ["a", "b"], "1.31": ["a"]}, feasible, [*TWO, LATE, *self.VOLUMES, claim("c")], using("p", "c"))
 
     def test_claims_with_a_class(self) -> None:

@@ -70,7 +70,7 @@ class TestGates:
         assert bench.counts == (1, 0, 0)
 
     def test_a_timeout_does_not_free_it(self) -> None:
-        """Whatever happens, it is held back again."""
+        """Whatever happens, it is gated again."""
         bench = Bench(pod("p", schedulingGates=[{"name": "x"}]))
         bench.clock.now = 1000.0
         bench.queue.tick()

@@ -134,7 +134,7 @@ def test_what_counts_for_the_backoff(each: str, is_new: bool) -> None:
 
 @since("1.28", first="1.27")
 def test_gated_pods_stay(each: str, is_new: bool) -> None:
-    """From 1.28 on events pass over pods with scheduling gates, so their plugin is not asked."""
+    """From 1.28 on events do not wake pods with scheduling gates, so their plugin is not asked."""
     bench = Bench.of(each)
     asked: list[str] = []
     bench.router.put(named("p", schedulingGates=[{"name": "quota"}]))
@@ -197,7 +197,7 @@ def test_an_update_while_a_pod_is_tried() -> None:
 
 
 def test_a_pod_whose_victims_are_deleted() -> None:
-    """It is held back meanwhile, and an event that comes later frees it."""
+    """It is gated meanwhile, and an event that comes later frees it."""
     bench = Bench.of("1.34")
     victim = named("victim", on="n")
     for item in (node("n"), victim, named("other", on="n")):

@@ -180,7 +180,7 @@ class TestFlags:
         assert "\n" not in str(error.value)
 
     def test_a_refused_flag_is_a_flag_error(self) -> None:
-        """What would weaken the endpoints is not passed over."""
+        """What would weaken the endpoints is not ignored."""
         with pytest.raises(FlagError):
             settings(NEW, "--tls-min-version=VersionTLS13")
 

@@ -72,5 +72,5 @@ def test_a_tally_counts_verdicts() -> None:
     tally = ShadowAgreement()
     tally.add(PodJudgement(pod="default/a", verdict="same", ours="n", cluster="n"))
     tally.add(PodJudgement(pod="default/b", verdict="different", ours="n", cluster="m"))
-    assert tally.record() == {"decisions": 2, "same": 1, "amongBest": 0, "orderUnknown": 0, "different": 1, "causes": []}
-    assert tally.line() == "2 decisions compared: 1 same, 0 among the best, 0 order unknown, 1 different"
+    assert tally.record() == {"decisions": 2, "same": 1, "equallyGood": 0, "orderUnknown": 0, "different": 1, "causes": []}
+    assert tally.line() == "2 decisions compared: 1 same, 0 equally good, 0 order unknown, 1 different"

@@ -68,7 +68,7 @@ class TestRefusals:
         assert (found.status_code, found.json()["where"]) == (400, where)
 
     def test_a_priority_class_that_is_not_there(self) -> None:
-        """A pod that an API server would not admit is refused where the server fills in defaults."""
+        """A pod that an API server would refuse is refused where the server fills in defaults."""
         served = three_nodes()
         served.defaults = True
         found = Caller.of(served).post("/filter", {**ASK, "Pod": pod_json("x", priorityClassName="gone")})

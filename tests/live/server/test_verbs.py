@@ -71,7 +71,7 @@ class TestFilter:
 
     @pytest.mark.parametrize("change", [str.lower, str.upper, lambda key: key[:1].lower() + key[1:]])
     def test_field_names_in_any_case(self, caller: Caller, change: Any) -> None:
-        """Go passes over the case of field names, and so does the server."""
+        """Go ignores the case of field names, and so does the server."""
         body = {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL}
         assert caller.asked("/filter", {change(key): value for key, value in body.items()}) == caller.asked("/filter", body)
 

@@ -19,7 +19,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
-from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, FREE, LOCKED, MODES, Decided, decided
+from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, FREE, LOCKED, MODES, Decided, decided
 from kubeclassic.simulation.compare.causes import ERROR, PREDICATE, SCORE, TIE
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.conform import answer_case, find_families, read_items, read_lines
@@ -75,7 +75,7 @@ class TestItself:
         assert not [*against["elsewhere"], *against["firstAlone"], *against["secondAlone"], *against["causes"]]
         assert {line["correlation"] for line in against["correlation"]} <= {None, 1.0}
         agreement = against["agreement"]
-        assert agreement["same"] == agreement["sameFeasible"] == agreement["sameBest"] == agreement["bestWithin"] == agreement["cycles"]
+        assert agreement["same"] == agreement["sameFeasible"] == agreement["sameBest"] == agreement["bestWithin"] == agreement["decisions"]
         first, second = found["configurations"]
         assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
         assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
@@ -125,7 +125,7 @@ class TestExactly:
                     wanted.append((cycle, first[0], second[0]))
                 if first[0] is not None:
                     state.append(waiting.bound_to(first[0]))
-            assert [(d.cycle, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences] == wanted
+            assert [(d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences] == wanted
             seen += len(wanted)
         assert seen
 
@@ -213,27 +213,27 @@ class TestVerdicts:
     FULLER = (node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
 
     def test_equals(self) -> None:
-        """Where both score all nodes alike, another draw is among the best for both, and never the same."""
+        """Where both score all nodes alike, another draw is equally good for both, and never the same."""
         made = {"a": self.policy("EqualPriority"), "b": self.policy("EqualPriority", last=True)}
-        wanted = {"cycles": 1, "amongBest": 1, "equalForBoth": 1, "sameFeasible": 1, "sameBest": 1, "bestWithin": 1}
+        wanted = {"decisions": 1, "equallyGood": 1, "equalForBoth": 1, "sameFeasible": 1, "sameBest": 1, "bestWithin": 1}
         assert self.counts(of(node("a"), node("b"), pod("p")), made) == wanted
 
     def test_the_second_sees_more(self) -> None:
         """Where the second side alone tells the nodes apart, its node is among the first one's best."""
         made = {"a": self.policy("EqualPriority"), "b": self.policy("LeastRequestedPriority")}
-        assert self.counts(of(*self.FULLER), made) == {"cycles": 1, "amongBest": 1, "sameFeasible": 1, "bestWithin": 1}
+        assert self.counts(of(*self.FULLER), made) == {"decisions": 1, "equallyGood": 1, "sameFeasible": 1, "bestWithin": 1}
 
     def test_the_first_sees_more(self) -> None:
         """Where the first side alone tells the nodes apart, another node is different, and it is said that the second sees equals."""
         made = {"a": self.policy("LeastRequestedPriority"), "b": self.policy("EqualPriority")}
-        assert self.counts(of(*self.FULLER), made) == {"cycles": 1, "different": 1, "equalForSecondAlone": 1, "sameFeasible": 1}
+        assert self.counts(of(*self.FULLER), made) == {"decisions": 1, "different": 1, "equalForSecondAlone": 1, "sameFeasible": 1}
 
     def test_opposites(self) -> None:
         """Where either side prefers its own node, the decision is different."""
         made = {"a": self.policy("LeastRequestedPriority"), "b": self.policy("MostRequestedPriority")}
         found = plain(compare(of(*self.FULLER), made, mode=LOCKED).document())
         assert found["against"][0]["agreement"] | {"sameFeasible": 0} == dict.fromkeys(found["against"][0]["agreement"], 0) | {
-            "cycles": 1,
+            "decisions": 1,
             "different": 1,
         }
         assert found["differences"][0]["causes"]["b"]["verdict"] == DIFFERENT
@@ -241,14 +241,14 @@ class TestVerdicts:
     def test_the_same_by_luck(self) -> None:
         """The same node counts as the same, but the sets of best nodes say that the lot could have fallen otherwise."""
         made = {"a": self.policy("MostRequestedPriority"), "b": self.policy("EqualPriority")}
-        assert self.counts(of(*self.FULLER), made) == {"cycles": 1, "same": 1, "sameFeasible": 1}
+        assert self.counts(of(*self.FULLER), made) == {"decisions": 1, "same": 1, "sameFeasible": 1}
 
     def test_other_nodes_fit(self) -> None:
         """Where a predicate turns a node down on one side alone, the sets of fitting nodes differ."""
         scenario = of(node("a", labels={"disk": "ssd"}), node("b"), pod("p", nodeSelector={"disk": "ssd"}))
         selects = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MatchNodeSelector"}], "priorities": []}
         made = {"a": self.policy(), "b": engine_for("1.16", {"policy": selects})}
-        assert self.counts(scenario, made) == {"cycles": 1, "same": 1, "bestWithin": 1}
+        assert self.counts(scenario, made) == {"decisions": 1, "same": 1, "bestWithin": 1}
 
     @examples(0.15)
     @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES), mode=st.sampled_from(MODES))
@@ -258,9 +258,9 @@ class TestVerdicts:
         (against,) = found["against"]
         agreement = against["agreement"]
         told = [difference["causes"]["b"]["verdict"] for difference in found["differences"] if "b" in difference["causes"]]
-        assert agreement["same"] + len(told) == agreement["cycles"]
-        assert (agreement["amongBest"], agreement["different"]) == (told.count(AMONG_BEST), told.count(DIFFERENT))
-        assert sum(cause["cycles"] for cause in against["causes"]) == len(told)
+        assert agreement["same"] + len(told) == agreement["decisions"]
+        assert (agreement["equallyGood"], agreement["different"]) == (told.count(EQUALLY_GOOD), told.count(DIFFERENT))
+        assert sum(cause["decisions"] for cause in against["causes"]) == len(told)
 
 
 class TestCauses:

@@ -84,6 +84,6 @@ def test_locked(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> N
     agreement = against["agreement"]
     verdicts = Counter(difference["causes"]["b"]["verdict"] for difference in record["differences"])
     assert agreement["same"] == against["alike"] == SOME - len(record["differences"])
-    assert (agreement["amongBest"], agreement["different"]) == (verdicts["among the best"], verdicts["different"])
+    assert (agreement["equallyGood"], agreement["different"]) == (verdicts["equally good"], verdicts["different"])
     assert agreement["sameFeasible"] == SOME
-    assert agreement["sameBest"] <= agreement["bestWithin"] <= agreement["same"] + agreement["amongBest"]
+    assert agreement["sameBest"] <= agreement["bestWithin"] <= agreement["same"] + agreement["equallyGood"]

@@ -14,7 +14,7 @@ from kubeclassic.api.record import plain
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, Agreement, best, decided
+from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, Agreement, best, decided
 from kubeclassic.simulation.compare.rowmaps import RowMap
 from tests.support.examples import examples
 from tests.support.townforms import machine, person
@@ -33,11 +33,11 @@ def counts_of(one: Decision, other: Decision) -> dict[str, int]:
     ours, theirs = (set(names_of(decision, best(decision))) for decision in (one, other))
     fitting = [set(names_of(decision, decision.details.feasible_rows)) for decision in (one, other)]
     is_among = other.host is not None and other.host in ours
-    verdict = SAME if decided(one) == decided(other) else AMONG_BEST if is_among else DIFFERENT
+    verdict = SAME if decided(one) == decided(other) else EQUALLY_GOOD if is_among else DIFFERENT
     is_equal = verdict != SAME and one.host is not None and one.host in theirs
     return {
-        "cycles": 1, "same": verdict == SAME, "amongBest": verdict == AMONG_BEST, "different": verdict == DIFFERENT, "heldBack": 0,
-        "equalForBoth": is_equal and verdict == AMONG_BEST, "equalForSecondAlone": is_equal and verdict == DIFFERENT,
+        "decisions": 1, "same": verdict == SAME, "equallyGood": verdict == EQUALLY_GOOD, "different": verdict == DIFFERENT, "gated": 0,
+        "equalForBoth": is_equal and verdict == EQUALLY_GOOD, "equalForSecondAlone": is_equal and verdict == DIFFERENT,
         "sameFeasible": fitting[0] == fitting[1], "sameBest": ours == theirs,
         "bestWithin": theirs <= ours and bool(theirs) == bool(ours),
     }  # fmt: skip

@@ -11,7 +11,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.record import plain
 from kubeclassic.framework.migrate.translation import migrate
-from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, LOCKED, SAME
+from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, SAME
 from kubeclassic.simulation.compare.causes import PREDICATE, SCORE
 from kubeclassic.simulation.compare.compare import Comparison
 from kubeclassic.simulation.compare.migration import POLICY, PROFILE, Check, agrees
@@ -67,7 +67,7 @@ class TestCheck:
         """The profile judges on the state that the old release's decisions lead to."""
         found = checked([node("a", "1"), node("b", "1")], [pod(f"p{i}", "600m") for i in range(3)])
         assert found.mode == LOCKED
-        assert found.agreements[PROFILE].counts == {SAME: 3, AMONG_BEST: 0, DIFFERENT: 0, HELD_BACK: 0}
+        assert found.agreements[PROFILE].counts == {SAME: 3, EQUALLY_GOOD: 0, DIFFERENT: 0, GATED: 0}
         assert {key: one.host for key, one in found.contestants[0].simulation.outcomes.items()} == {
             "default/p0": "a",
             "default/p1": "b",
@@ -112,10 +112,10 @@ class TestCheck:
         assert cause.text == "scores c beside a: 270 of 9,000 points higher in profile, 1 of 10 points higher in policy"
 
     def test_another_of_the_best(self) -> None:
-        """Where the old release's coarser scores hold both nodes equal the decision is among the best: neither the same nor different."""
+        """Where the old release's coarser scores hold both nodes equal the decision is equally good: neither the same nor different."""
         objects: list[KubeObject] = [node("a"), node("b"), pod("o", "100m", "100Mi", nodeName="a")]
         found = checked(objects, [pod("p")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
-        assert verdicts(found) == [(AMONG_BEST, "a", "b")]
+        assert verdicts(found) == [(EQUALLY_GOOD, "a", "b")]
         assert agrees(found)
 
     def test_those_that_preempt(self) -> None:

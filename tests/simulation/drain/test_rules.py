@@ -64,7 +64,7 @@ class TestWhoLeaves:
 
     @pytest.mark.parametrize("more", [MIRROR, KUBELETS])
     def test_static_pods_stay(self, more: Any) -> None:
-        """The image of a static pod is passed over."""
+        """The image of a static pod is ignored."""
         found = beside(pod("p", on="a", **more))
         assert found.can == ["a"]
         assert found.record()["staying"] == [{"pod": "default/p", "node": "a", "why": "a static pod of its kubelet"}]

@@ -160,7 +160,7 @@ WRONG = {
     "pod web/p metadata.name=x": 'got the field "metadata.name", which says which object it is, wanted another one',
     "pod web/p labels[": 'got the change "labels["',
     "pod web/p spec..x=1": 'got the field "spec..x", wanted names with dots between',
-    "pod web/p priorityClassName=low": "Pod web/p: not admitted: no PriorityClass with name low was found",
+    "pod web/p priorityClassName=low": "Pod web/p: refused by the API server: no PriorityClass with name low was found",
     "pod web/p tolerations+=a:Never": 'got "a:Never" for tolerations, wanted KEY, KEY=VALUE or KEY=VALUE:EFFECT',
     "node a taints+=a": 'got the taint "a", wanted KEY:EFFECT or KEY=VALUE:EFFECT',
     "node a unschedulable=maybe": 'unschedulable: got "maybe", wanted',

@@ -101,7 +101,7 @@ HELD = """
     spec: {schedulingGates: [{name: quota}], containers: [{name: c}]}
 - {opcode: sleep, duration: 700s}
 """
-"""More for a scenario: pods of another profile, and some that are held back."""
+"""More for a scenario: pods of another profile, and some that are gated."""
 
 
 def places(folder: Path, name: str) -> Places:
@@ -183,7 +183,7 @@ class TestResuming:
 
     @pytest.mark.parametrize("every", [17, 61])
     def test_profiles_and_plugins(self, tmp_path: Path, every: int) -> None:
-        """Several profiles, pods that are held back or being bound, and what a user's plugin keeps, in itself and in a cycle, are kept."""
+        """Several profiles, pods that are gated or being bound, and what a user's plugin keeps, in itself and in a cycle, are kept."""
         text = BUSY.replace("count: 25", "count: 5") + HELD
         inputs, delays = of_file(tmp_path, text), Delays(cycle=0.25, binding=2.0, provisioning=3.0, termination=4.0)
         wanted = unbroken(inputs, places(tmp_path, "one"), choosy, delays=delays)

@@ -67,11 +67,11 @@ class TestTimesOnObjects:
         assert [(event.time, event.verb) for event in inputs.events] == [(10, "Add"), (20, "Delete")]
 
     def test_finished_pods_take_no_part(self, tmp_path: Path) -> None:
-        """Pods that have finished, and other schedulers' waiting pods, are passed over and counted."""
+        """Pods that have finished, and other schedulers' waiting pods, are ignored and counted."""
         done = "---\nkind: Pod\nmetadata: {name: done}\nstatus: {phase: Failed}\n"
         other = "---\nkind: Pod\nmetadata: {name: other}\nspec: {schedulerName: mine}\n"
         inputs = of_file(tmp_path, NODE + done + other)
-        assert (pods(inputs), inputs.passed_over) == ({}, {"finished": 1, "for another scheduler": 1})
+        assert (pods(inputs), inputs.ignored) == ({}, {"finished": 1, "for another scheduler": 1})
 
     def test_workloads_and_priorities(self, tmp_path: Path) -> None:
         """Workloads stand for their pods, which get the priority of their class."""
@@ -157,9 +157,9 @@ class TestRecordings:
         assert [(event.time, type(event.item)) for event in inputs.events] == [(0, Node), (3, Pod)]
 
     def test_other_kinds(self, tmp_path: Path) -> None:
-        """Events about kinds that scheduling does not read are passed over and counted."""
+        """Events about kinds that scheduling does not read are ignored and counted."""
         text = lines(recorded(0, "Add", "a", kind="Node"), recorded(0, "Add", "a", kind="Lease"))
-        assert of_file(tmp_path, text, "events.jsonl").passed_over == {"events about other kinds": 1}
+        assert of_file(tmp_path, text, "events.jsonl").ignored == {"events about other kinds": 1}
 
 
 BAD = [

@@ -85,7 +85,7 @@ class TestEventHints:
 
 
 class TestGates:
-    def test_a_pod_that_is_held_back(self) -> None:
+    def test_a_pod_that_is_gated(self) -> None:
         """It is told as gated when it arrives, never tried, and does not keep a replay from its end."""
         made = newer(*there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000))
         records = played(made)

@@ -114,7 +114,7 @@ class TestDumps:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "c"}], **spec}}
 
     def test_a_cluster_info_dump_is_a_folder(self, tmp_path: Path) -> None:
-        """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are passed over."""
+        """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
         (tmp_path / "a" / "p").mkdir(parents=True)
         write(tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [self.NODE]}))
         pods = [self.pod("p"), self.pod("q", nodeName="n")]

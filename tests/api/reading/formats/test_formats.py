@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.reading.formats import jsonvalues, yamlvalues
 from kubeclassic.api.reading.formats.jsonvalues import json_values
 from kubeclassic.api.reading.formats.repeats import Repeats
-from kubeclassic.api.reading.formats.yamlvalues import yaml_values
+from kubeclassic.api.reading.formats.yamlvalues import MAX_NESTING, yaml_values
 from kubeclassic.exceptions import ManifestError
 
 TEXTS = st.text(st.sampled_from('ab,"\\:{}[] \n\u002cé'), max_size=5)
@@ -141,9 +141,9 @@ class TestBounds:
     def test_depth(self, opened: str) -> None:
         """Lists and objects in one another, as many as are allowed and one more."""
         end = {"[": "]", "{a: ": "}"}.get(opened, "")
-        assert list(yaml_values(f"{opened * 1000}1{end * 1000}", "f"))
-        with pytest.raises(ManifestError, match="nested too deeply, wanted at most 1,000 levels"):
-            list(yaml_values(f"{opened * 1001}1{end * 1001}", "f"))
+        assert list(yaml_values(f"{opened * MAX_NESTING}1{end * MAX_NESTING}", "f"))
+        with pytest.raises(ManifestError, match="nested too deeply, wanted at most 500 levels"):
+            list(yaml_values(f"{opened * (MAX_NESTING + 1)}1{end * (MAX_NESTING + 1)}", "f"))
 
     @pytest.mark.parametrize(("levels", "fits"), [(5, True), (6, False), (60, False)])
     @pytest.mark.parametrize("merged", [False, True])

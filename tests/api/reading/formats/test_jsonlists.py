@@ -29,7 +29,7 @@ def outcome(path: Path, **options: Any) -> object:
         found = load(path, **options)
     except ManifestError as error:
         return str(error)
-    return found.objects, [repr(item) for item in found.objects], found.raw, found.passed_over, found.warnings
+    return found.objects, [repr(item) for item in found.objects], found.raw, found.ignored, found.warnings
 
 
 @pytest.mark.parametrize("text", [GOOD, json.dumps(json.loads(GOOD), indent=4), BARE, '{"kind": "List", "items": []}'])
@@ -50,7 +50,7 @@ def test_lists_are_split(text: str) -> None:
     '{"kind": "List", "items": [%s]}' % ("[" * 5000 + "]" * 5000),
 ])  # fmt: skip
 def test_what_may_be_odd_is_left_to_the_exact_way(text: str) -> None:
-    """Repeated keys, half characters, huge numbers, deep nesting and syntax errors are never passed over."""
+    """Repeated keys, half characters, huge numbers, deep nesting and syntax errors are never ignored."""
     found = split_list(text.encode())
     if found is not None:
         with pytest.raises(Uncertain):
@@ -58,7 +58,7 @@ def test_what_may_be_odd_is_left_to_the_exact_way(text: str) -> None:
 
 
 def test_bytes_that_are_no_text_are_left_to_the_exact_way() -> None:
-    """Bytes that are no UTF-8 are never passed over, wherever they are."""
+    """Bytes that are no UTF-8 are never ignored, wherever they are."""
     for content in (b'{"kind": "List", "items": ["\xff"]}', b'{"kind": "List", "items": [{"\xff": 1}]}'):
         found = split_list(content)
         assert found is not None

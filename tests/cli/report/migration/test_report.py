@@ -77,7 +77,7 @@ class TestPage:
         for trial in record["migration"]["trials"]:
             assert trial["upstream"] in shown(html, "deviations")
             assert f"without {trial['name']}" in text
-            assert trial["agreement"]["cycles"] == record["against"][0]["agreement"]["cycles"]
+            assert trial["agreement"]["decisions"] == record["against"][0]["agreement"]["decisions"]
 
     def test_the_check(self, packing: tuple[dict[str, Any], str, str]) -> None:
         """The verdict counts what is different; the list has each such decision."""

@@ -1,0 +1,120 @@
+"""What nothing in the cluster is called, and what was probably meant: labels, topology keys, taints and resources, each one and all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from ...api.objects import Container, LabelSelector
+from ...api.words import count_of
+from ..explain.faileddemands import node_labels, node_terms
+from ..explain.labelfacts import LabelFacts, near_keys
+from ..explain.taintfacts import idle_tolerations, is_meant, taint_text, toleration_text
+from .change import ChangeKind, WhatIfChange
+from .context import WhatIfContext
+from .podrules import REQUIRED, edit_of_pod
+
+
+@attrs.frozen
+class _Correction:
+    kind: ChangeKind
+    words: str
+    edits: tuple[str, ...]
+
+
+def corrected(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
+    found = [*_labels(context), *_topology_keys(context), *_labels_of_pods(context), *_taints(context), *_resources(context)]
+    edits = tuple(edit for one in found for edit in one.edits)
+    together = [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
+    for one in [*together, *found]:
+        for change in edit_of_pod(context, one.kind, one.words, *one.edits):
+            yield attrs.evolve(change, corrects=True, size=-float(len(one.edits)))
+
+
+def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:
+    """What was probably meant by what none has."""
+    return f"ask for {wanted}, not for {given}: no {noun} has that, and {count_of(count, noun)} {'has' if count == 1 else 'have'} {wanted}"
+
+
+def _labels(context: WhatIfContext) -> Iterator[_Correction]:
+    """Labels of nodes that are selected."""
+    facts = node_labels(context.engine)
+    for key, value in (context.pod.spec.node_selector or {}).items():
+        near = facts.near(key, value)
+        if near is not None:
+            words = _instead("=".join(near), f"{key}={value}", facts.having(*near))
+            yield _Correction("nodeSelector", words, tuple(_relabelled("nodeSelector", key, near)))
+    for at, term in enumerate(node_terms(context.pod)):
+        for number, expression in enumerate(term.match_expressions):
+            path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
+            for place, value in enumerate(expression.values if expression.operator == "In" else ()):
+                near = facts.near(expression.key, value)
+                if near is not None:
+                    edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
+                    words = _instead("=".join(near), f"{expression.key}={value}", facts.having(*near))
+                    yield _Correction("nodeAffinity", words, (edit,))
+
+
+def _relabelled(path: str, key: str, near: tuple[str, str]) -> Iterator[str]:
+    if near[0] != key:
+        yield f"{path}.{key}-"
+    yield f"{path}.{near[0]}={near[1]}"
+
+
+def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
+    """Keys of labels by which pods are spread or kept together."""
+    facts, spec, affinity = node_labels(context.engine), context.pod.spec, context.pod.spec.affinity
+    near = affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
+    places: list[tuple[ChangeKind, str, str]] = [
+        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in enumerate(spec.topology_spread_constraints)),
+        *(("podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}]", one.topology_key) for at, one in enumerate(near)),
+    ]
+    for kind, path, key in places:
+        for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
+            count = sum(facts.counts[meant].values())
+            yield _Correction(kind, _instead(meant, key, count), (f"{path}.topologyKey={meant}",))
+
+
+def _labels_of_pods(context: WhatIfContext) -> Iterator[_Correction]:
+    """Labels of the pods that the pod wants to be near to."""
+    affinity = context.pod.spec.affinity
+    for at, term in enumerate(affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()):
+        namespaces = set(term.namespaces) or {context.pod.namespace}
+        pods = (pod for name in context.engine.node_names() for pod in context.engine.pods_on(name))
+        facts = LabelFacts.of((pod.labels for pod in pods if pod.namespace in namespaces), "pod")
+        selector = term.label_selector or LabelSelector()
+        for key, value in (selector.match_labels or {}).items():
+            near = facts.near(key, value)
+            if near is not None:
+                path = f"affinity.podAffinity.{REQUIRED}[{at}].labelSelector.matchLabels"
+                words = _instead("=".join(near), f"{key}={value}", facts.having(*near), "pod")
+                yield _Correction("podAffinity", words, tuple(_relabelled(path, key, near)))
+
+
+def _taints(context: WhatIfContext) -> Iterator[_Correction]:
+    """Taints that a toleration misses by its key, its value or its effect."""
+    taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
+    for toleration in idle_tolerations(context.pod, taints):
+        for taint in (one for one in taints if is_meant(toleration, one)):
+            words = f"tolerate {_instead(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
+            yield _Correction("toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",))
+
+
+def _resources(context: WhatIfContext) -> Iterator[_Correction]:
+    """Resources that a container requests."""
+    there = Counter(name for node in context.nodes() for name, held in node.status.allocatable.items() if held.value())
+    for container in context.pod.spec.containers:
+        for name in container.requests:
+            for meant in near_keys(name, there)[:1] if "/" in name and not there[name] else ():
+                words = _instead(meant, name, there[meant])
+                yield _Correction("request", words, tuple(_renamed(container, name, meant)))
+
+
+def _renamed(container: Container, name: str, meant: str) -> Iterable[str]:
+    for field, amounts in (("requests", container.requests), ("limits", container.limits)):
+        if name in amounts:
+            path = f"spec.containers[{container.name}].resources.{field}"
+            yield from (f"{path}.{name}-", f"{path}.{meant}={amounts[name].value()}")

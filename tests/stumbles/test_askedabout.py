@@ -1,0 +1,101 @@
+"""Who asks about one pod is not told of the others: the warnings about it, about nodes and the cluster, and the number of the rest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.cli import run
+
+Json = dict[str, Any]
+RELEASE = ("--release", "1.27")
+
+
+def pod(name: str, **spec: Any) -> Json:
+    """A pod that waits in namespace data."""
+    return {"kind": "Pod", "metadata": {"name": name, "namespace": "data"}, "spec": {"containers": [{"name": "c"}], **spec}}
+
+
+def claimed(name: str, claim: str) -> Json:
+    """A pod with a claim that is not there."""
+    return pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": claim}}])
+
+
+NODE = {"kind": "Node", "metadata": {"name": "a"}, "spec": {"unschedulabel": True}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+SIDECAR = {"initContainers": [{"name": "s", "restartPolicy": "Always"}]}
+OBJECTS = [NODE, pod("web"), claimed("nopvc", "d"), claimed("other", "e"), pod("mesh", **SIDECAR), pod("odd", nodeSelectr={})]
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> str:
+    """A dump in which several pods are odd, and a node is."""
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"kind": "List", "items": OBJECTS}), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("options", [(), ("--what-if",), ("--want", "a"), ("--node", "a")])
+def test_others_are_counted(options: tuple[str, ...], dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a pod without oddities, the odd node is told of, and the number of the other warnings."""
+    run(["explain", dump, "web", *options, *RELEASE])
+    told = capsys.readouterr()
+    assert "unschedulabel" in told.err
+    assert "data/" not in told.err
+    assert "(--verbose lists all 5 warnings, 4 of them about other objects)\n" in told.err
+    if not options:
+        assert "1 pod is judged without its sidecars" in told.out
+
+
+def test_its_own_are_told(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the pod that lacks a claim this is told, and not that the other one lacks one."""
+    run(["explain", dump, "nopvc", *RELEASE])
+    told = capsys.readouterr().err
+    assert "warning: Pod data/nopvc: its claim is not in the input" in told
+    assert "other:" not in told
+    run(["explain", dump, "odd", *RELEASE])
+    assert "(Pod odd): spec.nodeSelectr: unknown field" in capsys.readouterr().err
+
+
+def test_all_are_there(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """--verbose lists them all, and JSON has them all, with the pods that they are about."""
+    run(["explain", dump, "web", "--verbose", *RELEASE])
+    told = capsys.readouterr().err
+    assert all(f"data/{name}" in told or f"(Pod {name})" in told for name in ("nopvc", "other", "mesh", "odd"))
+    run(["explain", dump, "web", "-o", "json", *RELEASE])
+    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    assert {name for one in warnings for name in one["pods"]} == {"data/nopvc", "data/other", "data/mesh", "data/odd"}
+
+
+def test_csv_says_what_does_not_count(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """CSV has no place for it, so standard error says what does not count."""
+    run(["explain", dump, "web", "-o", "csv", *RELEASE])
+    assert "1 pod is judged without its sidecars" in capsys.readouterr().err
+
+
+def test_a_pod_whose_node_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In JSON the pod of a warning is its name alone, also where the text says on which node it was."""
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"kind": "List", "items": [NODE, pod("lost", nodeName="gone-7")]}), encoding="utf-8")
+    run(["simulate", str(path), "-o", "json"])
+    assert ["data/lost"] in [one["pods"] for one in json.loads(capsys.readouterr().out)["warnings"]]
+
+
+def test_lists_of_some_pods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """simulate -n tells of the pods of that namespace, and capacity --pod of the one that is copied."""
+    shop = pod("shop", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "e"}}])
+    shop["metadata"]["namespace"] = "shop"
+    path, template = tmp_path / "dump.json", tmp_path / "copy.json"
+    path.write_text(json.dumps({"kind": "List", "items": [NODE, claimed("nopvc", "d"), shop]}), encoding="utf-8")
+    template.write_text(json.dumps(pod("copy")), encoding="utf-8")
+    for words in (("simulate", "-n", "shop"), ("simulate", "-n", "shop", "-o", "jsonl")):
+        run([words[0], str(path), *words[1:], *RELEASE])
+        told = capsys.readouterr().err
+        assert "Pod shop/shop: its claim" in told
+        assert "data/nopvc" not in told
+    run(["capacity", str(path), "--pod", str(template), *RELEASE])
+    told = capsys.readouterr().err
+    assert "unschedulabel" in told
+    assert "its claim" not in told
