@@ -79,12 +79,12 @@ class Expression:
 
 
 @attrs.frozen(eq=False)
-class Comparison:
+class TextComparison:
     """An expression that compares the driver, or one attribute, with a text, as most do: it takes no package to answer.
 
-    >>> Comparison.of('device.driver == "gpu.example"')
-    Comparison(text='device.driver == "gpu.example"', wanted='gpu.example', domain=None, name='')
-    >>> Comparison.of('device.driver == "a" || true') is None
+    >>> TextComparison.of('device.driver == "gpu.example"')
+    TextComparison(text='device.driver == "gpu.example"', wanted='gpu.example', domain=None, name='')
+    >>> TextComparison.of('device.driver == "a" || true') is None
     True
     """
 
@@ -95,7 +95,7 @@ class Comparison:
     name: str = ""
 
     @classmethod
-    def of(cls, text: str) -> Comparison | None:
+    def of(cls, text: str) -> TextComparison | None:
         """*text* in this form; None if it has another one."""
         found = _COMPARISON.fullmatch(text)
         if found is None or found["name"] in _RESERVED:
@@ -116,9 +116,9 @@ class Comparison:
 
 
 @lru_cache(1 << 12)
-def compiled(text: str) -> Expression | Comparison:
+def compiled(text: str) -> Expression | TextComparison:
     """The expression *text*, as far as it has to be compiled. Raises as :func:`compiled_whole`."""
-    return Comparison.of(text) or compiled_whole(text)
+    return TextComparison.of(text) or compiled_whole(text)
 
 
 def compiled_whole(text: str) -> Expression:

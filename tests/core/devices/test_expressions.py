@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Device
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.devices import claimjudging
 from kubeclassic.core.devices.celfunctions import DeviceSelectorError
-from kubeclassic.core.devices.claimjudging import Comparison, compiled, compiled_whole
+from kubeclassic.core.devices.claimjudging import TextComparison, compiled, compiled_whole
 from kubeclassic.core.devices.makes import Make, Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
@@ -126,7 +126,7 @@ def outcome(expression: Any) -> bool | str:
 def test_comparisons_with_a_text(text: str) -> None:
     """A comparison with a text, which takes no package, answers as the language does, errors among it."""
     found = compiled(text)
-    assert isinstance(found, Comparison)
+    assert isinstance(found, TextComparison)
     assert outcome(found) == outcome(compiled_whole(text))
 
 
@@ -135,4 +135,4 @@ def test_comparisons_with_a_text(text: str) -> None:
 )
 def test_what_is_no_plain_comparison(text: str) -> None:
     """Everything else is left to the language."""
-    assert Comparison.of(text) is None
+    assert TextComparison.of(text) is None
