@@ -13,8 +13,9 @@ import click
 
 from ..live.settings.flagtable import BOOL, FLAGS, Flag
 from .console.exitstatus import needing_extra
-from .console.output import note, warn, writing
+from .console.output import writing
 from .declaring.commands import SECTIONS, CommonOption, command
+from .declaring.logs import log_of
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..core.decision.decision import Decision
     from ..framework.options import GivenOptions
     from ..live.client.credentials import Access
+    from ..live.process.logs import Log
     from ..live.scheduler.flags import RunSettings
     from .declaring.setup import Setup
 
@@ -88,8 +90,8 @@ def run(
     kube-system/kube-scheduler: beside the cluster's own scheduler give it another lock (--lock-object-name) or --leader-elect=false, and
     a name of its own (--scheduler-name); pods that ask for another schedulerName are left alone. /healthz, /livez, /readyz, /metrics and
     /configz answer on the loopback: up to 1.22 over HTTP (--port), from 1.13 on over HTTPS (--secure-port). With --dry-run decisions go
-    to standard output; otherwise only what happens to the process and what fails is told, on standard error. SIGTERM ends it when the
-    pods that have a node are bound.
+    to standard output; otherwise only what happens to the process and what fails is told, in log lines on standard error (--v,
+    --logging-format). SIGTERM ends it when the pods that have a node are bound.
 
     Exit status 0: ended by SIGTERM, 1: the lease was lost, 2: bad input, 130: interrupted.
 
@@ -99,24 +101,27 @@ def run(
     """
     from ..framework.options import options_of
     from ..framework.releases import find_any_release
-    from ..live.scheduler.runsettings import access_of, settings_of, written_config
+    from ..live.scheduler.runsettings import access_of, release_of_config, settings_of, written_config
 
+    if setup.release is None and setup.get("config") is not None:
+        setup = setup.with_(release=release_of_config(setup.get("config")))
     setup.spec  # noqa: B018  # its errors say more
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
     options, settings = settings_of(options_of(setup.values), given, kubeconfig, is_dry=dry_run)
+    log = log_of(settings.logs)
     for text in settings.notes:
-        note(text)
+        log.info(text)
     if settings.write_config_to:
         with writing(settings.write_config_to) as stream:
-            stream.write(written_config(settings, find_any_release(options.version).default_percentage))
-        note(f"wrote the configuration to {settings.write_config_to}")
+            stream.write(written_config(settings, find_any_release(options.version).default_percentage, setup.spec.profiles))
+        log.info(f"wrote the configuration to {settings.write_config_to}")
         return
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
     access = access_of(settings, context)
-    sys.exit(asyncio.run(_scheduled(options, settings, access, details=explain, is_dry=dry_run, **told)))
+    sys.exit(asyncio.run(_scheduled(options, settings, access, log, details=explain, is_dry=dry_run, **told)))
 
 
-async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, **more: Any) -> int:
+async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, log: Log, **more: Any) -> int:
     """Schedule until a signal; the exit status. The lease is renewed on a thread of its own, with the same credentials."""
     from ..extenders.choice import asked_extenders
     from ..framework.schedulerspec import SchedulerSpec
@@ -126,17 +131,20 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
     async with HttpTransport(access) as link:
         end, ended_by = end_at_signals()
         with needing_extra("run", "live"):
+            from ..live.process.ending import last_line
             from ..live.process.leasethread import LeaseThread
             from ..live.process.process import LeaderLostError, Process
         spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
         lease = None if settings.election is None else LeaseThread(access)
-        process = await Process.of(spec, settings, access, link, say=note, warn=warn, lease_thread=lease, **more)
+        process = await Process.of(spec, settings, access, link, log=log, lease_thread=lease, **more)
         try:
             await process.run(end)
         except LeaderLostError as error:
-            warn(f"leaderelection lost: {error}")
+            log.error(f"leaderelection lost: {error}; exit status {LOST}")
             return LOST
-    return STATUS[ended_by[0] if ended_by else None]
+    by = ended_by[0] if ended_by else None
+    log.info(last_line(by, process.ending.words()))
+    return STATUS[by]
 
 
 def _teller(form: str, explain: bool) -> Callable[[Decision], None]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..exceptions import KubeclassicError
+from ..live.process.logs import LogSettings
 from .console.exitstatus import needing_extra
-from .console.output import note, warn
 from .declaring.commands import INPUT, SECTIONS, CommonOption, command
+from .declaring.logs import log_of, log_option
 from .declaring.options import ClusterChoice, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import CONTEXT_HELP
 
 if TYPE_CHECKING:
+    from ..live.process.logs import Log
     from ..live.server.served import ServedCluster
     from .declaring.setup import Setup
 
@@ -54,11 +58,12 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
     "--timeout", type=Whole(1, 3600), metavar="SECONDS", default=30, show_default=True,
     help="How long a body may take to arrive, and an answer to be found.",
 )  # fmt: skip
+@log_option
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def serve(
     paths: tuple[Path, ...], setup: Setup, kubeconfig: Path | None, context: str | None, no_defaults: bool, address: str, port: int,
     certificate: Path | None, key: Path | None, client_ca: Path | None, token: Path | None, insecure: bool, hosts: tuple[str, ...],
-    max_body_mb: int, max_requests: int, timeout: int, verbose: bool,
+    max_body_mb: int, max_requests: int, timeout: int, log_form: str, verbose: bool,
 ) -> None:  # fmt: skip
     """Answer the calls of a scheduler about the cluster in PATHS, or that of an API server.
 
@@ -70,7 +75,8 @@ def serve(
     Others than programs of this machine are answered where they show a client certificate or a token, or with --insecure. Pages of other
     sites are refused (403), and requests that call the server by another name (421).
 
-    When it is ready it says `listening on URL` on standard error. SIGTERM ends it once the running requests are answered.
+    Where the API server could not be followed for ten seconds, answers say so (header x-seconds-behind), and /readyz fails. When it is
+    ready a log line on standard error says `listening on URL`. SIGTERM ends it once the running requests are answered.
 
     Exit status 0: it was told to end, 2: bad input, 130: Ctrl-C.
 
@@ -85,6 +91,8 @@ def serve(
     if live and paths:
         raise KubeclassicError(f"{live} cannot be combined with {paths[0]}")
     with needing_extra("serve", "serve"):
+        from ..live.process.ending import last_line
+        from ..live.scheduler.following import STATUS
         from ..live.server.limits import MEBIBYTE, ServerLimits
         from ..live.server.serving import Listening, read_token, run_server
         from ..live.server.site import ServerSite
@@ -101,12 +109,14 @@ def serve(
         hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
     )  # fmt: skip
     access = access_to(kubeconfig, context) if live else None
-    cluster = _served(paths, setup, defaults=not no_defaults, verbose=verbose)
-    if run_server(ServerSite(cluster, listening, limits, access, note, warn).serve()):
-        raise KeyboardInterrupt
+    log = log_of(LogSettings(form=log_form))
+    cluster = _served(paths, setup, log, defaults=not no_defaults, verbose=verbose)
+    by = signal.SIGINT if run_server(ServerSite(cluster, listening, limits, access, log).serve()) else signal.SIGTERM
+    log.info(last_line(by))
+    sys.exit(STATUS[by])
 
 
-def _served(paths: tuple[Path, ...], setup: Setup, *, defaults: bool, verbose: bool) -> ServedCluster:
+def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, verbose: bool) -> ServedCluster:
     """The cluster of the files; without any it has no objects yet."""
     from ..api.objects import Node, Pod
     from ..api.words import count_of
@@ -125,9 +135,9 @@ def _served(paths: tuple[Path, ...], setup: Setup, *, defaults: bool, verbose: b
         cluster = ServedCluster(setup.spec.engine, defaults)
     engine = cluster.engine
     if engine.algorithm.extenders:
-        warn(f"the configuration's own extenders are not called: {len(engine.algorithm.extenders)}")
+        log.warning(f"the configuration's own extenders are not called: {len(engine.algorithm.extenders)}")
     if verbose:
-        note(f"release {engine.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
+        log.info(f"release {engine.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
         for line in engine.describe():
-            note(line)
+            log.info(line)
     return cluster

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exceptions import visible
-from .console.output import note, warn
+from ..live.process.logs import LogSettings
+from .console.output import note
 from .declaring.commands import CommonOption, command
+from .declaring.logs import log_of, log_option
 from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 from .declaring.paths import DEFAULT_ACCESS
 
 if TYPE_CHECKING:
+    from ..live.process.logs import Log
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
     from .declaring.setup import Setup
 
@@ -30,13 +33,14 @@ if TYPE_CHECKING:
     "--for", "seconds", cls=CommonOption, type=float, metavar="SECONDS",
     help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
 )  # fmt: skip
+@log_option
 @click.option("--all", "shows_all", cls=CommonOption, is_flag=True, help="Tell of each pod, not only of those on which the two differ.")
 @click.option(
     "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
     help="Lines of text, or of JSON.",
 )  # fmt: skip
 def shadow(
-    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str
+    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log_form: str,
 ) -> None:  # fmt: skip
     """Watch the cluster's own scheduler, decide on each pod that it binds, on the same state, and tell where the two differ, and why.
 
@@ -50,7 +54,7 @@ def shadow(
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
     kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
     """
-    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form))
+    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(LogSettings(form=log_form))))
     if form == "json":
         click.echo(json.dumps({"summary": tally.record()}))
     else:
@@ -59,7 +63,7 @@ def shadow(
 
 
 async def _shadowed(
-    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str
+    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
@@ -71,4 +75,4 @@ async def _shadowed(
 
     engine = setup.spec.engine()
     async with HttpTransport(access_to(kubeconfig, context)) as transport:
-        return await shadowed(engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, say=note, warn=warn)
+        return await shadowed(engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log)

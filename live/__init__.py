@@ -4,11 +4,10 @@ The map:
 
 * :mod:`.client`: kubeconfig, and requests to an API server
 * :mod:`.informers`: list and watch, and the objects that result
-* :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`, :mod:`.settings`: leader locks, events, metrics and flags, as each release has them
 * :mod:`.scheduler`: the live scheduler: cycles, bindings, conditions, preemption; and a shadow, which writes nothing
 * :mod:`.snapshot`, :mod:`.snapshotredaction`: a live cluster as a file, and with other names
-* :mod:`.process`: all of it together, from the start to the end of a process
+* :mod:`.process`: all of it together, from the start to the end of a process; leader locks, metrics and log lines
 * :mod:`.settings`: what it is started with: flags and configuration of each release, and in what the releases differ there
-* :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`: the parts of leader election, events and metrics
+* :mod:`.eventlog`: events
 * :mod:`.server`: a scheduler that others ask over HTTP: the extender server
 """

@@ -202,6 +202,10 @@ def _text(error: BaseException) -> str:
 
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         error = error.certificate_error
+    elif isinstance(error, aiohttp.ClientConnectorError) and _cause(error) == REFUSED:
+        host = f"[{error.host}]" if ":" in error.host else error.host
+        asked = "proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else "API server"
+        return f"{host}:{error.port}: connection refused: is the {asked} running, and is the address right?"
     elif isinstance(error, aiohttp.ClientConnectorError):
         error = error.os_error
     if isinstance(error, TimeoutError):

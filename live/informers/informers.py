@@ -87,6 +87,12 @@ class Informers:
         """The kinds that have not been listed once."""
         return [kind for kind, reflector in self.reflectors.items() if not reflector.synced.is_set()]
 
+    @property
+    def seconds_behind(self) -> float:
+        """For how long some kind could not be listed or watched; 0: all can. A server that is silent on open connections is not noticed."""
+        now = asyncio.get_running_loop().time()
+        return max((now - one.lost_at for one in self.reflectors.values() if one.lost_at is not None), default=0.0)
+
     async def synced(self) -> None:
         """Wait until every kind has been listed once."""
         for reflector in self.reflectors.values():

@@ -50,6 +50,8 @@ class Reflector:
     """The last one seen."""
     is_absent: bool = attrs.field(default=False, init=False)
     """The server does not have the resource in any version."""
+    lost_at: float | None = attrs.field(default=None, init=False)
+    """When the server began to answer no more; None: it answers."""
     _is_unavailable: bool = attrs.field(default=False, init=False)
     """The last resourceVersion was refused by a list."""
     _is_paged: bool = attrs.field(default=False, init=False)
@@ -69,6 +71,7 @@ class Reflector:
                 if not self.is_absent:
                     await self._watch()
             except (ApiError, TransportError) as error:
+                self._lost()
                 self._tell(error)
             await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(_now()))
 
@@ -102,7 +105,7 @@ class Reflector:
         if version is None:
             if not self.is_absent:
                 self.report(f"{self.resource.plural}: the API server has none, so there are none")
-            self.is_absent = True
+            self.is_absent, self.lost_at = True, None
             self.synced.set()
             return
         before, self.resource = self.resource.group_version, attrs.evolve(self.resource, group_version=version)
@@ -123,7 +126,7 @@ class Reflector:
             self._is_paged = True
         self._is_unavailable = False
         await self.store.replace(found.items)
-        self.resource_version = found.resource_version
+        self.resource_version, self.lost_at = found.resource_version, None
         self.synced.set()
 
     def _list_version(self) -> str:
@@ -144,8 +147,10 @@ class Reflector:
             begin, version = _now(), self.resource_version
             try:
                 async with self.api.watch(self.resource, self._watch_options()) as events:
+                    self.lost_at = None
                     await self._follow(events)
             except TransportError as error:
+                self._lost()
                 if error.cause == REFUSED and self.cells.rewatches_refused:
                     await asyncio.sleep(self._watch_pauses.next(_now()))
                     continue
@@ -172,6 +177,10 @@ class Reflector:
             elif event.type != "BOOKMARK":
                 self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
             self.resource_version = str(metadata_of(event.object).get("resourceVersion") or self.resource_version)
+
+    def _lost(self) -> None:
+        if self.lost_at is None:
+            self.lost_at = _now()
 
     def _tell(self, error: ApiError | TransportError) -> None:
         """Report *error*, unless it is part of normal life: a version that is too old."""

@@ -20,6 +20,7 @@ from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import CycleObserver, LiveState
+from .build import build_values
 
 
 @attrs.define(eq=False)
@@ -139,7 +140,15 @@ class Gauges:
         self.metrics.tasks("binding", self.scheduler.bindings.under_way)
         nodes, pods, assumed = cache.counts
         self.metrics.cache(nodes=nodes, pods=pods, assumed=assumed)
+        self._set_constants()
         self._set_rejections()
+
+    def _set_constants(self) -> None:
+        """What runs, and with which gates."""
+        engine = self.scheduler.state.engine
+        self.metrics.build(**build_values(engine.release.version))
+        for name, gate in engine.release.gates.items():
+            self.metrics.gate(name, gate.stage, engine.gates.get(name, gate.default))
 
     def _set_rejections(self) -> None:
         """How many pods of the queue each plugin rejected in their last attempts."""

@@ -2,7 +2,7 @@
 
 The table of releases says which groups a release has.
 
-Upstream: pkg/scheduler/metrics/metrics.go, the metrics of the volume binder, of client-go's rest client and of leader election.
+Upstream: pkg/scheduler/metrics/metrics.go, the metrics of the volume binder and of leader election.
 """
 
 from __future__ import annotations
@@ -45,6 +45,14 @@ class Feed(Enum):
     EQUIVALENCE_WRITE = auto()
     LEADER = auto()
     REQUEST = auto()
+    REQUEST_TIME = auto()
+    TEMPLATE_TIME = auto()
+    WAIT = auto()
+    TEMPLATE_WAIT = auto()
+    REQUEST_SIZE = auto()
+    ANSWER_SIZE = auto()
+    BUILD = auto()
+    GATE = auto()
     DROPPED_EVENT = auto()
 
 
@@ -251,15 +259,6 @@ GROUPS: Mapping[str, tuple[Metric, ...]] = {
     ),
     "volumes, framework": _VOLUME_COUNTERS,
     "leader": (Metric("leader_election_master_status", GAUGE, _LEADER, Feed.LEADER, ("name",)),),
-    "requests": (
-        Metric(
-            "rest_client_requests_total",
-            COUNTER,
-            "Number of HTTP requests, partitioned by status code, method, and host.",
-            Feed.REQUEST,
-            ("code", "host", "method"),
-        ),
-    ),
     "events": (
         Metric(
             "kubeclassic_events_dropped_total",

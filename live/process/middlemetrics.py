@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from .clientmetrics import CLIENT_GROUPS
 from .metrictables import GAUGE, GROUPS, HISTOGRAM, SECONDS, STABLE, Feed, Metric
 
 _ALPHA = "ALPHA"
@@ -92,6 +93,10 @@ MIDDLE_GROUPS: Mapping[str, tuple[Metric, ...]] = {
     ),
     # --- 1.22 down to 1.19 ---
     "framework, alpha": _alpha(_WITHOUT_REASONS),
+    "preemption, alpha, first name": tuple(
+        attrs.evolve(metric, name=metric.name.replace("_preemption_victims", "_pod_preemption_victims"))
+        for metric in _alpha(_of_fives(GROUPS["preemption, framework"]))
+    ),
     "preemption, alpha": _alpha(_of_fives(GROUPS["preemption, framework"])),
     "duration with all attempts, alpha": _alpha(GROUPS["duration with all attempts"]),
     "attempts by profile, end to end": (
@@ -119,5 +124,5 @@ MIDDLE_GROUPS: Mapping[str, tuple[Metric, ...]] = {
     ),
 }
 """Name of a group -> its metrics."""
-ALL_GROUPS: Mapping[str, tuple[Metric, ...]] = {**GROUPS, **MIDDLE_GROUPS}
+ALL_GROUPS: Mapping[str, tuple[Metric, ...]] = {**GROUPS, **MIDDLE_GROUPS, **CLIENT_GROUPS}
 """The groups of all releases."""

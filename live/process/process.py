@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -21,11 +20,12 @@ from ...core.decision.extender import Extender
 from ...core.engine import Engine
 from ...exceptions import ExtenderError
 from ...extenders.extender import HttpExtender, binder_of
+from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
-from ..client.measured import MeasuredTransport, ThrottledTransport
-from ..client.transport import Transport
+from ..client.measured import MeasuredRequest, MeasuredTransport, ThrottledTransport
+from ..client.transport import Request, Transport
 from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.dryrun import DryApi, DryRun, NoEvents
@@ -41,8 +41,10 @@ from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
+from .ending import Ending, lease_words
 from .leasethread import LeaseThread
 from .locks import make_lock
+from .logs import REQUESTS, Log
 from .metering import Gauges, Metering
 
 __all__ = ["LeaderLostError", "Process"]
@@ -58,10 +60,6 @@ def _ignore(decision: Decision) -> None:
     """The default: decisions are not reported."""
 
 
-def _quiet(text: str) -> None:
-    """The default: nothing is said."""
-
-
 @attrs.define(eq=False, kw_only=True)
 class Process:
     """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event loop."""
@@ -69,18 +67,17 @@ class Process:
     settings: RunSettings
     engine: Engine
     link: Transport
-    host: str = ""
-    """The API server's, for the metrics."""
+    profiles: KubeSchedulerConfiguration | None = None
+    """The configuration with its defaults, for ``/configz``; None for releases without profiles."""
+    server: str = ""
+    """The API server's URL, for the metrics."""
     scheduler_name: str = DEFAULT_SCHEDULER
     on_decision: Callable[[Decision], None] = _ignore
     details: bool = False
     """Decisions keep their details."""
     is_dry: bool = False
     """Nothing is written, and so no leader is elected."""
-    say: Callable[[str], None] = _quiet
-    """Gets what happens, a line each."""
-    warn: Callable[[str], None] = _quiet
-    """Gets what goes wrong, a line each."""
+    log: Log = attrs.field(factory=Log)
     wall: Callable[[], float] = time.time
     identity: str = attrs.field(factory=new_identity)
     lease_thread: LeaseThread | None = None
@@ -91,7 +88,8 @@ class Process:
     elector: Elector | None = attrs.field(init=False, default=None)
     ports: list[int] = attrs.field(init=False, factory=list)
     """Where it listens, once it does."""
-    _told: str = attrs.field(init=False, default="")
+    ending: Ending = attrs.field(init=False, default=Ending())
+    """What was under way at its end, once that is there."""
 
     def __attrs_post_init__(self) -> None:
         self.metrics = SchedulerMetrics(self.settings.release)
@@ -103,69 +101,83 @@ class Process:
     @classmethod
     async def of(cls, spec: SchedulerSpec, settings: RunSettings, access: Access, link: Transport, **more: Any) -> Process:
         """The scheduler that *spec* makes, for the API server at the end of *link*, where its Policy may be; *more*: other fields."""
-        engine = spec.engine(await config_maps_of(spec, link))
-        host, name = urlsplit(access.server).netloc, min(spec.scheduler_names)
-        return cls(settings=settings, engine=engine, link=link, host=host, scheduler_name=name, **more)
+        maps = await config_maps_of(spec, link)
+        return cls(
+            settings=settings, engine=spec.engine(maps), link=link, server=access.server, scheduler_name=min(spec.scheduler_names),
+            profiles=spec.settled(maps).profiles, **more,
+        )  # fmt: skip
 
     # --- life -------------------------------------------------------------------------------------------------------
 
     async def run(self, end: asyncio.Event) -> None:
         """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
-        counted = self._counted(self.link)
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
-            events = None if self.is_dry else await self._events(counted)
-            self._assemble(self._throttled(counted), events)
+            events = None if self.is_dry else await self._events()
+            self._assemble(self._limited(), events)
             servers = await serve_endpoints(self._endpoints(), self.settings.listeners)
             for server, listener in zip(servers, self.settings.listeners, strict=True):
                 self.ports.append(server.sockets[0].getsockname()[1])
-                self.say(listener.line(self.ports[-1]))
+                self.log.info(listener.line(self.ports[-1]))
                 stack.callback(server.close)
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
             tasks = [asyncio.create_task(work) for work in beside]
             stack.push_async_callback(_cancelled, *tasks)
             await self._until(end, tasks)
             if events is not None and (unsent := await events.drain(LAST_EVENTS)):
-                self.warn(f"{unsent} events are not sent: {LAST_EVENTS:g} seconds were over")
+                self.log.warning(f"{unsent} events are not sent: {LAST_EVENTS:g} seconds were over")
 
     async def _until(self, end: asyncio.Event, beside: Sequence[asyncio.Task[None]]) -> None:
         """Take part in the election and schedule until *end*, or until something fails, which is raised."""
         main, ended = asyncio.create_task(self._led()), asyncio.create_task(_set(end))
         try:
             await asyncio.wait((main, ended, *beside), return_when=asyncio.FIRST_COMPLETED)
+            led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
             if ended.done() and self.scheduler.is_running:
                 self.scheduler.stop()
                 await asyncio.wait((main,), timeout=LAST_BINDINGS)
+            left = self.scheduler.bindings.under_way
         finally:
             await _cancelled(main, ended)
+        self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led))
         for task in (main, *beside):
             if task.done() and not task.cancelled():
                 task.result()
 
     async def _led(self) -> None:
         await self.informers.synced()
-        self.say(SYNCED)
+        self.log.info(SYNCED)
         if self.elector is None:
             await self._schedule()
         else:
             await self.elector.lead(self._schedule)
 
     async def _schedule(self) -> None:
-        self.say("scheduling begins")
+        self.log.info("scheduling begins")
         await self.scheduler.run()
 
     # --- parts ------------------------------------------------------------------------------------------------------
 
     def _counted(self, link: Transport) -> Transport:
-        return MeasuredTransport(link, lambda method, code: self.metrics.request(method, code, self.host))
+        return MeasuredTransport(link, self._answered)
 
-    def _throttled(self, link: Transport) -> Transport:
-        return ThrottledTransport(link, self.settings.client.qps, self.settings.client.burst)
+    def _answered(self, found: MeasuredRequest) -> None:
+        self.metrics.request(found, self.server)
+        if self.log.shows(REQUESTS):
+            self.log.info(str(found), REQUESTS)
 
-    async def _events(self, link: Transport) -> Events:
+    def _limited(self) -> Transport:
+        """A client of its own, with a limit of its own. Upstream: the time of a request includes the wait for its turn."""
+        client = self.settings.client
+        return self._counted(ThrottledTransport(self.link, client.qps, client.burst, self._waited))
+
+    def _waited(self, request: Request, seconds: float) -> None:
+        self.metrics.waited(request, seconds, self.server)
+
+    async def _events(self) -> Events:
         return await connect_events(
-            self._throttled(link), self.settings.release, say=self.warn, on_drop=self.metrics.event_dropped,
+            self._limited(), self.settings.release, say=self.log.warning, on_drop=self.metrics.event_dropped,
             wall=lambda: round(self.wall() * 1e9),
         )  # fmt: skip
 
@@ -178,13 +190,13 @@ class Process:
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics)
         state = LiveState(
-            self.engine, api, recorder, times, self.scheduler_name, report=self.warn, observer=observer, leads=self._leads
+            self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer, leads=self._leads
         )  # fmt: skip
         observer.watch(state)
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.warn)
+        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.log.warning)
         if events is not None:
             self.elector = self._elector(events)
 
@@ -201,25 +213,19 @@ class Process:
             wanted.kind, link, wanted.namespace, wanted.name, identity=self.identity, version=release.version, timeout=timeout
         )  # fmt: skip
         elector = Elector(
-            lock, release.leader, wanted.times, self.identity, (events.leader_recorder(self.scheduler_name),), self._say_once,
+            lock, release.leader, wanted.times, self.identity, (events.leader_recorder(self.scheduler_name),), self.log,
             lambda leads: self.metrics.leader(wanted.name, leads), self.wall,
         )  # fmt: skip
         if thread is not None:
             elector.apart = thread.run
         return elector
 
-    def _say_once(self, text: str) -> None:
-        """Say what was not just said: a replica that waits tries every few seconds."""
-        if text != self._told:
-            self._told = text
-            self.say(text)
-
     def _endpoints(self) -> Endpoints:
         elector = self.elector
         return Endpoints(
             self.settings.release,
             self.metrics,
-            componentconfig(self.settings, self.engine.release.default_percentage),
+            componentconfig(self.settings, self.engine.release.default_percentage, self.profiles),
             checks={} if elector is None else {"leaderElection": elector.fault},
             ready={"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"},
             profiling=self.settings.profiling,

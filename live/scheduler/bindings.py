@@ -17,6 +17,7 @@ from ...core.bindingcycle import Failure
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
+from ..process.logs import OUTCOMES
 from .claimwrites import ClaimWork
 from .failures import Consequences
 from .state import LiveState
@@ -177,6 +178,7 @@ class Bindings:
         if failure is None:
             now = state.times.now()
             state.observer.bound(attempt.item, now - attempt.began, now - asked)
+            state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
             return
         said = "" if self._has_plugins else "Binding rejected: "
@@ -229,6 +231,7 @@ class Bindings:
         state = self.state
         state.touch()
         state.awake.set()
+        state.log.info(f"pod {attempt.pod.key}: not bound to {attempt.host}: {failure.text}", OUTCOMES)
         state.observer.not_bound(attempt.pod, state.times.now() - attempt.began, is_rejected=failure.is_rejection)
         if moves and not failure.is_rejection:
             state.router.pod_given_up(attempt.pod.bound_to(attempt.host), but_itself=False)

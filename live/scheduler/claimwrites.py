@@ -54,7 +54,7 @@ class ClaimWork:
     async def _reported(self, wanted: list[ClaimWrite]) -> None:
         error = await self.write(wanted)
         if error is not None:
-            self.state.report(f"resourceclaims: {error}")
+            self.state.log.warning(f"resourceclaims: {error}")
 
     def _restore(self, undone: ClaimWrite) -> None:
         if self.claims.get(undone.after.key) is undone.after:

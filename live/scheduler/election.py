@@ -26,6 +26,7 @@ from ..client.transport import TransportError
 from ..eventlog.reference import Recorder
 from ..process.leaserecord import LeaseRecord
 from ..process.locks import Lock, LockError, LockGoneError
+from ..process.logs import WARNING, Log
 from ..settings.cells import LeaderCells
 
 JITTER = 1.2
@@ -75,8 +76,7 @@ class Elector:
     identity: str = attrs.field(factory=new_identity)
     recorders: tuple[Recorder, ...] = ()
     """Called when this replica became the leader."""
-    say: Callable[[str], None] = lambda text: None
-    """Gets one line for each thing that happens."""
+    log: Log = attrs.field(factory=Log)
     on_change: Callable[[bool], None] = lambda leads: None
     """Told whether this replica leads, at the start and with each change."""
     wall: Callable[[], float] = time.time
@@ -144,12 +144,12 @@ class Elector:
         await acquired.wait()
         self._tell("became leader")
         self.on_change(True)
-        self.say(f"successfully acquired lease {self.lock.place}")
+        self.log.info(f"successfully acquired lease {self.lock.place}")
         await work()
 
     async def _campaign(self, on_acquired: Callable[[], object]) -> None:
         """Wait until this replica has the lock, then renew it until that fails."""
-        self.say(f"attempting to acquire leader lease {self.lock.place}...")
+        self.log.info(f"attempting to acquire leader lease {self.lock.place}...")
         while not await self.attempt():
             await asyncio.sleep(self.times.retry * (1 + self.dice.random() * JITTER))
         self.leads = True
@@ -159,7 +159,7 @@ class Elector:
     async def _keep(self) -> None:
         while await self._renew():
             await asyncio.sleep(self.times.retry)
-        self.say(f"failed to renew lease {self.lock.place}: timed out waiting for the condition")
+        self.log.warning(f"failed to renew lease {self.lock.place}: timed out waiting for the condition")
 
     async def _renew(self) -> bool:
         """Whether the lease was renewed within the deadline."""
@@ -191,12 +191,18 @@ class Elector:
         self._tell("stopped leading")
 
     async def _release(self) -> None:
+        """Give the lock back. A renewal that was under way may have been written, so after a refusal the lock is read once more."""
         now = self._date()
         record = LeaseRecord("", 1, now, now, self._known.transitions)
         try:
-            await self.lock.update(record)
+            try:
+                await self.lock.update(record)
+            except LockError:
+                if (await self.lock.read()).holder != self.identity:
+                    return
+                await self.lock.update(record)
         except (LockError, TransportError) as error:
-            self.say(f"Failed to release lock: {error}")
+            self.log.warning(f"Failed to release lock: {error}")
             return
         self._know(record)
 
@@ -213,10 +219,10 @@ class Elector:
         try:
             record = await self._write(start)
         except (LockError, TransportError) as error:
-            self.say(str(error))
+            self.log.news(str(error), WARNING)
             return False
         if record is None:
-            self.say(f"lock is held by {self.leader} and has not yet expired")
+            self.log.news(f"lock is held by {self.leader} and has not yet expired")
             return False
         self._know(record)
         self._renewed_at = start

@@ -87,7 +87,7 @@ class ClassicConsequences:
             try:
                 await state.api.put_status(pod, status, node_name)
             except ApiError as error:
-                state.report(f"pod {pod.key}: cannot update the condition: {error}")
+                state.log.warning(f"pod {pod.key}: cannot update the condition: {error}")
 
     async def _read_again(self, item: QueuedPod, cycle: int) -> None:
         """Read the pod until there is an answer; it is queued again if it has no node yet."""
@@ -168,7 +168,7 @@ class FrameworkConsequences:
         try:
             await patch_status(self.state.api, pod, patch)
         except ApiError as error:
-            self.state.report(f"pod {pod.key}: cannot update the status: {error}")
+            self.state.log.warning(f"pod {pod.key}: cannot update the status: {error}")
 
     def _queue_again(self, item: QueuedPod, nominated: str | None) -> None:
         state, current = self.state, self.state.pod(item.pod.key)

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.gates import parse_gates
+from ..process.logs import FORMS, TEXT_LINES, LogSettings
 from ..settings.cells import LiveRelease
 from ..settings.configdocument import Surroundings, load_surroundings
 from ..settings.flagtable import BOOL, FLAGS
@@ -22,7 +23,7 @@ LOOPBACK = "127.0.0.1"
 PARKED = "pod-max-in-unschedulable-pods-duration"
 ALWAYS = frozenset(
     {
-        *("config", "master", "feature-gates", "write-config-to", "scheduler-name", PARKED),
+        *("config", "master", "feature-gates", "write-config-to", "scheduler-name", "v", "logging-format", PARKED),
         *("bind-address", "secure-port", "tls-cert-file", "tls-private-key-file", "cert-dir"),
     }
 )
@@ -105,6 +106,7 @@ class RunSettings:
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
+    logs: LogSettings = attrs.field(factory=LogSettings)
     notes: tuple[str, ...] = ()
     """What was given and has no effect, with the reason."""
 
@@ -154,6 +156,7 @@ def read_settings(given: Mapping[str, str], version: str) -> RunSettings:
         algorithm=_algorithm(flags),
         gates=parse_gates(values.text("feature-gates")),
         longest_parked=flags.seconds(PARKED, 0.0) if PARKED in flags.given else None,
+        logs=_logs(values),
         notes=tuple(_notes(given, flags.given, file)),
     )
 
@@ -185,6 +188,13 @@ def _client(flags: Values, found: Surroundings) -> ClientSettings:
         qps=flags.number("kube-api-qps", connection.qps or 50.0),
         burst=flags.whole("kube-api-burst", connection.burst or 100),
     )
+
+
+def _logs(flags: Values) -> LogSettings:
+    form = flags.text("logging-format", TEXT_LINES)
+    if form not in FORMS:
+        raise FlagError(f'--logging-format: got "{form}", wanted {" or ".join(FORMS)}')
+    return LogSettings(level=flags.whole("v", 0), form=form)
 
 
 def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:

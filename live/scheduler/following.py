@@ -13,6 +13,7 @@ from ...exceptions import KubeclassicError
 from ..client.transport import Transport
 from ..informers.informers import informers_of
 from ..informers.store import Handler
+from ..process.logs import Log
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 130}
@@ -25,17 +26,17 @@ class UnseenClusterError(KubeclassicError):
 
 async def follow(
     algorithm: Algorithm, transport: Transport, handler: Handler, run: Callable[[], Coroutine[Any, Any, None]],
-    *, seconds: float | None, say: Callable[[str], None], warn: Callable[[str], None],
+    *, seconds: float | None, log: Log,
 ) -> None:  # fmt: skip
     """Let informers tell *handler* all that *algorithm* reads, and *run* go on, until a signal or for some seconds.
 
     Raises UnseenClusterError if it ends before every kind was listed once.
     """
-    informers = informers_of(algorithm.release, algorithm.gates, transport, handler, warn)
+    informers = informers_of(algorithm.release, algorithm.gates, transport, handler, log.warning)
 
     async def started() -> None:
         await informers.synced()
-        say("all lists are there; scheduling begins")
+        log.info("all lists are there; scheduling begins")
         await run()
 
     async with asyncio.TaskGroup() as group:

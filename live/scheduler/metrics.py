@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
 
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
+from ..client.measured import MeasuredRequest
+from ..client.transport import Request
+from ..client.urltemplates import PREFIX, url_template
+from ..process.clientmetrics import camel
 from ..process.metrictables import COUNTER, GAUGE, HISTOGRAM, SUMMARY, Feed, Metric
 from ..process.middlemetrics import ALL_GROUPS
 from ..process.writing import Quantiles, Sample, go_number, lines
@@ -20,8 +25,9 @@ from ..settings.cells import LiveRelease
 
 Result: TypeAlias = Literal["scheduled", "unschedulable", "error"]
 Operation: TypeAlias = Literal["predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding"]
-ALWAYS = ("requests", "events")
+ALWAYS = ("events",)
 """The groups of metrics of every release."""
+MOST_MEMORY = "process_virtual_memory_max_bytes"
 _OPERATIONS: Mapping[str, Feed] = {
     "predicate_evaluation": Feed.PREDICATES,
     "priority_evaluation": Feed.PRIORITIES,
@@ -43,7 +49,7 @@ class SchedulerMetrics:
     def reset(self) -> None:
         """Set everything back, as ``DELETE /metrics`` does."""
         self._registry = CollectorRegistry()
-        names = (*self._release.metrics, *ALWAYS)
+        names = (*self._release.metrics, *self._release.client_metrics, *ALWAYS)
         self._instruments = [_instrument(metric, self._registry) for name in names for metric in ALL_GROUPS[name]]
         self._fed: dict[Feed, list[_Instrument]] = {}
         for instrument in self._instruments:
@@ -64,6 +70,9 @@ class SchedulerMetrics:
             name = f"{family.name}_total" if family.type == COUNTER else family.name
             samples = [Sample("", sample.labels, sample.value) for sample in family.samples]
             yield name, "\n".join(lines(name, family.type, family.documentation, samples))
+        if self._with_process and (most := _most_memory()) is not None:
+            help = "Maximum amount of virtual memory available in bytes."
+            yield MOST_MEMORY, "\n".join(lines(MOST_MEMORY, GAUGE, help, [Sample("", {}, most)]))
 
     # --- a pod's way ------------------------------------------------------------------------------------------------
 
@@ -168,9 +177,32 @@ class SchedulerMetrics:
         """Whether this replica leads by the lock *name*."""
         self._feed(Feed.LEADER, int(leads), name=name)
 
-    def request(self, method: str, code: int, host: str) -> None:
-        """The API server answered with *code*; 0: it did not."""
-        self._feed(Feed.REQUEST, 1, method=method, code=str(code) if code else "<error>", host=host)
+    def request(self, found: MeasuredRequest, server: str) -> None:
+        """The API server at the URL *server* was asked."""
+        method, host = found.request.method, urlsplit(server).netloc
+        self._feed(Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host)
+        if found.is_stream:  # Upstream: watches are counted, and not measured.
+            return
+        self._feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host, url=server + PREFIX)
+        if Feed.TEMPLATE_TIME in self._fed:
+            self._feed(Feed.TEMPLATE_TIME, found.seconds, verb=method, url=server + url_template(found.request))
+        self._feed(Feed.REQUEST_SIZE, len(found.request.body), verb=method, host=host)
+        if found.status:
+            self._feed(Feed.ANSWER_SIZE, found.size, verb=method, host=host)
+
+    def waited(self, request: Request, seconds: float, server: str) -> None:
+        """A request had to wait for its turn, so that the API server gets no more than the limit."""
+        self._feed(Feed.WAIT, seconds, verb=request.method, host=urlsplit(server).netloc)
+        if Feed.TEMPLATE_WAIT in self._fed:
+            self._feed(Feed.TEMPLATE_WAIT, seconds, verb=request.method, url=server + url_template(request))
+
+    def build(self, **values: str) -> None:
+        """What runs, by the labels of :data:`~..process.clientmetrics.BUILD_LABELS`."""
+        self._feed(Feed.BUILD, 1, **values, **{camel(name): value for name, value in values.items() if camel(name) != name})
+
+    def gate(self, name: str, stage: str, is_on: bool) -> None:
+        """Whether a feature gate is on."""
+        self._feed(Feed.GATE, int(is_on), name=name, stage=stage)
 
     def event_dropped(self) -> None:
         """An event was lost, as too many waited."""
@@ -206,7 +238,7 @@ class _Instrument:
     def lines(self, has_stability: bool) -> Iterator[str]:
         """The metric as text."""
         metric = self.metric
-        help = f"[{metric.stability}] {metric.help}" if has_stability else metric.help
+        help = f"[{metric.stability}] {metric.help}" if has_stability and metric.stability else metric.help
         return lines(metric.name, metric.kind, help, self._samples())
 
     def _samples(self) -> Iterator[Sample]:
@@ -219,6 +251,16 @@ class _Instrument:
                 if not sample.name.endswith("_created"):
                     labels = {key: go_number(float(value)) if key == "le" else value for key, value in sample.labels.items()}
                     yield Sample(sample.name.removeprefix(self.metric.name), labels, sample.value)
+
+
+def _most_memory() -> float | None:
+    """The bytes of virtual memory that this process may have, -1 without a limit; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return -1.0 if most == resource.RLIM_INFINITY else float(most)
 
 
 def _instrument(metric: Metric, registry: CollectorRegistry) -> _Instrument:

@@ -37,12 +37,12 @@ class ClassicPreemption:
         try:
             current = await self.state.api.read_pod(pod)
         except ApiError as error:
-            self.state.report(f"pod {pod.key}: cannot read it for preemption: {error}")
+            self.state.log.warning(f"pod {pod.key}: cannot read it for preemption: {error}")
             return
         if plan.later is not None:
             plan = await self._asked(current, plan.later)
         if plan.error is not None:
-            self.state.report(f"pod {pod.key}: preemption: {plan.error}")
+            self.state.log.warning(f"pod {pod.key}: preemption: {plan.error}")
             return
         if plan.node is not None and not await self._make_room(current, plan.node, plan):
             return
@@ -69,7 +69,7 @@ class ClassicPreemption:
         except ApiError as error:
             if early:
                 state.queue.withdraw(pod)
-            state.report(f"pod {pod.key}: cannot be nominated to {node_name}: {error}")
+            state.log.warning(f"pod {pod.key}: cannot be nominated to {node_name}: {error}")
             return False
         return await self._delete(plan.victims, pod, node_name)
 
@@ -79,7 +79,7 @@ class ClassicPreemption:
             try:
                 await self.state.api.delete_pod(victim)
             except ApiError as error:
-                self.state.report(f"pod {victim.key}: cannot be preempted: {error}")
+                self.state.log.warning(f"pod {victim.key}: cannot be preempted: {error}")
                 return False
             _say(self.state, victim, preemptor, node_name)
         return True
@@ -91,7 +91,7 @@ class ClassicPreemption:
         try:
             await self.state.api.put_status(pod, with_nomination(status, ""))
         except ApiError as error:
-            self.state.report(f"pod {pod.key}: cannot end its nomination: {error}")
+            self.state.log.warning(f"pod {pod.key}: cannot end its nomination: {error}")
 
 
 @attrs.define(eq=False)
@@ -132,7 +132,7 @@ class FrameworkPreemption:
         self.state.queue.hold_back(pod, False)
         error = await self._evict(last, pod, plan.node or "") or error
         if error is not None:
-            self.state.report(f"pod {pod.key}: preemption: {error}")
+            self.state.log.warning(f"pod {pod.key}: preemption: {error}")
             await self.state.free()
             self._activate(pod)
 
@@ -177,4 +177,4 @@ class FrameworkPreemption:
         try:
             await patch_status(self.state.api, pod, status_patch(before, with_nomination(before, ""), self.state.release.version))
         except ApiError as error:
-            self.state.report(f"pod {pod.key}: cannot end its nomination: {error}")
+            self.state.log.warning(f"pod {pod.key}: cannot end its nomination: {error}")

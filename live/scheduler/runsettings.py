@@ -9,7 +9,10 @@ from typing import Any
 import attrs
 import yaml
 
+from ...api.reading.documents import only_document
+from ...choices import DEFAULT_RELEASE, KIND
 from ...exceptions import PolicyError
+from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.options import GivenOptions
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api
@@ -18,6 +21,7 @@ from ..client.kubeconfig import in_cluster, read_kubeconfig
 from ..client.replies import error_of, object_of
 from ..client.transport import Request, Transport
 from ..settings.configz import config_document
+from ..settings.livereleases import LIVE_RELEASES
 from ..settings.values import FlagError
 from .flags import RunSettings, read_settings
 
@@ -30,6 +34,22 @@ SHARED = {
 """Flag of kube-scheduler -> the option of all schedulers that it is."""
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
 """Whether it is HTTPS -> the flags that say where to listen."""
+
+
+def release_of_config(file: Path) -> str | None:
+    """The release that the configuration in *file* is for; None where it is the default, or no release reads it.
+
+    Raises :class:`~.values.FlagError` where several others read it: the file alone does not say which is meant.
+    """
+    version = only_document(str(file), KIND).data.get("apiVersion")
+    reading = [name for name, release in LIVE_RELEASES.items() if version in release.config_versions]
+    if not reading or DEFAULT_RELEASE in reading:
+        return None
+    if len(reading) > 1:
+        raise FlagError(
+            f'{file}: apiVersion: got "{version}", which releases {reading[0]} to {reading[-1]} read, wanted --release with one of them'
+        )
+    return reading[0]
 
 
 def settings_of(
@@ -101,7 +121,7 @@ async def config_maps_of(spec: SchedulerSpec, link: Transport) -> ConfigMaps:
     return {place: object_of(found, f"GET {path}")}
 
 
-def written_config(settings: RunSettings, default_percentage: int) -> str:
-    """The configuration as a file, for ``--write-config-to``."""
-    text: str = yaml.safe_dump(config_document(settings, default_percentage), sort_keys=False)
+def written_config(settings: RunSettings, default_percentage: int, config: KubeSchedulerConfiguration | None = None) -> str:
+    """The configuration as a file, for ``--write-config-to``; *config*: its profiles with their defaults."""
+    text: str = yaml.safe_dump(config_document(settings, default_percentage, config), sort_keys=False)
     return text

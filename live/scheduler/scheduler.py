@@ -15,6 +15,7 @@ from ...api.objects import KubeObject
 from ...core.decision.decision import Decision
 from ...core.queue.parked import QueuedPod
 from ...exceptions import KubeclassicError
+from ..process.logs import ATTEMPTS, OUTCOMES
 from .bindings import Bindings, PodBinder
 from .claimwrites import ClaimWork
 from .failures import Consequences, consequences_of
@@ -129,7 +130,7 @@ class LiveScheduler:
             await self.state.free()
             self.state.touch()
             for pod in self.state.engine.cache.expire(self.state.clock.now):
-                self.state.report(f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time")
+                self.state.log.warning(f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time")
 
     # --- one pod ----------------------------------------------------------------------------------------------------
 
@@ -143,6 +144,7 @@ class LiveScheduler:
             state.queue.done(pod)
             return
         began = state.times.now()
+        state.log.info(f"pod {pod.key}: attempt {item.attempts}", ATTEMPTS)
         state.observer.began(item)
         decision = await self._decide(item)
         self.cycles += 1
@@ -152,10 +154,12 @@ class LiveScheduler:
         self.on_decision(decision)
         state.observer.decided(item, decision, took)
         if decision.host is None:
+            state.log.info(f"pod {pod.key}: no node: {decision.error}", OUTCOMES)
             await self.consequences.not_placed(item, decision)
             return
         failure = state.binding.reserve(pod, decision.host)
         if failure is not None:
+            state.log.info(f"pod {pod.key}: no place on {decision.host}: {failure.text}", OUTCOMES)
             state.observer.not_bound(pod, state.times.now() - began, is_rejected=failure.is_rejection)
             await self.consequences.not_assumed(item, decision.host, failure)
             return
@@ -172,5 +176,5 @@ class LiveScheduler:
             finally:
                 state.touch()
         except KubeclassicError as error:
-            state.report(f"pod {item.pod.key}: {error}")
+            state.log.warning(f"pod {item.pod.key}: {error}")
             return Decision(item.pod, error=str(error), nominated="")

@@ -24,6 +24,7 @@ from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
 from ..eventlog.reference import Recorder
+from ..process.logs import Log
 from .writes.api import ClusterApi
 
 
@@ -86,8 +87,7 @@ class LiveState:
     recorder: Recorder
     times: LiveClocks
     scheduler_name: str = DEFAULT_SCHEDULER
-    report: Callable[[str], None] = lambda text: None
-    """Called with what went wrong and does not end the scheduler."""
+    log: Log = attrs.field(factory=Log)
     observer: CycleObserver = attrs.field(factory=CycleObserver)
     leads: Callable[[], bool] = _always
     """Whether this replica leads for certain."""

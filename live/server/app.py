@@ -10,10 +10,11 @@ import attrs
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from ...api.record import plain
 from ...exceptions import UnknownNameError
+from ..process.logs import Log, to_standard_error
 from .answers import binding_result, to_json
 from .connectionguard import ConnectionGuard, Metrics
 from .extenderserver import ExtenderService
@@ -27,6 +28,10 @@ WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
 """Writes a binding to an API server; the answer is its error, or None."""
 NOT_FOUND, UNSUPPORTED = 404, 415
 JSON, HTML = "application/json", "text/html; charset=utf-8"
+TOLERATED = 10.0
+"""Seconds for which the API server may be away before answers say so: watches end and begin again."""
+BEHIND = "x-seconds-behind"
+"""The header that says for how many seconds the API server could not be followed."""
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
 
@@ -40,6 +45,10 @@ class ExtenderApp:
     write_binding: WriteBinding | None = None
     """None: bindings are kept in the server's cluster alone."""
     is_ready: Callable[[], bool] = lambda: True
+    seconds_behind: Callable[[], float] = lambda: 0.0
+    """For how long the API server could not be followed, so that the cluster is as it was then."""
+    log: Log = attrs.field(factory=lambda: Log(to_standard_error))
+    """Told of defects."""
     worker: Worker = attrs.field(factory=Worker)
     metrics: Metrics = attrs.field(factory=Metrics)
     gate: RequestLimiter = attrs.field(init=False)
@@ -53,13 +62,14 @@ class ExtenderApp:
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in {**told, "/explain": self.explain}.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
-        self._guard = ConnectionGuard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes))
+        self._guard = ConnectionGuard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes), self.log)
         self._measure()
 
     def _measure(self) -> None:
         cluster, show = self.service.cluster, self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
+        show("seconds_behind", "Seconds for which the API server could not be followed.", lambda: self.seconds_behind())
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
         show("questions_waiting", "Questions that wait for the engine, and the one that it answers.", lambda: self.worker.waiting)
 
@@ -69,7 +79,25 @@ class ExtenderApp:
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         # With an "app" the router raises what it refuses, and the guard answers it.
-        await self._router({**scope, "app": self}, receive, send)
+        await self._router({**scope, "app": self}, receive, self._telling(send))
+
+    def _behind(self) -> int:
+        """For how many seconds the API server could not be followed; 0 where that is no longer than is tolerated."""
+        seconds = self.seconds_behind()
+        return int(seconds) if seconds >= TOLERATED else 0
+
+    def _telling(self, send: Send) -> Send:
+        """*send* with a header that says how old the cluster is, where it is."""
+        behind = self._behind()
+        if not behind:
+            return send
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (BEHIND.encode(), str(behind).encode())]}
+            await send(message)
+
+        return sending
 
     # --- the calls of a scheduler -----------------------------------------------------------------------------------
 
@@ -122,9 +150,13 @@ class ExtenderApp:
             except UnknownNameError as error:
                 raise RequestError("query pod", str(error).removeprefix("pod: got "), "a pod that waits", NOT_FOUND) from None
             if is_page:
-                return Response(explanation_page(found), media_type=HTML, headers=SAFE)
+                return Response(explanation_page(found, self._behind()), media_type=HTML, headers=SAFE)
             record = plain(found.document())
-            return _json(to_json({name: value for name, value in record.items() if name != "warnings"}))
+            return _json(to_json({name: value for name, value in record.items() if name != "warnings"} | self._age()))
+
+    def _age(self) -> dict[str, int]:
+        behind = self._behind()
+        return {"secondsBehind": behind} if behind else {}
 
     # --- the server itself ------------------------------------------------------------------------------------------
 
@@ -133,8 +165,12 @@ class ExtenderApp:
         return PlainTextResponse("ok")
 
     async def ready(self, request: Request) -> Response:
-        """Whether the cluster is complete, so that answers count."""
-        return PlainTextResponse("ok") if self.is_ready() else PlainTextResponse("the cluster is not complete yet", UNAVAILABLE)
+        """Whether the cluster is complete and up to date, so that answers count."""
+        if not self.is_ready():
+            return PlainTextResponse("the cluster is not complete yet", UNAVAILABLE)
+        if behind := self._behind():
+            return PlainTextResponse(f"the API server has not answered for {behind} s", UNAVAILABLE)
+        return PlainTextResponse("ok")
 
     async def measured(self, request: Request) -> Response:
         """The metrics."""
@@ -143,7 +179,7 @@ class ExtenderApp:
     async def configured(self, request: Request) -> Response:
         """What decides, and within which limits."""
         limits = {"bodyBytes": self.limits.body_bytes, "seconds": self.limits.seconds, "requests": self.limits.requests}
-        return _json(to_json({**self.config, "limits": limits, "cluster": await self._ask(self.service.state)}))
+        return _json(to_json({**self.config, "limits": limits, "cluster": await self._ask(self.service.state) | self._age()}))
 
 
 def _json(body: bytes) -> Response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -15,6 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..process.logs import Log
 from .answers import to_json
 from .limits import TOO_MANY, UNAUTHORIZED, UNAVAILABLE, RequestLimiter
 from .reading import RequestError
@@ -70,6 +70,7 @@ class ConnectionGuard:
     metrics: Metrics
     paths: Collection[str]
     """Those that there are; others are counted as one."""
+    log: Log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -95,7 +96,7 @@ class ConnectionGuard:
             await exchange.refuse(error.status_code, to_json({"error": error.detail}), error.headers)
         except Exception as error:
             told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
-            sys.stderr.write(f"kubeclassic: a defect, at {path}: {told[:500]}\n")
+            self.log.error(f"a defect, at {path}: {told[:500]}")
             await exchange.refuse(DEFECT, to_json({"error": "a defect of kubeclassic; its standard error says more"}))
 
 

@@ -43,6 +43,7 @@ class Following:
     on_event: Callable[[], None] = lambda: None
     is_complete: bool = attrs.field(default=False, init=False)
     """Whether everything has been listed once."""
+    _informers: Informers | None = attrs.field(default=None, init=False)
     _said: dict[str, float] = attrs.field(factory=dict, init=False)
 
     async def run(self, on_complete: Callable[[], None] = lambda: None) -> None:
@@ -54,13 +55,18 @@ class Following:
 
     async def _follow(self, on_complete: Callable[[], None]) -> None:
         cells = attrs.evolve(self.release.client, resources=await self._resources())
-        informers = Informers(self.transport, cells, self, self.report)
+        informers = self._informers = Informers(self.transport, cells, self, self.report)
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())
             await informers.synced()
             await self.worker.ask(self.cluster.engine.warm)
             self.is_complete = True
             on_complete()
+
+    @property
+    def seconds_behind(self) -> float:
+        """For how long the API server could not be followed; 0: it is."""
+        return 0.0 if self._informers is None else self._informers.seconds_behind
 
     def report(self, line: str) -> None:
         """Say *line*, unless it was said just now."""

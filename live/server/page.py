@@ -19,8 +19,11 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 """
 
 
-def explanation_page(explanation: Explanation) -> str:
-    """The decision, a table of the nodes that fit, and one of those that do not."""
+def explanation_page(explanation: Explanation, behind: int = 0) -> str:
+    """The decision, a table of the nodes that fit, and one of those that do not.
+
+    *behind*: for how many seconds the API server could not be followed.
+    """
     decision = explanation.decision
     title = f"{decision.pod.key}: {decision.host or 'no node'}"
     head = [
@@ -30,7 +33,8 @@ def explanation_page(explanation: Explanation) -> str:
         f"<title>{escape(title)}</title>",
         f"<style>{STYLE}</style>",
     ]
-    body = [f"<h1>{escape(title)}</h1>", *_parts(explanation)]
+    old = [f"<p>The API server has not answered for {behind} s: this is the cluster as it was then.</p>"] if behind else []
+    body = [f"<h1>{escape(title)}</h1>", *old, *_parts(explanation)]
     lines = ["<!DOCTYPE html>", '<html lang="en"><head>', *head, "</head><body><main>", *body, "</main></body></html>"]
     return "\n".join(lines) + "\n"
 

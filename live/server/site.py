@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import attrs
 
 from ..client.credentials import Access
 from ..client.http import HttpTransport
+from ..process.logs import Log
 from .app import ExtenderApp
 from .extenderserver import ExtenderService
 from .following import Following
@@ -19,14 +19,13 @@ from .serving import Listening, make_server
 
 @attrs.define(eq=False)
 class ServerSite:
-    """One server. With *access* its *cluster* follows the API server there. *say* and *warn* get what happens and what goes wrong."""
+    """One server. With *access* its *cluster* follows the API server there."""
 
     cluster: ServedCluster
     listening: Listening
     limits: ServerLimits
     access: Access | None
-    say: Callable[[str], None]
-    warn: Callable[[str], None]
+    log: Log
     app: ExtenderApp = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -35,7 +34,9 @@ class ServerSite:
             "release": engine.release.version, "rules": list(engine.describe()), "preemption": engine.algorithm.preemption,
             "defaults": self.cluster.defaults,
         }  # fmt: skip
-        self.app = ExtenderApp(service=ExtenderService(self.cluster), limits=self.limits, config=config, is_ready=lambda: is_ready)
+        self.app = ExtenderApp(
+            service=ExtenderService(self.cluster), limits=self.limits, config=config, is_ready=lambda: is_ready, log=self.log
+        )  # fmt: skip
 
     async def serve(self) -> bool:
         """Serve until a signal ends it; whether it was Ctrl-C."""
@@ -57,16 +58,17 @@ class ServerSite:
     async def _follow(self, listening: asyncio.Future[str]) -> None:
         """Follow the API server, if there is one; say where the server listens once the cluster is complete."""
         if self.access is None:
-            self.say(f"listening on {await listening}")
+            self.log.info(f"listening on {await listening}")
             return
         async with HttpTransport(self.access) as transport:
             following = Following(
                 transport=transport, release=self.cluster.engine.release, cluster=self.cluster, worker=self.app.worker,
-                say=self.warn, on_event=self.app.metrics.events.inc,
+                say=self.log.warning, on_event=self.app.metrics.events.inc,
             )  # fmt: skip
             self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
+            self.app.seconds_behind = lambda: following.seconds_behind
             url = await listening
-            await following.run(lambda: self.say(f"listening on {url}"))
+            await following.run(lambda: self.log.info(f"listening on {url}"))
 
 
 def _failed(task: asyncio.Task[None]) -> bool:

@@ -6,6 +6,13 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+PLUGINS, PROFILE_PERCENTAGE = "Plugins with defaults", "PercentageOfNodesToScore of a profile"
+OPTIONAL_FIELDS = (
+    *("AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds", "Parallelism", "HealthzBindAddress", "MetricsBindAddress"),
+    *("DelayCacheUntilActive", PLUGINS, PROFILE_PERCENTAGE),
+)
+"""What only some releases have of a configuration with profiles, as ``/configz`` shows it."""
+
 
 @attrs.frozen(kw_only=True)
 class LeaderCells:
@@ -68,6 +75,8 @@ class LiveRelease:
     serving: ServingCells
     metrics: tuple[str, ...]
     """Names of the groups of metrics; see :mod:`..process.metrictables` and :mod:`..process.middlemetrics`."""
+    client_metrics: tuple[str, ...]
+    """The same of metrics about the client, the build and the gates; see :mod:`..process.clientmetrics`."""
     stability: bool
     """The help of a metric begins with its stability, such as ``[ALPHA]``."""
     flags: tuple[str, ...]
@@ -79,7 +88,7 @@ class LiveRelease:
     config_profiles: bool
     """The configuration has profiles; else the name of one scheduler."""
     config_fields: tuple[str, ...] = ()
-    """Fields of a configuration with profiles that only some releases have, as ``/configz`` shows them."""
+    """Those of :data:`OPTIONAL_FIELDS` that the configuration of the release has."""
 
 
 def whole(deadline: float) -> float:

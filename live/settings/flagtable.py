@@ -25,7 +25,7 @@ class Flag:
     """A flag without effect ends the program, as leaving it out would be less than what was asked for; else it is noted."""
 
 
-_LOGS = "notes go to standard error"
+_LOGS = "log lines go to standard error, one at a time"
 _CALLERS = "callers are not asked who they are: keep the address on loopback, or put a proxy before it"
 _CIPHERS = "versions and ciphers are those of Python's ssl; put a proxy before the port to choose them"
 
@@ -37,6 +37,7 @@ _SERVED = (
     Flag("kube-api-qps", NUMBER, "How many requests a second the API server gets, in the long run."),
     Flag("kube-api-burst", WHOLE, "How many requests it gets at once."),
     Flag("scheduler-name", TEXT, "Schedule the pods that ask for this one."),
+    Flag("v", WHOLE, "Which log lines are written: 2 also what became of each pod, 3 each attempt, 6 each request.  [default: 0]"),
     Flag("feature-gates", TEXT, "Gates that differ from the release's defaults: A=true,B=false."),
     Flag("profiling", BOOL, "Answer /debug/pprof/, to callers on this machine only."),
     Flag("leader-elect", BOOL, "Schedule only while leading."),
@@ -61,6 +62,7 @@ _SERVED = (
     Flag("tls-cert-file", TEXT, "The certificate to answer with, in PEM; without it one is made at the start."),
     Flag("tls-private-key-file", TEXT, "Its key."),
     Flag("cert-dir", TEXT, "Where kube-scheduler.crt and kube-scheduler.key are kept, if one is made."),
+    Flag("logging-format", TEXT, "The form of log lines: text, or json.  [default: text]"),
     Flag("pod-max-in-unschedulable-pods-duration", DURATION, "After this time a pod that fits nowhere is tried again."),
 )
 _NOTED = (
@@ -95,7 +97,6 @@ _NOTED = (
     *(
         Flag(name, kind, "", _LOGS)
         for name, kind in (
-            ("v", TEXT),
             ("vmodule", TEXT),
             ("logtostderr", BOOL),
             ("alsologtostderr", BOOL),
@@ -109,7 +110,6 @@ _NOTED = (
     *(
         Flag(name, kind, "", _LOGS)
         for name, kind in (
-            ("logging-format", TEXT),
             ("experimental-logging-sanitization", BOOL),
             ("log-json-info-buffer-size", TEXT),
             ("log-json-split-stream", BOOL),
@@ -140,16 +140,15 @@ FLAGS: Mapping[str, Flag] = {flag.name: flag for flag in (*_SERVED, *_NOTED, *_R
 # --- in groups, for the table of releases ---------------------------------------------------------------------------
 
 EVERY = (
-    *(flag.name for flag in _SERVED[:14] if flag.name != "scheduler-name"),
+    *(flag.name for flag in _SERVED[:15] if flag.name != "scheduler-name"),
     "kube-api-content-type",
     "contention-profiling",
-    *(
-        flag.name
-        for flag in _NOTED
-        if flag.word == _LOGS and not any(word in flag.name for word in ("stream", "buffer", "format", "sanitization"))
-    ),
+    "vmodule",
+    "log-flush-frequency",
 )
 """Flags of every release."""
+KLOG = ("logtostderr", "alsologtostderr", "log-dir", "log-file", "stderrthreshold", "log-backtrace-at")
+"""Where klog writes to; later releases write to standard error alone."""
 ALGORITHM = ("scheduler-name", "algorithm-provider", "hard-pod-affinity-symmetric-weight")
 """Flags of releases that have providers. Later profiles have their schedulerName in the configuration, and upstream no flag for it."""
 CLASSIC = (*ALGORITHM, "policy-config-file", "policy-configmap", "policy-configmap-namespace", "use-legacy-policy-config")

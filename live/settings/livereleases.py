@@ -8,7 +8,7 @@ from types import MappingProxyType
 import attrs
 
 from . import flagtable
-from .cells import EventCells, LeaderCells, LiveRelease, ServingCells, half, whole
+from .cells import PLUGINS, PROFILE_PERCENTAGE, EventCells, LeaderCells, LiveRelease, ServingCells, half, whole
 
 _GROUP = "kubescheduler.config.k8s.io"
 _CACHE_NAMES = {"cache size, first name": "cache size"}
@@ -26,8 +26,9 @@ V1_12 = LiveRelease(
     events=EventCells(group="", names_reporter=False),
     serving=ServingCells(port=10251, secure_port=0, caching_header=False),
     metrics=("summary by operation, first name", "microseconds", "preemption", "equivalence cache"),
+    client_metrics=("client, first name", "build, first labels"),
     stability=False,
-    flags=(*flagtable.EVERY, *flagtable.CLASSIC, *flagtable.LOCK_OBJECT, *flagtable.INSECURE, "failure-domains"),
+    flags=(*flagtable.EVERY, *flagtable.KLOG, *flagtable.CLASSIC, *flagtable.LOCK_OBJECT, *flagtable.INSECURE, "failure-domains"),
     config_versions=(f"{_GROUP}/v1alpha1", "componentconfig/v1alpha1"),
     config_flags=False,
     config_profiles=False,
@@ -54,6 +55,7 @@ V1_14 = attrs.evolve(
         "volumes",
         "leader",
     ),
+    client_metrics=("client, both names", "build, first labels"),
 )
 V1_15 = attrs.evolve(
     V1_14,
@@ -76,6 +78,7 @@ V1_16 = attrs.evolve(
     stability=True,
 )
 _BOTH_LOCKS = ("endpointsleases", "configmapsleases")
+_ADDRESSES = ("HealthzBindAddress", "MetricsBindAddress")
 _FIRST_NAMES = ("preemption, first names", "attempts", "pending", "volumes", "leader", "cache size, first name")
 
 V1_17 = attrs.evolve(
@@ -84,6 +87,7 @@ V1_17 = attrs.evolve(
     leader=attrs.evolve(V1_16.leader, locks=(*V1_16.leader.locks, *_BOTH_LOCKS), default_lock="endpointsleases"),
     serving=attrs.evolve(V1_16.serving, caching_header=True),
     metrics=("summary by operation", "seconds", "framework, first help", "duration without attempts", *_FIRST_NAMES),
+    client_metrics=("client, by prefix", "build, first labels"),
     flags=(*V1_16.flags, *flagtable.RESOURCE_NAME, *flagtable.HIDDEN_METRICS),
 )
 V1_18 = attrs.evolve(
@@ -92,7 +96,7 @@ V1_18 = attrs.evolve(
     metrics=("summary by operation", "seconds", "framework, one profile", "duration without attempts", *_FIRST_NAMES),
     config_versions=(f"{_GROUP}/v1alpha2", f"{_GROUP}/v1alpha1"),
     config_profiles=True,
-    config_fields=("AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds"),
+    config_fields=("AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds", *_ADDRESSES),
 )
 V1_19 = attrs.evolve(
     V1_18,
@@ -100,11 +104,12 @@ V1_19 = attrs.evolve(
     events=EventCells(group="events.k8s.io/v1", first_count=1, tells_types_apart=False, creates_again=False, names_reporter=False),
     metrics=(
         *("parts, deprecated", "framework, alpha", "duration with all attempts, alpha", "attempts by profile, end to end"),
-        *("preemption, alpha", "pending", "volumes, deprecated", "leader", "cache size, first name"),
+        *("preemption, alpha, first name", "pending", "volumes, deprecated", "leader", "cache size, first name"),
     ),
+    client_metrics=("client, by prefix", "build"),
     flags=(*V1_18.flags, *flagtable.LOG_FORMAT, *flagtable.SHARED_PORT),
     config_versions=(f"{_GROUP}/v1beta1",),
-    config_fields=("AlgorithmSource",),
+    config_fields=("AlgorithmSource", *_ADDRESSES),
 )
 V1_20 = attrs.evolve(
     V1_19,
@@ -114,8 +119,9 @@ V1_20 = attrs.evolve(
         *("last parts, deprecated", "framework, alpha", "duration with all attempts, alpha", "attempts by profile, end to end"),
         *("preemption, alpha", "pending", "volumes, framework", "leader", "cache size, first name"),
     ),
+    client_metrics=("client, by URL", "build"),
     flags=(*V1_19.flags, *flagtable.SANITIZATION),
-    config_fields=("Parallelism", "AlgorithmSource"),
+    config_fields=("Parallelism", "AlgorithmSource", *_ADDRESSES),
 )
 V1_21 = attrs.evolve(
     V1_20,
@@ -128,10 +134,11 @@ V1_22 = attrs.evolve(
     V1_21,
     version="1.22",
     leader=attrs.evolve(V1_21.leader, releases=True),
+    client_metrics=("client, by URL, with waits", "build"),
     flags=tuple(flag for flag in V1_21.flags if flag not in flagtable.ALGORITHM),
     config_versions=(f"{_GROUP}/v1beta2", f"{_GROUP}/v1beta1"),
     config_flags=True,
-    config_fields=("Parallelism",),
+    config_fields=("Parallelism", *_ADDRESSES, PLUGINS),
 )
 V1_23 = attrs.evolve(
     V1_22,
@@ -159,6 +166,7 @@ V1_24 = attrs.evolve(
         *("framework, with reasons", "duration with all attempts", "attempts by profile"),
         *("preemption, by fives", "pending, new name of the part", "volumes, framework", "leader", "cache size, first name"),
     ),
+    client_metrics=("client", "build"),
     flags=(*(flag for flag in V1_23.flags if flag not in (*flagtable.INSECURE, *flagtable.SANITIZATION)), *flagtable.LONGEST_PARKED),
 )
 V1_25 = attrs.evolve(V1_24, version="1.25", config_versions=(f"{_GROUP}/v1", *V1_24.config_versions))
@@ -169,6 +177,9 @@ V1_26 = attrs.evolve(
         *("duration with all attempts", "framework, two counts of tasks", "attempts by profile", "preemption, framework"),
         *("pending, framework", "volumes, framework", "leader", "cache size, first name"),
     ),
+    client_metrics=("client", "build", "features, alpha"),
+    flags=tuple(flag for flag in V1_25.flags if flag not in flagtable.KLOG),
+    config_fields=(*V1_25.config_fields, PROFILE_PERCENTAGE),
 )
 V1_27 = attrs.evolve(
     V1_26,
@@ -190,7 +201,9 @@ V1_28 = attrs.evolve(
             "configmapsleases": "configmapsleases lock is removed, migrated to leases",
         },
     ),
+    client_metrics=("client", "build", "features"),
     config_versions=(f"{_GROUP}/v1", f"{_GROUP}/v1beta3"),
+    config_fields=(*V1_27.config_fields, "DelayCacheUntilActive"),
 )
 V1_29 = attrs.evolve(
     V1_28,
@@ -199,7 +212,9 @@ V1_29 = attrs.evolve(
     flags=tuple(flag for flag in V1_28.flags if flag not in flagtable.LOCK_OBJECT),
     config_versions=(f"{_GROUP}/v1",),
 )
-V1_30 = attrs.evolve(V1_29, version="1.30")
+V1_30 = attrs.evolve(
+    V1_29, version="1.30", config_fields=tuple(field for field in V1_29.config_fields if field not in _ADDRESSES)
+)
 V1_31 = attrs.evolve(V1_30, version="1.31", flags=(*V1_30.flags, *flagtable.TEXT_STREAMS, *flagtable.EMULATION))
 V1_32 = attrs.evolve(V1_31, version="1.32")
 V1_33 = attrs.evolve(V1_32, version="1.33", metrics=tuple(group for group in V1_32.metrics if group != "duration with all attempts"))

@@ -104,7 +104,7 @@ def main() -> None:
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
             try:
                 assert server.stderr is not None
-                url = next(line for line in server.stderr if line.startswith(READY)).removeprefix(READY).strip()
+                url = next(line for line in server.stderr if READY in line).partition(READY)[2].strip()
                 took = asyncio.run(measure(url, given.rate, given.seconds, given.nodes, given.verb))
             finally:
                 server.terminate()

@@ -22,6 +22,7 @@ from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
 from ...client.transport import Transport
+from ...process.logs import Log
 from ..dryrun import DryApi, NoEvents
 from ..following import follow
 from ..state import LiveClocks, LiveState
@@ -329,10 +330,10 @@ class Shadow:
 
 async def shadowed(
     engine: Engine, scheduler_name: str, transport: Transport, tell: Callable[[PodJudgement], None],
-    *, seconds: float | None = None, say: Callable[[str], None], warn: Callable[[str], None],
+    *, seconds: float | None = None, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
     """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some seconds."""
     clocks = LiveClocks(asyncio.get_running_loop().time, time.time)
-    shadow = Shadow(LiveState(engine, DryApi(), NoEvents(), clocks, scheduler_name, report=warn), tell)
-    await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, say=say, warn=warn)
+    shadow = Shadow(LiveState(engine, DryApi(), NoEvents(), clocks, scheduler_name, log=log), tell)
+    await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, log=log)
     return shadow.tally

@@ -139,7 +139,7 @@ class ShadowTrials:
                 judgement = judged(engine, decision, node) if node else judged_without(engine, decision, message(seen))
                 return ShadowTrial(judgement, engine.position)
         except KubeclassicError as error:
-            self.state.report(f"pod {pod.key}: {error}")
+            self.state.log.warning(f"pod {pod.key}: {error}")
             return None
 
     def took(self, trial: ShadowTrial) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Mapping
+from threading import Thread
 
 import attrs
 
@@ -78,7 +79,7 @@ def run(site: Site) -> list[Outcome]:
         with trial.replicas.at_work():
             warm(server, trial.account)
             making = server.remote.thread(lambda: add_pods(server, site.pods))
-            rows = [_after(trial, name, site.pods // (len(names) + 2)) for name in names]
+            rows = [_after(trial, name, site.pods // (len(names) + 2), making) for name in names]
             making.join()
             until(lambda: not trial.account.watcher.waiting() and trial.account.watcher.bound > site.pods, site.patience)
         wrong = trial.account.wrongs(site.pods + 1)
@@ -86,10 +87,10 @@ def run(site: Site) -> list[Outcome]:
         return [*rows, Outcome("faults: end", f"two of {site.release}", server.name, found, tuple(wrong))]
 
 
-def _after(trial: Trial, name: str, more: int) -> Outcome:
-    """One fault, after so many *more* bindings."""
+def _after(trial: Trial, name: str, more: int, making: Thread) -> Outcome:
+    """One fault, after so many *more* bindings, or after the last one."""
     account, before, lost = trial.account, len(trial.account.bound), len(trial.replicas.lost)
-    until(lambda: len(account.bound) > before + more, 60.0)
+    until(lambda: len(account.bound) > before + more or not (making.is_alive() or account.watcher.waiting()), 60.0)
     FAULTS[name](trial)
     over, bound = time.monotonic(), len(account.bound)
     went_on = until(lambda: len(account.bound) > bound + ENOUGH or not account.watcher.waiting(), trial.site.patience)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import stat
 import subprocess
@@ -293,6 +294,14 @@ class TestNoAnswer:
             free.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{free.getsockname()[1]}"
         assert failure(Access(server=address)) == (REFUSED, f"GET {address}/api/v1/nodes")
+
+    def test_refused_in_words(self) -> None:
+        """The text names the address that refused, and asks about the API server, or about the proxy where there is one."""
+        proxied = Access(server="http://a", proxy="http://127.0.0.1:1")
+        for access, asked in ((Access(server="http://127.0.0.1:1"), "API server"), (proxied, "proxy")):
+            said = f"127.0.0.1:1: connection refused: is the {asked} running, and is the address right?"
+            with pytest.raises(TransportError, match=re.escape(said)):
+                send(access)
 
     def test_closed(self) -> None:
         """The server closes the connection without a word."""

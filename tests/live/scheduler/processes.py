@@ -18,6 +18,7 @@ from tests.apiserver.resources import Flavour
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World
+from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
 
 LOCK = ("leader-elect-resource-lock", "leases")
@@ -66,12 +67,12 @@ class Site(World):
         options, settings = settings_of(options_of({"release": self.release}), flags, is_dry=is_dry)
         transport = StoreTransport(self.store, faults, records=True)
         process = Process(
-            settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, host="there", is_dry=is_dry,
+            settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, server="http://there", is_dry=is_dry,
             wall=lambda: EPOCH + loop.time(), identity=name,
         )  # fmt: skip
         end = asyncio.Event()
         replica = Replica(process, transport, end, loop.create_task(process.run(end)), [], [])
-        process.say, process.warn = replica.said.append, replica.warned.append
+        process.log = log_to(replica.said, replica.warned, settings.logs.level)
         self.replicas.append(replica)
         return replica
 

@@ -34,6 +34,7 @@ from tests.apiserver.store import Store
 from tests.live.scheduler.recordeddriver import Driver
 from tests.live.scheduler.recordedextenders import RecordedExtenders, VirtualWorker
 from tests.live.scheduler.recordedpace import SCHEDULER, Json, Pace, PacedTransport, exchanges
+from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
 
 MakeEngine = Callable[[Transport], Awaitable[Engine]]
@@ -211,7 +212,7 @@ class Stage:
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         binder = ExtenderBinder.of(engine.extenders)
         engine.asks_later = True
-        state = LiveState(engine, api, self.played.events, times, report=self.played.reports.append)
+        state = LiveState(engine, api, self.played.events, times, log=log_to(self.played.reports))
         if self.extenders is not None:
             state.worker = VirtualWorker(self.extenders.take_elapsed)
         return Steered(state, [] if binder is None else [binder], hosts=self.hosts, rooms=self.rooms)

@@ -109,6 +109,19 @@ class TestOneReplica:
 
         run_virtually(story())
 
+    def test_sigterm_during_a_renewal(self) -> None:
+        """A renewal that the server has written, and whose answer is on its way, does not keep the lock."""
+
+        async def story() -> None:
+            pair = Pair(NEW)
+            slow = pair.replica("a", lambda request: Fault(slow=1.0) if request.method == "PUT" else NO_FAULT)
+            task = asyncio.create_task(slow.lead(forever))
+            await asyncio.sleep(3.5)
+            await stop(task)
+            assert pair.holder() == ""
+
+        run_virtually(story())
+
     def test_work_is_over_before_the_lock_is_given_back(self) -> None:
         """Nobody else can lead while the work of a stopped leader still ends."""
 
@@ -143,6 +156,39 @@ class TestOneReplica:
             return now() - start
 
         assert TIMES.renew <= run_virtually(story()) <= TIMES.renew + TIMES.retry
+
+    @pytest.mark.parametrize("release", [OLD, NEW])
+    @pytest.mark.parametrize(
+        ("after", "seconds", "is_lost"),
+        [
+            (0.0, 9.9, False), (0.01, 10, False), (1.0, 10, False), (1.99, 10, False), (0.01, 11.9, False),
+            (0.0, 10, True), (1.99, 10.1, True), (0.01, 12, True),
+        ],
+    )  # fmt: skip
+    def test_a_server_that_stands_still(self, release: str, after: float, seconds: float, is_lost: bool) -> None:
+        """A server that answers nothing for a while, and then everything, costs the lease if the renewal that comes next is too late.
+
+        Upstream: renewals begin every 2 s, and each has 10 s. So a standstill of 10 s is survived if it begins between two renewals, and is
+        not if a renewal is under way; one of 12 s never is.
+        """
+
+        async def story() -> None:
+            begin = 20.0 + after
+
+            def stands(request: Request) -> Fault:
+                return Fault(delay=begin + seconds - now()) if begin <= now() < begin + seconds else NO_FAULT
+
+            elector = Pair(release).replica("a", stands)
+            task = asyncio.create_task(elector.lead(forever))
+            await asyncio.sleep(60)
+            assert task.done() == is_lost
+            if is_lost:
+                with pytest.raises(LeaderLostError):
+                    await task
+            else:
+                await stop(task)
+
+        run_virtually(story())
 
     def test_a_failure_of_the_work_is_told(self) -> None:
         """What the work raises comes out, and the lock is given back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import ssl
 import subprocess
@@ -17,11 +18,16 @@ import yaml
 from cryptography import x509
 
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
+from kubeclassic.framework.config.configuration import decoded_configuration, read_configuration
+from kubeclassic.framework.config.defaults import PluginSet
+from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.scheduler.certificates import make_certificate
 from kubeclassic.live.scheduler.endpoints import Endpoints
 from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flags
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, serve_endpoints
+from kubeclassic.live.settings.cells import OPTIONAL_FIELDS, PLUGINS
+from kubeclassic.live.settings.configprofiles import shown_profiles
 from kubeclassic.live.settings.configz import componentconfig, config_document
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, recorded
@@ -118,13 +124,58 @@ class TestOthers:
             assert componentconfig(read_settings(split_flags([flag]), OLD), 0)["AlgorithmSource"] == wanted["AlgorithmSource"]
 
     def test_configz_of_the_framework(self, shared: Path) -> None:
-        """What the file of the new release says is shown by Go's names, as recorded, but for the defaults of profiles."""
+        """What runs is shown by Go's names and in the order of its fields, as recorded, plugins and their arguments too."""
         wanted = next(e for e in asked_of_original(NEW) if e.path == "/configz").answer["componentconfig"]
-        found = componentconfig(read_settings({"config": f"{shared}/recordings/1.28.7/config-defaults.yaml"}, NEW), 0)
-        ours = {"Profiles", "ClientConnection", "EnableContentionProfiling", "DelayCacheUntilActive"}
-        assert {key: value for key, value in found.items() if key not in ours} == {k: v for k, v in wanted.items() if k not in ours}
-        assert found["Profiles"][0]["Plugins"]["MultiPoint"]["Enabled"] == wanted["Profiles"][0]["Plugins"]["MultiPoint"]["Enabled"]
-        assert found["ClientConnection"]["QPS"] == 50
+        wanted |= {"EnableContentionProfiling": False}  # there are no Go locks to profile
+        wanted["ClientConnection"]["Kubeconfig"] = "/etc/kubernetes/scheduler.conf"
+        for flags in ({"config": f"{shared}/recordings/1.28.7/config-defaults.yaml"}, {"kubeconfig": "/etc/kubernetes/scheduler.conf"}):
+            settings = read_settings(flags | {"profiling": "true"}, "1.28")
+            config = read_configuration(settings.document or None, None, ALL_RELEASES["1.28"])
+            found = componentconfig(settings, 0, config)
+            found["EnableProfiling"] = True
+            assert found == wanted
+            assert [*found] == [*wanted]
+            assert json.dumps(found["Profiles"]) == json.dumps(wanted["Profiles"])
+
+    @pytest.mark.parametrize("release", [release for release, cells in LIVE_RELEASES.items() if cells.config_profiles])
+    def test_configz_of_every_release_with_profiles(self, release: str) -> None:
+        """Each release shows its own profile with its plugins from 1.22 on, with the fields that it has, and all of it is JSON."""
+        config = read_configuration(None, None, ALL_RELEASES[release])
+        found = componentconfig(read_settings({}, release), 0, config)
+        assert json.loads(json.dumps(found)) == found
+        fields = LIVE_RELEASES[release].config_fields
+        assert {name for name in OPTIONAL_FIELDS if name in found} == {name for name in fields if " " not in name}
+        assert ("Plugins" in found["Profiles"][0]) == (PLUGINS in fields)
+        assert ("MultiPoint" in found["Profiles"][0].get("Plugins", {})) == (PLUGINS in fields and not config.context.cells.lists_points)
+
+    def test_configz_of_given_arguments(self) -> None:
+        """Given arguments come first and have their defaults; objects of the API in them, and those of unknown plugins, are as given."""
+        term = {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
+        document = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+            "profiles": [{
+                "schedulerName": "s",
+                "pluginConfig": [
+                    {"name": "NodeResourcesFit", "args": {"scoringStrategy": {
+                        "type": "RequestedToCapacityRatio", "resources": [{"name": "cpu"}],
+                        "requestedToCapacityRatio": {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]},
+                    }}},
+                    {"name": "NodeAffinity", "args": {"addedAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]},
+                    }}},
+                    {"name": "Own", "args": {"x": 1}},
+                ],
+            }],
+        }  # fmt: skip
+        config = decoded_configuration(document, None, ALL_RELEASES["1.34"])
+        found = shown_profiles(config, document["profiles"], has_percentage=True)[0]["PluginConfig"]
+        assert [each["Name"] for each in found[:4]] == ["NodeResourcesFit", "NodeAffinity", "Own", "DefaultPreemption"]
+        assert found[0]["Args"]["ScoringStrategy"] == {
+            "Type": "RequestedToCapacityRatio", "Resources": [{"Name": "cpu", "Weight": 1}],
+            "RequestedToCapacityRatio": {"Shape": [{"Utilization": 0, "Score": 0}, {"Utilization": 100, "Score": 10}]},
+        }  # fmt: skip
+        given = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+        assert (found[1]["Args"], found[2]["Args"]) == ({"AddedAffinity": given}, {"x": 1})
 
 
 class TestWrittenConfiguration:
@@ -146,6 +197,14 @@ class TestWrittenConfiguration:
         wanted["clientConnection"]["contentType"] = "application/json"
         assert config_document(settings, 0) == {**wanted, "enableContentionProfiling": False}
 
+    def test_of_the_frameworks_defaults(self, shared: Path) -> None:
+        """Without a file the profile is written with its plugins and their arguments, as the original writes it."""
+        wanted = yaml.safe_load((shared / "recordings/1.28.7/config-defaults.yaml").read_text())
+        settings = read_settings({"kubeconfig": "/etc/kubernetes/scheduler.conf"}, "1.28")
+        found = config_document(settings, 0, read_configuration(None, None, ALL_RELEASES["1.28"]))
+        assert (found["profiles"], found["parallelism"]) == (wanted["profiles"], 16)
+        assert set(found) - {"delayCacheUntilActive"} == set(wanted)
+
     @pytest.mark.parametrize("release", LIVE_RELEASES)
     def test_it_can_be_read_again(self, release: str, tmp_path: Path) -> None:
         """The file means what the flags meant."""
@@ -153,9 +212,13 @@ class TestWrittenConfiguration:
         flags = {"leader-elect-lease-duration": "30s", "kube-api-qps": "7.5", lock: "x", "kubeconfig": "k"}
         settings = read_settings(flags, release)
         file = tmp_path / "c.yaml"
-        file.write_text(yaml.safe_dump(config_document(settings, 0)))
+        config = read_configuration(None, None, ALL_RELEASES[release]) if LIVE_RELEASES[release].config_profiles else None
+        file.write_text(yaml.safe_dump(config_document(settings, 0, config)))
         again = read_settings({"config": str(file)}, release)
         assert (again.election, again.client, again.listeners) == (settings.election, settings.client, settings.listeners)
+        if config is not None:
+            profile = read_configuration(again.document, None, ALL_RELEASES[release]).profiles[0]
+            assert {point: found for point, found in profile.plugins.items() if found != PluginSet()} == config.profiles[0].plugins
 
 
 class TestProfiling:

@@ -24,6 +24,7 @@ from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World
+from tests.support.logs import log_to
 
 each_release = pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
 FILTER = ExtenderConfig(url_prefix="http://e", filter_verb="filter", node_cache_capable=True)
@@ -67,7 +68,7 @@ def scheduler_of(world: World, extender: Extender, config: ExtenderConfig) -> Li
     engine = engine_for(world.release, {}, extenders=made)
     transport, release, loop = StoreTransport(world.store), engine.algorithm.release, asyncio.get_running_loop()
     api = WireApi(Api(transport, retries_of(release.client)), release.version)
-    state = LiveState(engine, api, world.events, LiveClocks(loop.time, lambda: EPOCH + loop.time()), report=world.reports.append)
+    state = LiveState(engine, api, world.events, LiveClocks(loop.time, lambda: EPOCH + loop.time()), log=log_to(world.reports))
     binder = ExtenderBinder.of(made)
     scheduler = LiveScheduler(state, [] if binder is None else [binder])
     world.follow(transport, scheduler, scheduler.run)

@@ -245,3 +245,25 @@ def test_kubeconfig_beside_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     file.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", encoding="utf-8")
     assert run(["run", "--profile", str(file), "--kubeconfig", str(tmp_path / "config")]) == BAD_INPUT
     assert f"beside --config: clientConnection.kubeconfig in {file}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "wanted"),
+    [("v1alpha1", (), "v1alpha1"), ("v1alpha2", (), "v1alpha2"), ("v1", ("--release", "1.30"), "v1")],
+)
+def test_the_configuration_names_the_release(tmp_path: Path, version: str, release: tuple[str, ...], wanted: str) -> None:
+    """Where one release reads a configuration, or the default does, --release can be left out; else it says which."""
+    file, out = tmp_path / "in.yaml", tmp_path / "out.yaml"
+    file.write_text(f"apiVersion: {GROUP}/{version}\nkind: KubeSchedulerConfiguration\n", encoding="utf-8")
+    assert run(["run", "--config", str(file), *release, "--write-config-to", str(out)]) == 0
+    assert f"apiVersion: {GROUP}/{wanted}\n" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("version", "reading"), [("v1beta1", "1.19 to 1.22"), ("v1beta3", "1.23 to 1.28"), ("v1", "1.25 to 1.34")])
+def test_a_configuration_of_several_releases(tmp_path: Path, capsys: pytest.CaptureFixture[str], version: str, reading: str) -> None:
+    """Where several releases read it, and the default does not, one line says which they are and asks for --release."""
+    file = tmp_path / "in.yaml"
+    file.write_text(f"apiVersion: {GROUP}/{version}\nkind: KubeSchedulerConfiguration\n", encoding="utf-8")
+    assert run(["run", "--config", str(file)]) == BAD_INPUT
+    said = f'apiVersion: got "{GROUP}/{version}", which releases {reading} read, wanted --release with one of them'
+    assert capsys.readouterr().err == f"kubeclassic: {file}: {said}\n"

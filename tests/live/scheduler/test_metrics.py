@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 
 import attrs
 import pytest
 
+from kubeclassic.live.client.measured import MeasuredRequest
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.process.build import build_values
 from kubeclassic.live.process.metrictables import HISTOGRAM
 from kubeclassic.live.process.middlemetrics import ALL_GROUPS
 from kubeclassic.live.process.writing import go_number
 from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
+from tests.live.scheduler.processes import Site, at
 from tests.support.recordings import recorded
 
 NAME = re.compile(r"([a-z0-9_]+)(?:\{(.*)\})? (\S+)$")
@@ -86,7 +91,11 @@ def filled(release: str) -> SchedulerMetrics:
     metrics.volume_decisions("add")
     metrics.equivalence(hits=2, misses=1, writes=1)
     metrics.leader("kube-scheduler", True)
-    metrics.request("GET", 200, "host:6443")
+    asked = Request("GET", "/api/v1/nodes/a", "limit=500")
+    metrics.request(MeasuredRequest(asked, 200, 0.03, 10), "http://127.0.0.1:18001")
+    metrics.waited(asked, 0.5, "http://127.0.0.1:18001")
+    metrics.build(**build_values(release))
+    metrics.gate("APIListChunking", "BETA", True)
     metrics.event_dropped()
     return metrics
 
@@ -97,7 +106,7 @@ class TestRecorded:
         """Each metric of the scheduler and of leader election is there: name, type, help, labels, bounds."""
         ours = families(filled(release).text())
         for name, wanted in shown(release).items():
-            if name.startswith(("scheduler_", "leader_election_", "rest_client_requests_total")):
+            if name.startswith(("scheduler_", "leader_election_", "rest_client_re", "rest_client_ra", "kubernetes_build")):
                 found = ours[name]
                 assert (found.help, found.kind, found.bounds) == (wanted.help, wanted.kind, wanted.bounds), name
                 assert found.labels == wanted.labels or not wanted.labels, name
@@ -122,12 +131,14 @@ class TestReleases:
     def test_each_release_takes_everything(self, release: str) -> None:
         """What a release does not show is taken all the same, and each of its metrics can be fed."""
         ours = families(filled(release).text())
-        wanted = {metric.name for group in LIVE_RELEASES[release].metrics for metric in ALL_GROUPS[group]}
+        cells = LIVE_RELEASES[release]
+        wanted = {metric.name for group in (*cells.metrics, *cells.client_metrics) for metric in ALL_GROUPS[group]}
         assert set(ours) == wanted | {metric.name for group in ALWAYS for metric in ALL_GROUPS[group]}
 
     def test_every_group_is_of_a_release(self) -> None:
         """No group of metrics is left over, but for those that every release counts."""
-        assert {name for release in LIVE_RELEASES.values() for name in release.metrics} | set(ALWAYS) == set(ALL_GROUPS)
+        named = {name for release in LIVE_RELEASES.values() for name in (*release.metrics, *release.client_metrics)}
+        assert named | set(ALWAYS) == set(ALL_GROUPS)
 
     @pytest.mark.parametrize(
         ("release", "name", "help"),
@@ -160,6 +171,14 @@ class TestReleases:
             ("scheduler_scheduler_goroutines", "1.17", "1.26"),
             ("scheduler_goroutines", "1.26", "1.34"),
             ("scheduler_unschedulable_pods", "1.24", "1.34"),
+            ("scheduler_pod_preemption_victims", "1.12", "1.19"),
+            ("scheduler_preemption_victims", "1.20", "1.34"),
+            ("rest_client_request_latency_seconds", "1.12", "1.16"),
+            ("rest_client_request_duration_seconds", "1.14", "1.34"),
+            ("rest_client_rate_limiter_duration_seconds", "1.22", "1.34"),
+            ("rest_client_response_size_bytes", "1.24", "1.34"),
+            ("kubernetes_build_info", "1.12", "1.34"),
+            ("kubernetes_feature_enabled", "1.26", "1.34"),
         ],
     )
     def test_who_has_it(self, name: str, first: str, last: str) -> None:
@@ -167,6 +186,53 @@ class TestReleases:
         having = [release for release in LIVE_RELEASES if name in families(filled(release).text())]
         order = list(LIVE_RELEASES)
         assert having == order[order.index(first) : order.index(last) + 1]
+
+
+class TestTheClient:
+    @pytest.mark.parametrize(
+        ("release", "name", "label"),
+        [
+            ("1.13", "request_latency_seconds", 'url="http://127.0.0.1:18001/%7Bprefix%7D",verb="GET"'),
+            ("1.19", "request_duration_seconds", 'url="http://127.0.0.1:18001/%7Bprefix%7D",verb="GET"'),
+            ("1.20", "request_duration_seconds", 'url="http://127.0.0.1:18001/api/v1/nodes/%7Bname%7D?limit=%7Bvalue%7D",verb="GET"'),
+            ("1.22", "rate_limiter_duration_seconds", 'url="http://127.0.0.1:18001/api/v1/nodes/%7Bname%7D?limit=%7Bvalue%7D",verb="GET"'),
+            ("1.24", "request_duration_seconds", 'host="127.0.0.1:18001",verb="GET"'),
+            ("1.24", "request_size_bytes", 'host="127.0.0.1:18001",verb="GET"'),
+        ],
+    )
+    def test_by_what_requests_are_told_apart(self, release: str, name: str, label: str) -> None:
+        """First the URL counts without its path, then with placeholders for names, and later the host alone."""
+        assert families(filled(release).text())[f"rest_client_{name}"].values["_count", label] == "1"
+
+    def test_watches_are_counted_and_not_measured(self) -> None:
+        """A watch has no duration, as it goes on; an answer that did not come has no size."""
+        metrics = SchedulerMetrics(LIVE_RELEASES[NEW], with_process=False)
+        asked = Request("GET", "/api/v1/nodes", "watch=true")
+        metrics.request(MeasuredRequest(asked, 200, 0.03, is_stream=True), "http://a")
+        metrics.request(MeasuredRequest(Request("POST", "/api/v1/nodes"), 0, 0.03), "http://a")
+        found = families(metrics.text())
+        assert len(found["rest_client_requests_total"].values) == 2
+        assert [labels for _, labels in found["rest_client_request_duration_seconds"].values if "GET" in labels] == []
+        assert "rest_client_response_size_bytes" not in found
+
+    @pytest.mark.parametrize(("release", "prefix"), [("1.16", ""), ("1.17", "[ALPHA] ")])
+    def test_their_stability(self, release: str, prefix: str) -> None:
+        """1.16 has stability for the scheduler's metrics, and none for those of the client."""
+        assert families(filled(release).text())["rest_client_requests_total"].help.startswith(f"{prefix}Number")
+
+    def test_the_recorded_gates(self) -> None:
+        """A process shows the gates that the original shows, with their stages and values, and those of later patch levels."""
+        wanted = shown(NEW)["kubernetes_feature_enabled"]
+        later = {("", f'name="{name}",stage="BETA"') for name in ("SeparateCacheWatchRPC", "WatchFromStorageWithoutResourceVersion")}
+
+        async def play(site: Site) -> None:
+            replica = site.start(leader_elect="false")
+            await asyncio.sleep(1.0)
+            found = families(replica.process.metrics.text())["kubernetes_feature_enabled"]
+            assert found.help == wanted.help
+            assert {labels: value for labels, value in found.values.items() if labels not in later} == wanted.values
+
+        at("1.28", play)
 
 
 class TestNumbers:

@@ -13,6 +13,7 @@ from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World, live, pod_form
+from tests.support.logs import log_to
 from tests.support.permitbuild import names, waiting_scheduler, waits_of
 
 
@@ -25,7 +26,7 @@ class Waiting:
         loop = asyncio.get_running_loop()
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
-        self.scheduler = LiveScheduler(LiveState(self.engine, api, world.events, times, report=world.reports.append))
+        self.scheduler = LiveScheduler(LiveState(self.engine, api, world.events, times, log=log_to(world.reports)))
         world.follow(transport, self.scheduler, self.scheduler.run)
 
     @property

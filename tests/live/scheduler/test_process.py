@@ -8,9 +8,16 @@ import itertools
 import httpx
 import pytest
 
+from kubeclassic.framework.options import options_of
+from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.client.transport import Request
+from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.election import LeaderLostError
-from tests.apiserver.transport import NO_FAULT, Fault
+from kubeclassic.live.scheduler.runsettings import settings_of
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
 from tests.live.scheduler.processes import Site, at
 
 RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
@@ -231,6 +238,16 @@ def test_the_endpoints_answer() -> None:
         await free.stop()
 
     asyncio.run(asyncio.wait_for(play(), 60))
+
+
+@pytest.mark.parametrize(("release", "plugins"), [("1.16", None), ("1.34", 19)])
+def test_the_profiles_for_configz(release: str, plugins: int | None) -> None:
+    """A process that is made of a spec knows the profiles with their defaults; releases with predicates have none."""
+    options, settings = settings_of(options_of({"release": release}), {})
+    link = StoreTransport(Store(NEW_SERVER))
+    process = asyncio.run(Process.of(SchedulerSpec.of(options), settings, Access(server="http://there"), link))
+    found = process.profiles
+    assert (None if found is None else len(found.profiles[0].plugins["multiPoint"].enabled)) == plugins
 
 
 def _free_port() -> int:

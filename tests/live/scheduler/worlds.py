@@ -24,6 +24,7 @@ from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH, Events
+from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
 
 Json = dict[str, Any]
@@ -100,7 +101,7 @@ class World:
         loop = asyncio.get_running_loop()
         engine = engine_for(release or self.release, config or {})
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
-        return LiveState(engine, api, self.events, times, scheduler_name, report=self.reports.append)
+        return LiveState(engine, api, self.events, times, scheduler_name, log=log_to(self.reports))
 
     def schedule(self, config: Mapping[str, Any] | None = None, *, dry: bool = False) -> LiveScheduler:
         """Start a scheduler."""

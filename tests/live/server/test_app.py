@@ -14,6 +14,7 @@ import pytest
 
 from kubeclassic.live.server.limits import ServerLimits
 from kubeclassic.live.server.reading import MOST_VALUES
+from tests.support.logs import LINE
 from tests.support.serverbuild import JSON, Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
 
 ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
@@ -105,7 +106,9 @@ class TestRefusals:
             patched.setattr("kubeclassic.live.server.extenderserver.filter_nodes", fail)
             found = caller.post("/filter", ASK)
         assert (found.status_code, "Traceback" in found.text) == (500, False)
-        assert capsys.readouterr().err == "kubeclassic: a defect, at /filter: ZeroDivisionError: oh\n"
+        line = LINE.fullmatch(capsys.readouterr().err.rstrip("\n"))
+        assert line is not None
+        assert (line["severity"], line["text"]) == ("E", "a defect, at /filter: ZeroDivisionError: oh")
         assert caller.post("/filter", ASK).status_code == 200
 
 
@@ -212,6 +215,24 @@ class TestItself:
         caller = Caller.of(three_nodes(), is_ready=lambda: False)
         assert [caller.get(path).status_code for path in ("/livez", "/readyz")] == [200, 503]
         assert [caller.post(verb, ASK).status_code for verb in VERBS] == [503] * 4
+
+    def test_an_api_server_that_is_away(self) -> None:
+        """After ten seconds without it every answer says for how long, the page too, and the server is alive and not ready."""
+        behind = [9.9]
+        caller = Caller.of(three_nodes(), seconds_behind=lambda: behind[0])
+        caller.call("GET", "/healthz")
+        assert (caller.get("/readyz").text, "x-seconds-behind" in caller.get("/readyz").headers) == ("ok", False)
+        behind[0] = 37.5
+        found = caller.get("/readyz")
+        assert (found.status_code, found.text) == (503, "the API server has not answered for 37 s")
+        assert caller.get("/livez").status_code == 200
+        answer = caller.post("/filter", ASK)
+        assert (answer.status_code, answer.headers["x-seconds-behind"]) == (200, "37")
+        assert caller.get("/configz").json()["cluster"]["secondsBehind"] == 37
+        assert "kubeclassic_extender_seconds_behind 37.5" in caller.get("/metrics").text
+        assert caller.get("/explain?pod=w").json()["secondsBehind"] == 37
+        page = caller.get("/explain?pod=w&format=html").text
+        assert "The API server has not answered for 37 s: this is the cluster as it was then." in page
 
     def test_metrics(self, caller: Caller) -> None:
         """Requests are counted by path and status, in Prometheus' format."""

@@ -22,7 +22,7 @@ from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
 from tests.support.serverbuild import Json, node_json, pod_json
 
 EVERYTHING = [{"operator": "Exists"}]
@@ -40,6 +40,7 @@ class There:
     app: ExtenderApp
     client: httpx.AsyncClient
     said: list[str]
+    followed: Following
 
     async def send(self, method: str, path: str, body: Json | None = None) -> Any:
         """What the API server answers to its user."""
@@ -84,7 +85,7 @@ async def following(flavour: Flavour, release: str, faults: Decide = lambda requ
     asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
     async with httpx.AsyncClient(transport=asgi, base_url="http://localhost") as client:
         try:
-            yield There(transport, app, client, said)
+            yield There(transport, app, client, said, followed)
         finally:
             task.cancel()
             await asyncio.wait([task])
@@ -146,6 +147,29 @@ def test_before_it_is_complete() -> None:
             await there.until(there.app.is_ready)
             assert (await there.client.get("/readyz")).text == "ok"
             assert len(there.said) == len(set(there.said))
+
+    asyncio.run(work())
+
+
+def test_an_api_server_that_goes_away() -> None:
+    """From the first request that fails until lists and watches work again the server knows for how long it has not followed."""
+    is_away = False
+
+    def faults(request: Request) -> Fault:
+        return Fault(is_dropped=True) if is_away else Fault(cut_after=0) if request.path == "/api/v1/nodes" else NO_FAULT
+
+    async def work() -> None:
+        nonlocal is_away
+        async with following(NEW_SERVER, "1.27", faults) as there:
+            there.app.seconds_behind = lambda: there.followed.seconds_behind
+            await there.until(there.app.is_ready)
+            assert there.app.seconds_behind() == 0
+            is_away = True
+            node = json.dumps(node_json("a")).encode()
+            there.transport.store.handle("POST", "/api/v1/nodes", "", node, {"content-type": "application/json"})
+            await there.until(lambda: there.app.seconds_behind() > 0.05)
+            is_away = False
+            await there.until(lambda: there.app.seconds_behind() == 0)
 
     asyncio.run(work())
 

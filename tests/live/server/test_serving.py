@@ -78,10 +78,10 @@ def serving_program(*arguments: str) -> Iterator[Running]:
         try:
             assert process.stderr is not None
             said = []
-            while not (said and said[-1].startswith(READY)):
+            while not (said and READY in said[-1]):
                 said.append(process.stderr.readline())
                 assert said[-1], said
-            yield Running(process, said[-1].removeprefix(READY).strip())
+            yield Running(process, said[-1].partition(READY)[2].strip())
         finally:
             process.kill()
 
@@ -106,13 +106,14 @@ def sent_until_cut_off(connection: socket.socket, part: bytes, most: int) -> int
 
 class TestAsAProgram:
     def test_an_answer_and_the_end(self, tmp_path: Path) -> None:
-        """It says where it listens, answers, and ends with status 0 on SIGTERM, without another word."""
+        """It says where it listens, answers, and ends with status 0 on SIGTERM, which one line says."""
         with serving(tmp_path) as server:
             assert server.url.startswith("http://127.0.0.1:")
             with httpx.Client(base_url=server.url, timeout=60) as client:
                 assert client.post("/filter", json=ASK, timeout=60).json()["NodeNames"] == ["a"]
                 assert client.get("/explain?pod=w").json()["host"] == "a"
-            assert server.stop() == (0, "")
+            status, said = server.stop()
+            assert (status, said.partition("] ")[2]) == (0, "stopped by SIGTERM; exit status 0\n")
 
     def test_interrupted(self, tmp_path: Path) -> None:
         """Ctrl-C ends it with status 130."""
@@ -171,7 +172,8 @@ class TestAsAProgram:
             with server.connect() as connection:
                 connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
                 assert read_all(connection).startswith(b"HTTP/1.1 400 ")
-            assert server.stop() == (0, "")
+            status, said = server.stop()
+            assert (status, said.partition("] ")[2]) == (0, "stopped by SIGTERM; exit status 0\n")
 
     def test_tls_client_certificates_and_token(self, tmp_path: Path) -> None:
         """With TLS, a client CA and a token only who has both a certificate and the token gets an answer."""

@@ -1,0 +1,106 @@
+"""Log lines: when, how severe, where in the program, and what; in klog's form, or as JSON.
+
+Upstream: k8s.io/klog, and k8s.io/component-base/logs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import PurePath
+
+import attrs
+
+from ...exceptions import visible
+
+INFO, WARNING, ERROR = "INFO", "WARNING", "ERROR"
+TEXT_LINES, JSON_LINES = "text", "json"
+FORMS = (TEXT_LINES, JSON_LINES)
+"""The values of ``--logging-format``."""
+OUTCOMES, ATTEMPTS, REQUESTS = 2, 3, 6
+"""Levels: what became of each pod, each attempt to schedule one, each request to the API server."""
+_CALLER = 2
+
+
+@attrs.frozen
+class LogSettings:
+    """Which lines are written, and how."""
+
+    level: int = 0
+    """``--v``: lines of higher levels are left out. Warnings and errors have no level."""
+    form: str = TEXT_LINES
+
+
+def _nowhere(line: str) -> None:
+    """The default: no line is written."""
+
+
+def to_standard_error(line: str) -> None:
+    """Write *line* to standard error, where nothing else looks after it."""
+    sys.stderr.write(f"{line}\n")
+
+
+@attrs.define(eq=False)
+class Log:
+    """The log of one process. *write* gets each finished line; it may be called from several threads."""
+
+    write: Callable[[str], None] = _nowhere
+    settings: LogSettings = LogSettings()
+    wall: Callable[[], float] = time.time
+    _told: str = attrs.field(default="", init=False)
+
+    def info(self, text: str, level: int = 0) -> None:
+        """Something happened; *level* is how much one has to want to know."""
+        if level <= self.settings.level:
+            self._line(INFO, text, level)
+
+    def news(self, text: str, severity: str = INFO) -> None:
+        """Something happened; left out if it was the last news: a replica that waits tries every few seconds."""
+        if text != self._told:
+            self._told = text
+            self._line(severity, text, 0)
+
+    def warning(self, text: str) -> None:
+        """Something went wrong, and it goes on."""
+        self._line(WARNING, text, 0)
+
+    def error(self, text: str) -> None:
+        """Something went wrong, and it is the end."""
+        self._line(ERROR, text, 0)
+
+    def shows(self, level: int) -> bool:
+        """Whether lines of *level* are written."""
+        return level <= self.settings.level
+
+    def _line(self, severity: str, text: str, level: int) -> None:
+        frame = sys._getframe(_CALLER)
+        file, number = PurePath(frame.f_code.co_filename), frame.f_lineno
+        if self.settings.form == JSON_LINES:
+            self.write(json_line(self.wall(), severity, level, f"{file.parent.name}/{file.name}:{number}", text))
+        else:
+            self.write(text_line(self.wall(), severity, f"{file.name}:{number}", text))
+
+
+def text_line(seconds: float, severity: str, place: str, text: str) -> str:
+    """A line in klog's form, in local time; what a terminal would obey is escaped.
+
+    >>> line = text_line(0.25, "WARNING", "election.py:7", "a\\tb")
+    >>> line[0], line.partition(".")[2][:6], line.partition(" election")[2]
+    ('W', '250000', '.py:7] a\\\\tb')
+    """
+    when = datetime.fromtimestamp(seconds).strftime("%m%d %H:%M:%S.%f")
+    return f"{severity[0]}{when} {os.getpid():7} {place}] {visible(text)}"
+
+
+def json_line(seconds: float, severity: str, level: int, place: str, text: str) -> str:
+    """A line of JSON; the time is in milliseconds since 1970.
+
+    >>> json_line(0.25, "INFO", 2, "scheduler/election.py:7", "a")
+    '{"ts":250.0,"severity":"INFO","caller":"scheduler/election.py:7","msg":"a","v":2}'
+    """
+    record = {"ts": round(seconds * 1000, 3), "severity": severity, "caller": place, "msg": text, "v": level}
+    return json.dumps({key: value for key, value in record.items() if key != "v" or severity == INFO}, separators=(",", ":"))

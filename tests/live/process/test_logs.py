@@ -1,0 +1,220 @@
+"""Log lines: klog's form and JSON, their levels, their place, and the last one of a process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.live.process.ending import Ending
+from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
+from kubeclassic.live.scheduler.flags import read_settings
+from kubeclassic.live.settings.values import FlagError
+from tests.apiserver.app import serving_store
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault
+from tests.live.scheduler.processes import Site, at
+from tests.support.kubeconfigs import kubeconfig
+from tests.support.logs import LINE
+from tests.support.program import command
+
+QUICK = ("--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=0.2s")
+QUIET = ("--secure-port=0",)
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+
+
+def log_of(lines: list[str], **settings: object) -> Log:
+    """A log that writes to *lines*, at a certain time."""
+    return Log(lines.append, LogSettings(**settings), wall=lambda: 1e9 + 0.25)  # type: ignore[arg-type]  # the tests give proper ones
+
+
+class TestLines:
+    def test_klogs_form(self) -> None:
+        """Severity, month, day, time, process and the caller's place come before the text."""
+        lines: list[str] = []
+        log = log_of(lines)
+        log.info("a")
+        log.warning("b")
+        log.error("c")
+        found = [match for line in lines if (match := LINE.fullmatch(line))]
+        assert [(match["severity"], match["file"], match["text"]) for match in found] == [
+            ("I", "test_logs.py", "a"), ("W", "test_logs.py", "b"), ("E", "test_logs.py", "c"),
+        ]  # fmt: skip
+        assert [int(match["line"]) - int(found[0]["line"]) for match in found] == [0, 1, 2]
+        assert f" {os.getpid():7} " in lines[0]
+        assert ".250000 " in lines[0]
+
+    def test_json(self) -> None:
+        """A line is one JSON object with the time in milliseconds, severity, place, text, and the level of what is no fault."""
+        lines: list[str] = []
+        log = log_of(lines, form=JSON_LINES, level=2)
+        log.info("a", 2)
+        log.warning("b\n\x1b[1m")
+        first, second = map(json.loads, lines)
+        place = first.pop("caller")
+        assert place.startswith("process/test_logs.py:")
+        assert first == {"ts": 1e12 + 250, "severity": "INFO", "msg": "a", "v": 2}
+        assert (second["severity"], second["msg"], "v" in second) == ("WARNING", "b\n\x1b[1m", False)
+        assert all(line.isprintable() for line in lines)
+
+    def test_text_from_outside(self) -> None:
+        """What a terminal would obey, and line breaks, are escapes."""
+        lines: list[str] = []
+        log_of(lines).warning("a\x1b[1m\nW1124 forged")
+        assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")
+
+    def test_levels(self) -> None:
+        """Lines of a higher level than wanted are left out; faults are not."""
+        lines: list[str] = []
+        log = log_of(lines, level=2)
+        for level in range(5):
+            log.info(str(level), level)
+        log.error("x")
+        assert [line.rpartition(" ")[2] for line in lines] == ["0", "1", "2", "x"]
+
+    def test_news(self) -> None:
+        """What was just said is not said again."""
+        lines: list[str] = []
+        log = log_of(lines)
+        for text in ("a", "a", "b", "a"):
+            log.news(text)
+        assert [line[-1] for line in lines] == ["a", "b", "a"]
+
+
+class TestFlags:
+    def test_the_level(self) -> None:
+        """--v is 0 by default, and counts beside a configuration."""
+        assert read_settings({}, "1.12").logs == LogSettings(0, "text")
+        assert read_settings({"v": "4"}, "1.34").logs.level == 4
+        with pytest.raises(FlagError, match='--v: got "x", wanted a whole number'):
+            read_settings({"v": "x"}, "1.34")
+
+    def test_the_form(self) -> None:
+        """--logging-format is text or json, from the release on that has it."""
+        assert read_settings({"logging-format": "json"}, "1.19").logs.form == "json"
+        with pytest.raises(FlagError, match='--logging-format: got "xml", wanted text or json'):
+            read_settings({"logging-format": "xml"}, "1.34")
+        with pytest.raises(FlagError, match=r"unknown flag: --logging-format: release 1\.18 does not have it, 1\.19, "):
+            read_settings({"logging-format": "json"}, "1.18")
+
+    @pytest.mark.parametrize("name", ["logtostderr", "alsologtostderr", "log-dir", "log-file", "stderrthreshold", "log-backtrace-at"])
+    def test_where_klog_writes(self, name: str) -> None:
+        """The flags that say where klog writes have no effect, and 1.26 has them no more."""
+        assert read_settings({name: "1"}, "1.25").notes[0].startswith(f"--{name} has no effect: log lines go to standard error")
+        with pytest.raises(FlagError, match=f"unknown flag: --{name}"):
+            read_settings({name: "1"}, "1.26")
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.34"])
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        ("0", []),
+        ("2", ["pod default/small: bound to node-0", "pod default/big: no node: 0/1 nodes are available: 1 Insufficient cpu."]),
+        ("3", ["pod default/small: attempt 1", "pod default/big: attempt 1"]),
+        ("6", ["POST /api/v1/namespaces/default/pods/small/binding 201 in 0 ms"]),
+    ],
+)
+def test_what_each_level_says(release: str, level: str, said: list[str]) -> None:
+    """From level 2 on what became of each pod, from 3 on each attempt, from 6 on each request."""
+    every = {"pod default/small: bound to node-0", "pod default/small: attempt 1"}
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0", cpu="1")
+        replica = site.start(v=level)
+        site.add_pod("small")
+        site.add_pod("big", cpu="8")
+        await asyncio.sleep(5.0)
+        for text in said:
+            assert [line for line in replica.said if line.startswith(text)] != [], replica.said
+        if not said:
+            assert not every & set(replica.said)
+
+    at(release, play)
+
+
+@pytest.mark.parametrize(("release", "lease"), [("1.16", "kept until it runs out"), ("1.27", "given back")])
+def test_what_is_under_way_at_the_end(release: str, lease: str) -> None:
+    """The end knows how many pods were being bound, how many are not, and what became of the lease."""
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0")
+        slow = site.start("a", faults=lambda request: Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT)
+        await asyncio.sleep(1.0)
+        site.add_pod("first")
+        await asyncio.sleep(1.0)
+        await slow.stop()
+        assert slow.process.ending == Ending(being_bound=1, lease=f"lease kube-system/kube-scheduler {lease}")
+        waiting, stuck = site.start("b"), site.start("c", leader_elect="false", faults=lambda request: _never(request.path))
+        site.add_pod("second")
+        await asyncio.sleep(1.0)
+        await stuck.stop()
+        assert stuck.process.ending == Ending(being_bound=1, not_bound=1)
+        await waiting.stop()
+        if lease != "given back":
+            assert waiting.process.ending == Ending(lease="lease kube-system/kube-scheduler not held")
+
+    at(release, play)
+
+
+def _never(path: str) -> Fault:
+    return Fault(delay=3600.0) if path.endswith("/binding") else NO_FAULT
+
+
+class TestAsAProgram:
+    @pytest.mark.parametrize("form", ["text", "json"])
+    @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+    def test_the_last_line_says_why(self, tmp_path: Path, form: str, number: signal.Signals, status: int) -> None:
+        """At a signal the last line names it, what was under way, the lease and the exit status; every line has the form asked for."""
+        with serving_store(Store(NEW_SERVER)) as address:
+            lines, code = _run(tmp_path, address, number, f"--logging-format={form}")
+        texts = [json.loads(line)["msg"] if form == "json" else _text(line) for line in lines]
+        told = "no pod was being bound; lease kube-system/kube-scheduler given back"
+        assert (code, texts[-1]) == (status, f"stopped by {number.name}: {told}; exit status {status}")
+        assert "scheduling begins" in texts
+
+    def test_a_lost_lease_is_said_last(self, tmp_path: Path) -> None:
+        """When another one takes the lock the last line says that the leader election was lost, and the status is 1."""
+        store = Store(NEW_SERVER)
+        with serving_store(store) as address:
+
+            def steal() -> None:
+                lease = json.loads(store.handle("GET", LEASE).encoded())
+                lease["spec"]["holderIdentity"] = "another"
+                store.handle("PUT", LEASE, "", json.dumps(lease).encode(), {"content-type": "application/json"})
+
+            lines, code = _run(tmp_path, address, steal, *QUICK)
+        assert (code, _text(lines[-1])) == (1, "leaderelection lost: lost lease; exit status 1")
+        assert lines[-1][0] == "E"
+
+
+def _text(line: str) -> str:
+    found = LINE.fullmatch(line)
+    assert found is not None, line
+    return found["text"]
+
+
+def _run(folder: Path, address: str, then: object, *flags: str) -> tuple[list[str], int]:
+    """The lines and the status of ``run``, to which *then* happens once it schedules: a signal, or a function."""
+    file = kubeconfig(folder, {"server": address})
+    words = command("run", "--release", "1.34", "--kubeconfig", str(file), *QUIET, *flags)
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        limit = threading.Timer(60, process.kill)
+        limit.start()
+        assert process.stderr is not None
+        lines: list[str] = []
+        for line in process.stderr:
+            lines.append(line.rstrip("\n"))
+            if "scheduling begins" in line and isinstance(then, signal.Signals):
+                process.send_signal(then)
+            elif "scheduling begins" in line and callable(then):
+                then()
+        limit.cancel()
+        return lines, process.wait(60)
