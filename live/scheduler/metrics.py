@@ -111,6 +111,12 @@ class SchedulerMetrics:
         """That many pods have to leave for one."""
         self._feed(Feed.VICTIMS, count)
 
+    def background_preemption(self, seconds: float, *, is_failed: bool) -> None:
+        """Victims were deleted beside the cycles."""
+        result = "error" if is_failed else "success"
+        self._feed(Feed.BACKGROUND_TIME, seconds, result=result)
+        self._feed(Feed.BACKGROUND, 1, result=result)
+
     # --- the framework ----------------------------------------------------------------------------------------------
 
     def extension_point(self, point: str, status: str, profile: str, seconds: float) -> None:
