@@ -22,7 +22,7 @@ from .claimwrites import ClaimWork
 from .failures import Consequences
 from .state import LiveState
 from .volumewrites import NotBound, NotWritten, VolumeWork
-from .writes.api import ApiError, NoAnswer, is_not_found
+from .writes.api import ApiError, is_not_found, is_unknown
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
 
@@ -194,7 +194,7 @@ class Bindings:
             else:
                 await self.state.api.bind(pod, host)
         except ApiError as error:
-            is_bound = isinstance(error, NoAnswer) and await self._was_bound(pod, host)
+            is_bound = is_unknown(error) and await self._was_bound(pod, host)
             return None if is_bound else f"{plugin}{error}"
         except ExtenderError as error:
             return str(error)
