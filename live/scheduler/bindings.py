@@ -178,7 +178,8 @@ class Bindings:
         if failure is None:
             now = state.times.now()
             state.observer.bound(attempt.item, now - attempt.began, now - asked)
-            state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
+            if not state.is_dry:
+                state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
             return
         said = "" if self._has_plugins else "Binding rejected: "

@@ -94,6 +94,8 @@ class LiveState:
     observer: CycleObserver = attrs.field(factory=CycleObserver)
     leads: Callable[[], bool] = _always
     """Whether this replica leads for certain."""
+    is_dry: bool = False
+    """Nothing is written: a binding ends when somebody else has bound the pod."""
     clock: Clock = attrs.field(init=False)
     queue: SchedulingQueue = attrs.field(init=False)
     router: EventRouter = attrs.field(init=False)
