@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -50,8 +48,6 @@ if TYPE_CHECKING:
 Writer = Callable[[IO[str]], object]
 PROGRAM = "kubeclassic"
 DOCUMENT_FORMS = ("json", "yaml")
-_ABSOLUTE = re.compile(r"(?:(?<=^)|(?<=[=\s]))(?:/|[A-Za-z]:\\)(?:[^/\\\s]+[/\\])+")
-"""The folders of an absolute path, at the beginning of a word or of an option's value."""
 
 
 def answer(
@@ -132,25 +128,16 @@ def about(
 
     told = in_groups(scenario.warnings) if scenario is not None else []
     return About(
-        inputs=tuple(SourceFile(without_folders(str(path))) for path in dict.fromkeys(paths)),
+        inputs=tuple(SourceFile(str(path)) for path in dict.fromkeys(paths)),
         counts="" if scenario is None else counts(scenario),
         unread=tuple(unread) if scenario is None else tuple(unread_sentences(scenario.warnings)),
-        warnings=tuple(map(without_folders, dict.fromkeys([*told, *warnings]))),
+        warnings=tuple(dict.fromkeys([*told, *warnings])),
         releases=tuple(dict.fromkeys(releases)),
         rules=tuple(rules),
         version=__version__,
         date=made_at(),
-        command=(PROGRAM, *map(without_folders, sys.argv[1:] if arguments is None else arguments)),
+        command=(PROGRAM, *(sys.argv[1:] if arguments is None else arguments)),
     )
-
-
-def without_folders(text: str) -> str:
-    """*text* with absolute paths as from here, or without their folders: a page is sent around, and where its maker keeps files is his.
-
-    >>> without_folders("--policy=/home/me/policies/p.json"), without_folders("shop/web-0"), without_folders("http://127.0.0.1/filter")
-    ('--policy=p.json', 'shop/web-0', 'http://127.0.0.1/filter')
-    """
-    return _ABSOLUTE.sub("", text.replace(f"{os.getcwd()}{os.sep}", ""))
 
 
 def counts(scenario: Scenario) -> str:

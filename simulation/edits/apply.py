@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -57,8 +57,8 @@ class Edits:
         told, found = [], list(parts)
         for edit in (edit for edit in self.edits if not edit.is_about_pods):
             work = _Work(edit, self.defaults)
-            found = [work.loaded(part) for part in found]
-            told.append(work.told())
+            before, found = found, [work.loaded(part) for part in found]
+            told.append(work.told(_names_in(before)))
         return found, told
 
     def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
@@ -66,12 +66,27 @@ class Edits:
         told, found = [], tuple(objects)
         for edit in (edit for edit in self.edits if edit.is_about_pods):
             work = _Work(edit, self.defaults)
-            edited = {id(item): after for item in found if (after := work.object(item)) is not item}
+            edited = work.objects(found)
             if self.defaults and any(field in CLASS_FIELDS for field in edit.fields):
-                edited = {key: _admitted(edit, after, found, priorities) for key, after in edited.items()}
-            found = tuple(edited.get(id(item), item) for item in found)
-            told.append(work.told())
+                edited = {at: _admitted(edit, after, found, priorities) for at, after in edited.items()}
+            before, found = found, put_in(found, edited)
+            told.append(work.told(_names_in([Loaded(before)])))
         return found, told
+
+
+def put_in(objects: Sequence[KubeObject], others: Mapping[int, KubeObject]) -> tuple[KubeObject, ...]:
+    """*objects* with *others* in these places."""
+    found = list(objects)
+    for at, item in others.items():
+        found[at] = item
+    return tuple(found)
+
+
+def _names_in(parts: Iterable[Loaded]) -> Iterator[tuple[str, str, str]]:
+    """Kind, namespace and name of all that is in *parts*."""
+    for part in parts:
+        yield from ((kind, *identity_of(document)[1:]) for kind, found in part.raw.items() for document in found)
+        yield from ((item.kind, item.namespace, item.name) for item in part.objects)
 
 
 @attrs.define
@@ -82,27 +97,35 @@ class _Work:
     defaults: bool
     chosen: dict[tuple[str, str], bool] = attrs.field(factory=dict)
     """Namespace and name of the objects that it is about -> whether it changed them."""
-    others: set[str] = attrs.field(factory=set)
-    """The names of objects of its kind that it is not about, as its pattern would have them."""
 
-    def told(self) -> Edited:
+    def told(self, there: Iterable[tuple[str, str, str]]) -> Edited:
+        """What it did; if nothing, a name of *there* may have been meant."""
         if not self.chosen:
-            near = did_you_mean(self.edit.names, sorted(self.others)) if self.edit.names is not None else ""
+            near = ""
+            if (pattern := self.edit.names) is not None:
+                names = {f"{namespace}/{name}" if "/" in pattern else name for kind, namespace, name in there if kind == self.edit.kind}
+                near = did_you_mean(pattern, sorted(names))
             raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least{near}")
         return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
 
     def loaded(self, part: Loaded) -> Loaded:
         """Objects and manifests of workloads after the edit."""
-        raw = {kind: tuple(self.document(kind, each) for each in found) for kind, found in part.raw.items()}
-        return attrs.evolve(part, objects=tuple(self.object(item) for item in part.objects), raw=raw)
+        raw = dict(part.raw)
+        if self.edit.kind in WORKLOADS and self.edit.kind in raw:
+            raw[self.edit.kind] = tuple(self.document(document) for document in raw[self.edit.kind])
+        return attrs.evolve(part, objects=put_in(part.objects, self.objects(part.objects)), raw=raw)
 
-    def document(self, kind: str, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    def objects(self, items: Sequence[KubeObject]) -> dict[int, KubeObject]:
+        """Those of *items* that the edit changes, after it, by their places."""
+        kind, name = self.edit.kind, self.edit.exact_name
+        places = [at for at, item in enumerate(items) if item.kind == kind and (name is None or item.metadata.name == name)]
+        return {at: after for at in places if (after := self.object(items[at])) is not items[at]}
+
+    def document(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """A workload's manifest after the edit."""
-        if kind != self.edit.kind or kind not in WORKLOADS:
-            return document
         _, namespace, name = identity_of(document)
         labels = (document.get("metadata") or {}).get("labels") or {}
-        if not self._chooses(namespace, name, labels):
+        if not self.edit.chooses(namespace, name, labels):
             return document
         after = self._made(dict(document))
         self._note(namespace, name, after != document)
@@ -111,21 +134,15 @@ class _Work:
 
     def object(self, item: KubeObject) -> KubeObject:
         """An object after the edit."""
-        if item.kind != self.edit.kind or not self._chooses(item.namespace if item.namespaced else "", item.name, item.labels):
+        if item.kind != self.edit.kind or not self.edit.chooses(item.namespace, item.name, item.labels):
             return item
         before = {"kind": item.kind, **current_manifest(item)}
         after = self._made(before)
-        self._note(item.namespace if item.namespaced else "", item.name, after != before)
+        self._note(item.namespace, item.name, after != before)
         if after == before:
             return item
         (made,) = self._read(after, before, item.key)
         return replace(made, manifest=after) if item.manifest is not None else made
-
-    def _chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
-        if self.edit.chooses(namespace, name, labels):
-            return True
-        self.others.add(f"{namespace}/{name}" if "/" in (self.edit.names or "") else name)
-        return False
 
     def _note(self, namespace: str, name: str, is_changed: bool) -> None:
         key = namespace, name

@@ -20,6 +20,7 @@ from .shorthand import path_for
 
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
 EVERYTHING = "*"
+PATTERN_MARKS = "*?["
 _FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
 
 
@@ -65,6 +66,11 @@ class Edit:
     def is_about_pods(self) -> bool:
         """Whether it changes pods, which workloads may still have to make."""
         return self.kind == "Pod"
+
+    @property
+    def exact_name(self) -> str | None:
+        """The name that all chosen objects have; None: it is a pattern, or labels choose."""
+        return None if self.names is None or any(mark in self.names for mark in PATTERN_MARKS) else self.names.rpartition("/")[2]
 
     def chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
         """Whether an object of the kind is meant."""

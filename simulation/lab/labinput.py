@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import attrs
 
-from ...api.inventory import Inventory, take_in
+from ...api.inventory import ON_A_NODE, Inventory, take_in, why_not_waiting
 from ...api.load import Loaded, load_documents
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
-from ..edits.apply import Edited, Edits
+from ..edits.apply import Edited, Edits, put_in
 from ..edits.edit import Edit
 from ..newnodes.kinds import kinds_of
 from ..scenario import Files, Scenario, sorted_out
+from .differences import other_places
 from .source import Json, LabError
 
 MOST_COPIES = 5000
@@ -68,8 +69,10 @@ class LabInput:
     cron_jobs: bool = False
     _taken: dict[bool, tuple[Loaded, Inventory]] = attrs.field(factory=dict)
     """What was taken in last, with gate PodPriority or without."""
-    _pods_edited: tuple[object, Objects, Objects, tuple[Edited, ...]] | None = None
+    _pods_edited: tuple[tuple[object, ...], Objects, Objects, tuple[Edited, ...]] | None = None
     """The latest edits of pods, the objects before and after them, and what each did."""
+    _sorted: tuple[frozenset[str], Inventory, Scenario] | None = None
+    """What was sorted out last, for schedulers of which names, and the scenario."""
     _latest: dict[Any, Any] = attrs.field(factory=dict)
     """What the latest scenarios were made from, by the changes in it: one more edit need not repeat those before it."""
 
@@ -86,7 +89,7 @@ class LabInput:
             key = ("objects", changes.copies, priorities, tuple(edit.text for edit in others))
             inventory = self._once((*key, "taken in"), lambda: self._taken_in(loaded, priorities))
             objects, more = self._with_pods_edited(key, of_pods, inventory.objects, priorities)
-            return attrs.evolve(sorted_out(attrs.evolve(inventory, objects=objects), names), edited=(*edited, *more))
+            return attrs.evolve(self._sorted_out(attrs.evolve(inventory, objects=objects), names), edited=(*edited, *more))
         except KubeclassicError as error:
             raise error if isinstance(error, LabError) else LabError(str(error), "edit") from None
 
@@ -104,15 +107,26 @@ class LabInput:
     def _with_pods_edited(
         self, key: tuple[Any, ...], edits: list[Edit], objects: Objects, priorities: bool
     ) -> tuple[Objects, tuple[Edited, ...]]:
-        """*objects* after *edits* of pods, and what each did; those of the state before, where only nodes are others."""
+        """*objects* after *edits* of pods, and what each did; the latest ones are not made again where only nodes are others."""
         texts, before = (priorities, *(edit.text for edit in edits)), self._pods_edited
-        if before is not None and before[0] == texts and _differ_in_nodes(before[1], objects):
-            held = zip(before[1], objects, before[2], strict=True)
-            found, told = tuple([after if old is new else new for old, new, after in held]), before[3]
-        else:
-            found, told = self._edited(key, edits, lambda: objects, partial(_of_objects, priorities=priorities))
+        if before is not None and texts[: len(before[0])] == before[0]:
+            places = other_places(before[1], objects)
+            if places is not None and all(isinstance(objects[at], Node) for at in places):
+                made = put_in(before[2], {at: objects[at] for at in places}), before[3]
+                self._once((*key, *before[0][1:]), lambda: made)
+        found, told = self._edited(key, edits, lambda: objects, partial(_of_objects, priorities=priorities))
         self._pods_edited = texts, objects, found, told
-        return self._once((*key, *texts[1:]), lambda: (found, told))
+        return found, told
+
+    def _sorted_out(self, inventory: Inventory, names: frozenset[str]) -> Scenario:
+        """The scenario of *inventory*: that of the one before, where each object that is another is of its sort."""
+        found, before = None, self._sorted
+        if before is not None and before[0] == names:
+            found = _with_others(before[1], before[2], inventory, names)
+        if found is None:
+            found = sorted_out(inventory, names)
+        self._sorted = names, inventory, found
+        return found
 
     def _taken_in(self, loaded: Loaded, priorities: bool) -> Inventory:
         """The objects of *loaded*, and those that controllers still make."""
@@ -161,22 +175,46 @@ class LabInput:
 
 def _with_other_nodes(before: Loaded, taken: Inventory, now: Loaded) -> Inventory | None:
     """What is taken in of *now*, where it differs from *before* in nodes alone, and in nothing that DaemonSets read of them; else None."""
-    if len(before.objects) != len(now.objects) or before.warnings != now.warnings:
+    places = other_places(before.objects, now.objects)
+    if places is None or before.warnings != now.warnings:
         return None
     raw = [(one, other) for kind, found in before.raw.items() for one, other in zip(found, now.raw.get(kind, ()), strict=False)]
-    changed = {id(old): (old, new) for old, new in zip(before.objects, now.objects, strict=True) if old is not new}
+    changed = {id(before.objects[at]): (before.objects[at], now.objects[at]) for at in places}
     is_same = all(one is other for one, other in raw) and all(
         isinstance(old, Node) and isinstance(new, Node) and old.labels == new.labels and old.spec.taints == new.spec.taints
         for old, new in changed.values()
     )
     if not is_same:
         return None
-    return attrs.evolve(taken, objects=tuple([changed[id(item)][1] if id(item) in changed else item for item in taken.objects]))
+    return attrs.evolve(taken, objects=_swapped(taken.objects, {old: new for old, (_, new) in changed.items()}))
 
 
-def _differ_in_nodes(before: Objects, now: Objects) -> bool:
-    """Whether nodes alone are others, each in its place."""
-    return len(before) == len(now) and all(isinstance(new, Node) for old, new in zip(before, now, strict=True) if old is not new)
+def _with_others(before: Inventory, sorted_then: Scenario, now: Inventory, names: frozenset[str]) -> Scenario | None:
+    """The scenario of *now*, if it has only other nodes than *before*, and other pods that are or wait where those were; else None."""
+    places = other_places(before.objects, now.objects)
+    if places is None or attrs.evolve(before, objects=()) != attrs.evolve(now, objects=()):
+        return None
+    pairs = [(before.objects[at], now.objects[at]) for at in places]
+    if not all((sort := _sort(old, names)) is not None and sort == _sort(new, names) for old, new in pairs):
+        return None
+    new = {id(old): new for old, new in pairs}
+    waiting = [pod for pod in sorted_then.pending if id(pod) in new]
+    pending = _swapped(sorted_then.pending, new) if waiting else sorted_then.pending
+    objects = sorted_then.objects if len(waiting) == len(pairs) else _swapped(sorted_then.objects, new)
+    return attrs.evolve(sorted_then, objects=objects, pending=pending)
+
+
+def _sort(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | None:
+    """What decides whether *item* is there or waits; None for a pod that is passed over."""
+    if not isinstance(item, Pod):
+        return item.kind, item.key
+    why = why_not_waiting(item, names)
+    return (why or "", item.key, item.spec.node_name) if why in (None, ON_A_NODE) else None
+
+
+def _swapped(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...]:
+    """*items* with those in *new*, by identity, in the places of others."""
+    return tuple([new.get(id(item), item) for item in items]) if new else items
 
 
 def _of_loaded(edits: Edits, loaded: Loaded) -> tuple[Loaded, list[Edited]]:

@@ -67,14 +67,14 @@ class LabRun:
 
     def record(self, before: LabRun | None) -> dict[str, Any]:
         """As plain data: [pod, node, why] by index of what differs from *before*, or of everything; with the texts that they name."""
-        is_whole = before is None or not self.layout.is_like(before.layout)
-        if before is None or is_whole:
-            changed = np.arange(len(self.hosts))
-        else:
-            changed = np.flatnonzero((self.hosts != before.hosts) | (self.whys != before.whys))
+        known = 0 if before is None or not self.layout.extends(before.layout) else len(before.hosts)
+        changed = np.arange(len(self.hosts))
+        if before is not None and known:
+            is_other = (self.hosts[:known] != before.hosts) | (self.whys[:known] != before.whys)
+            changed = np.concatenate([np.flatnonzero(is_other), changed[known:]])
         rows = np.stack([changed, self.hosts[changed], self.whys[changed]], axis=1)
         named = {number: self.texts.texts[number] for number in set(self.whys[changed].tolist()) if number}
-        return {"whole": is_whole, "plot": self.layout.number, "rows": rows.tolist(), "texts": named}
+        return {"whole": not known, "plot": self.layout.number, "rows": rows.tolist(), "texts": named}
 
 
 @attrs.frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import attrs
 
@@ -10,6 +10,7 @@ from ...api.objects import KubeObject, Node, Pod
 from ...core.cluster.cache import Cache
 from ...core.feed import EventFeed
 from ..scenario import Scenario
+from .differences import differing
 
 
 def is_known(item: KubeObject) -> bool:
@@ -32,7 +33,7 @@ class ScenarioChanges:
     @classmethod
     def between(cls, before: Scenario, now: Scenario, cache: Cache) -> ScenarioChanges | None:
         """From *before*, which *cache* knows, to *now*; None where no events lead there."""
-        gone, come = _differing(before.objects, now.objects)
+        gone, come = differing(before.objects, now.objects)
         nodes = [item for item in come.values() if isinstance(item, Node)]
         new = [node for node in nodes if (node.kind, node.key) not in gone]
         if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
@@ -50,7 +51,7 @@ class ScenarioChanges:
     @classmethod
     def of_nodes(cls, names: Collection[str], scenario: Scenario) -> ScenarioChanges:
         """The pods of these nodes go and come again in the order of *scenario*."""
-        pods = tuple(item for item in scenario.objects if isinstance(item, Pod) and item.spec.node_name in names)
+        pods = tuple(item for item in scenario.objects if isinstance(item, Pod) and item.spec.node_name in names) if names else ()
         return cls(leaving=pods, coming=pods)
 
     def tell(self, feed: EventFeed) -> None:
@@ -63,17 +64,6 @@ class ScenarioChanges:
             feed.delete(pod)
         for pod in self.coming:
             feed.put(pod)
-
-
-def _differing(before: Iterable[KubeObject], now: Iterable[KubeObject]) -> tuple[dict[tuple[str, str], KubeObject], ...]:
-    """What is only in *before*, and what is only in *now*, by kind and key."""
-    held, kept = {id(item) for item in now}, {id(item) for item in before}
-    gone = {(item.kind, item.key): item for item in before if id(item) not in held}
-    come = {(item.kind, item.key): item for item in now if id(item) not in kept}
-    same = [key for key, item in come.items() if gone.get(key) == item]
-    for key in same:
-        del gone[key], come[key]
-    return gone, come
 
 
 def _takes_the_place(node: KubeObject, old: KubeObject, cache: Cache) -> bool:

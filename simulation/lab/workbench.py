@@ -9,15 +9,14 @@ from typing import Any, TypeVar
 
 import attrs
 
-from ...api.reading.notices import Notice
-from ...core.rule import Algorithm
+from ...core.engine import Engine
 from ..gcpause import settled
-from ..releasenotes import with_release_notices
 from ..scenario import Scenario
-from .clusterlayout import ClusterLayout
+from .clusterlayout import ClusterLayout, release_and_gates
 from .labconfiguration import LabConfiguration
 from .labinput import Changes, LabInput
 from .labrun import LabRun, NumberedTexts
+from .labscenario import LabScenario
 from .warmengines import WarmEngines, WarmSimulation
 
 KEPT_SCENARIOS, KEPT_ANSWERS = 8, 60
@@ -33,23 +32,6 @@ class LabState:
     configuration: LabConfiguration
     changes: Changes
     did: str = "the start"
-
-
-@attrs.define(eq=False)
-class LabScenario:
-    """A scenario, and what was worked out of it."""
-
-    scenario: Scenario
-    layout: ClusterLayout | None = None
-    _notices: dict[Any, tuple[Notice, ...]] = attrs.field(factory=dict)
-    """(release, gates) -> the scenario's warnings."""
-
-    def notices(self, algorithm: Algorithm) -> tuple[Notice, ...]:
-        """What is odd in the scenario, and what of it *algorithm* does not read."""
-        key = algorithm.release.version, tuple(sorted(algorithm.gates.items()))
-        if key not in self._notices:
-            self._notices[key] = with_release_notices(self.scenario, [algorithm]).warnings
-        return self._notices[key]
 
 
 @attrs.define(eq=False)
@@ -83,12 +65,16 @@ class Workbench:
         with self.simulation(state) as simulation:
             for _ in simulation.decisions():
                 pass
-            if known.layout is None:
-                self._made += 1
-                before = next(reversed(self.layouts.values()), None)
-                known.layout = ClusterLayout.of(self._made, known.scenario, simulation.engine, before)
-                _kept(self.layouts, self._made, known.layout, KEPT_ANSWERS)
-            return attrs.evolve(LabRun.of(simulation, known.layout, self.texts), notices=known.notices(simulation.engine.algorithm))
+            run = LabRun.of(simulation, self._layout(known, simulation.engine), self.texts)
+            return attrs.evolve(run, notices=known.notices(simulation.engine.algorithm))
+
+    def _layout(self, known: LabScenario, engine: Engine) -> ClusterLayout:
+        key = release_and_gates(engine.algorithm)
+        if key not in known.layouts:
+            self._made += 1
+            before = next(reversed(self.layouts.values()), None)
+            known.layouts[key] = _kept(self.layouts, self._made, ClusterLayout.of(self._made, known.scenario, engine, before), KEPT_ANSWERS)
+        return known.layouts[key]
 
     @contextmanager
     def simulation(self, state: LabState) -> Iterator[WarmSimulation]:
@@ -106,7 +92,8 @@ class Workbench:
         key = state.changes, spec.scheduler_names, priorities
         found = self._scenarios.get(key)
         if found is None:
-            found = _kept(self._scenarios, key, LabScenario(self.input.scenario(*key)), KEPT_SCENARIOS)
+            before = next(reversed(self._scenarios.values()), None)
+            found = _kept(self._scenarios, key, LabScenario.after(before, self.input.scenario(*key)), KEPT_SCENARIOS)
         self._scenarios.move_to_end(key)
         return found
 

@@ -23,10 +23,11 @@ export class Placement {
     this.count();
   }
 
-  copy() {
-    const made = new Placement(this.plot);
+  /** The same on *plot*, which may have more pods. */
+  on(plot) {
+    const made = new Placement(plot);
     made.hosts.set(this.hosts);
-    made.whys = [...this.whys];
+    this.whys.forEach((why, at) => { made.whys[at] = why; });
     return made;
   }
 
@@ -53,11 +54,12 @@ export class Placement {
   }
 }
 
-/** The plot that an answer brings: a whole one, or what differs from *before*. */
+/** The plot that an answer brings: a whole one, or what differs from *before* and what comes after it. */
 export function plotOf(found, before) {
   if (found.since === undefined) return indexed(found);
-  const replaced = (rows, changes) => rows.map((row, at) => changes[at] ?? row);
-  return { ...before, number: found.number, waiting: found.waiting, nodes: replaced(before.nodes, found.nodes), pods: replaced(before.pods, found.pods) };
+  const replaced = (rows, changes) => Object.assign([...rows], changes);
+  const made = { ...before, number: found.number, waiting: found.waiting, nodes: replaced(before.nodes, found.nodes), pods: replaced(before.pods, found.pods) };
+  return made.nodes.length + made.pods.length > before.nodes.length + before.pods.length ? indexed(made) : made;
 }
 
 export function indexed(plot) {
@@ -83,8 +85,7 @@ export class Model {
   /** Takes over an answer of the server. */
   apply(answer) {
     if (answer.plot) this.plot = plotOf(answer.plot, this.plot);
-    if (!this.placement || answer.placement.whole) this.placement = new Placement(this.plot);
-    this.placement.plot = this.plot;
+    this.placement = !this.placement || answer.placement.whole ? new Placement(this.plot) : this.placement.on(this.plot);
     this.placement.apply(answer.placement);
     this.session = answer.session;
     this.summary = answer.summary;
