@@ -48,6 +48,11 @@ LONGEST = 160
 """Longer texts are shortened in a ``repr``, and in cells."""
 MEANINGS = {"good": "var(--good)", "same": "var(--same)", "near": "var(--near)", "bad": "var(--far)", "held": "var(--held)"}
 """What a share or a word stands for -> its colour: fine, nothing new, worth a look, worse, not tried."""
+CHANGES: Mapping[str, tuple[str, str]] = {
+    "lost": ("no longer fits", "bad"), "waits": ("waits", "bad"), "evicted": ("has to leave", "bad"), "moved": ("moves", "near"),
+    "gained": ("finds a node", "good"),
+}  # fmt: skip
+"""What becomes of a pod -> what pages and text call it, and its meaning among :data:`MEANINGS`."""
 KINDS = ("text", "name", "names", "tag", "tags", "host", "bar", "amount", "count", "decimal", "share", "cores", "bytes", "seconds")
 """What a column holds: texts, names and lists of them, words in frames, a node or none, a share of 1 as a bar; numbers: an
 :class:`Amount`, pieces, shares of 1, millicores, bytes, seconds."""
@@ -292,6 +297,8 @@ class LineChart:
     title: str
     across: str
     """What :attr:`places` are."""
+    up: str
+    """What the values are."""
     places: Sequence[float]
     values: Mapping[str, Sequence[float | None]]
 

@@ -10,14 +10,14 @@ import click
 
 from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
-from .declaring.outputs import HTML, Output, check_together, output_options
+from .declaring.outputs import Output, check_together, output_options
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from .declaring.setup import Setup
 
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
-NOT_WITH_CHANGES = (("--node", "--want NODE asks about it"), ("-o html", "changes have no page"), ("--report", "changes have no page"))
+NOT_WITH_CHANGES = ("--node", "--want NODE asks about it")
 """What cannot be combined with --what-if and --want, and why."""
 TWO_RELEASES = "--release A,B"
 CARRIED = ("release", "policy", "profile", "percentage_of_nodes_to_score")
@@ -67,7 +67,7 @@ def explain(
     kubeclassic explain cluster/ deploy/web -n shop --node worker-7
     kubeclassic explain cluster/ shop/web-0 --report web.html
     kubeclassic explain cluster/ shop/web-0 --release 1.28,1.29
-    kubeclassic explain cluster/ shop/web-0 --what-if
+    kubeclassic explain cluster/ shop/web-0 --what-if --report help.html
     kubeclassic explain cluster/ shop/web-0 --want worker-7
     """
     if "," in (setup.release or ""):
@@ -90,13 +90,19 @@ def explain(
 
 def _what_if(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, node: str | None, **asked: Any) -> int:
     option = "--what-if" if asked["want"] is None else "--want"
-    given = {"--node": node is not None, "-o html": output.form == HTML, "--report": output.report is not None, option: True}
-    check_together(given, (), [(option, *other) for other in NOT_WITH_CHANGES])
+    check_together({"--node": node is not None, option: True}, (), [(option, *NOT_WITH_CHANGES)])
     from ..questions.whatif import WhatIfOptions, ask
-    from .answering import answer
+    from .answering import about_input, answer
     from .opening import Console, opened
 
-    return answer(ask(opened(paths, cluster, setup), WhatIfOptions(**asked), Console(output.verbose)), output)
+    def page() -> str:
+        from .report.questions.whatifpage import whatif_html
+
+        return whatif_html(found, about_input(given, [*paths, *cluster.pods]))
+
+    given = opened(paths, cluster, setup)
+    found = ask(given, WhatIfOptions(maps=output.makes_page, **asked), Console(output.verbose))
+    return answer(found, output, page)
 
 
 def _two_releases(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _GIVEN = ", given to --rules"
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
 _PACKAGE = Path(__file__).resolve().parent
+_files: dict[str, str] = {}
+"""Name -> file of each module that ``--rules`` named as a file."""
 
 
 def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Catalogue:
@@ -141,26 +143,24 @@ def _loaded(file: str, place: str) -> ModuleType:
         reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
         raise UnknownNameError(f'--rules: got "{place}": {reason}')
     known = next((module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == real), None)
-    if known is not None and known.__name__ != "__main__":
-        return known
-    _look_in(os.path.dirname(real), last=True)
-    stem = Path(real).stem
-    if _is_found_as(stem, real):
-        return importlib.import_module(stem)
-    return _executed(real, stem + _GIVEN)
+    if known is None or known.__name__ == "__main__":
+        _look_in(os.path.dirname(real), last=True)
+        stem = Path(real).stem
+        known = importlib.import_module(stem) if _is_found_as(stem, real) else _executed(real, stem + _GIVEN)
+    _files[known.__name__] = real
+    return known
 
 
-def executed_files() -> dict[str, str]:
-    """Name -> file of the modules that could not be imported by a name of their own: another process has to execute them too."""
-    ours = [(name, module) for name, module in sys.modules.items() if name.endswith(_GIVEN)]
-    return {name: str(module.__file__) for name, module in ours}
+def rule_files() -> dict[str, str]:
+    """Name -> file of the modules that ``--rules`` named: elsewhere, or later, a name may stand for another file."""
+    return {name: file for name, file in _files.items() if name in sys.modules}
 
 
 def execute_files(files: Mapping[str, str]) -> None:
-    """Execute what :func:`executed_files` found in another process; a file that fails here is left out, as its rules are missed later."""
+    """Execute what :func:`rule_files` found in another process; a file that fails here is left out, as its rules are missed later."""
     for name, file in files.items():
-        if name not in sys.modules:
-            _look_in(os.path.dirname(file), last=True)
+        _look_in(os.path.dirname(file), last=True)
+        if name not in sys.modules and not _is_found_as(name, file):
             with suppress(Exception):
                 _executed(file, name)
 

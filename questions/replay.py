@@ -134,7 +134,7 @@ class ReplayResult(Result):
     def _lines(self) -> LineChart | None:
         names = [name for name in LINES if self.series and name in self.series[0]]
         values = {LINES[name]: [row[name] for row in self.series] for name in names}
-        return LineChart("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
+        return LineChart("Over time", "seconds", "pods", [float(row["time"]) for row in self.series], values) if values else None
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------

@@ -300,11 +300,12 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
     elif not missing:
         first = Words(having, " of ", pods, " pods", finds, " a node")
     elif missing == summary.pods:
-        first = Words("No pod finds a node: " if missing > 1 else "The pod finds no node: ", _lacking(reasons))
+        none = Words(Name(reasons[0].pods[0]), " finds no node: ") if missing == 1 else Words("No pod finds a node: ")
+        first = Words(none, _lacking(reasons))
     else:
+        who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing, "summary.unschedulable")
         does_not = " does not: " if missing == 1 else " do not: "
-        none = Number(missing, "summary.unschedulable")
-        first = Words(having, " of ", pods, " pods", finds, " a node, ", none, does_not, _lacking(reasons))
+        first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, _lacking(reasons))
     left = Number(summary.evicted, "summary.evicted")
     noun = " pod is evicted to make room" if summary.evicted == 1 else " pods are evicted to make room"
     return Words(first, Words("; ", left, noun) if summary.evicted else "", _refused(summary), ".")

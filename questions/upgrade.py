@@ -14,7 +14,7 @@ from ..algorithmprovider.policy import Policy, read_policy
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import only_document
 from ..api.reading.notices import NoticeGroup, grouped
-from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
+from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.facts.records import ReleaseFact
@@ -31,8 +31,11 @@ from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Way
 from .result import Result
 
+KEYS = {GAINED: "gained", LOST: "lost", ELSEWHERE: "moved"}
+"""A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
+WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {
-    GAINED: MEANINGS["good"], LOST: MEANINGS["bad"], ELSEWHERE: MEANINGS["near"], OTHER_ROOM: MEANINGS["held"],
+    WORDS[GAINED]: MEANINGS["good"], WORDS[LOST]: MEANINGS["bad"], WORDS[ELSEWHERE]: MEANINGS["near"], OTHER_ROOM: MEANINGS["held"],
 }  # fmt: skip
 NO_NODE = "<none>"
 """In place of a node where the pod has none."""
@@ -130,7 +133,8 @@ def _verdict(found: UpgradeDocument) -> Words:
     noun = "decision differs" if count == 1 else "decisions differ"
     head = Words("From ", first, " to ", last, " ", Number(count, "moved.length"), f" {noun}")
     steps = [Name(f"{step.after}") for step in found.steps if step.differ]
-    return Words(head, ", by ", *(piece for at, name in enumerate(steps) for piece in ((", ", name) if at else (name,))))
+    who = Words(": ", Name(found.moved[0].pod)) if count == 1 else Words()
+    return Words(head, who, ", by ", *(piece for at, name in enumerate(steps) for piece in ((", ", name) if at else (name,))))
 
 
 def _shares(found: UpgradeDocument) -> list[Share]:
@@ -168,8 +172,8 @@ def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[Paragrap
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
     columns = [
-        Column("step", "name"), Column("differ", "count", at="differ"), Column("gain a node", "count", at="gained", field="gained"),
-        Column("lose theirs", "count", at="lost", field="lost"), Column("elsewhere", "count", at="elsewhere"),
+        Column("step", "name"), Column("differ", "count", at="differ"), Column(WORDS[GAINED], "count", at="gained", field="gained"),
+        Column(WORDS[LOST], "count", at="lost", field="lost"), Column(WORDS[ELSEWHERE], "count", at="elsewhere", field="elsewhere"),
         Column("placed", "name"), Column("decides as", "name"), Column("patch level", "name", forms=("wide", "page", "data")),
     ]  # fmt: skip
     rows: list[list[Any]] = []
@@ -201,11 +205,15 @@ def _causes(found: UpgradeDocument) -> Table:
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     """A row for each decision that differs."""
     columns = [
-        Column("release", "name", filter=True), Column("pod", "name"), Column("change", "tag", filter=True, colours=COLOURS),
+        Column("release", "name", filter=True), Column("pod", "name"),
+        Column("change", "tag", filter=True, colours=COLOURS, forms=(*TEXT, "page")), Column("change", forms=("data", "csv")),
         Column("from", "host"), Column("to", "host"), Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
         Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
     ]  # fmt: skip
-    rows = [[one.after, one.pod, one.change, one.old, one.new, one.rule, one.fact, result.why(one)] for one in moved]
+    rows = [
+        [one.after, one.pod, WORDS.get(one.change, one.change), one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
+        for one in moved
+    ]
     return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
 
 

@@ -11,7 +11,7 @@ import attrs
 
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
-from ..api.view import Column, Name, Number, Paragraph, Table, View, Words
+from ..api.view import Column, Name, Number, Paragraph, Part, Table, View, Words
 from ..api.words import count_of, listed, rounded
 from ..exceptions import wrong_type
 from ..simulation.explain.closeup import CloseUp
@@ -23,7 +23,8 @@ from ..simulation.whatif.change import Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
-from .explain import name_of
+from .explain import ExplainOptions, ExplainResult, name_of
+from .explain import ask as explained
 from .result import Result
 
 GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
@@ -45,6 +46,8 @@ class WhatIfOptions:
     """The pods that come before are not scheduled first."""
     every: bool = False
     """Every change is tried, and all that help are there, not three of a kind."""
+    maps: bool = False
+    """Whether the whole explanation is kept, with a map of the nodes, for a page."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -53,6 +56,8 @@ class WhatIfResult(Result):
 
     found: WhatIf
     warnings: tuple[NoticeGroup, ...] = ()
+    explained: ExplainResult | None = None
+    """Why, for a page."""
 
     @property
     def suggestions(self) -> tuple[Suggestion, ...]:
@@ -80,7 +85,7 @@ class WhatIfResult(Result):
 
     def view(self) -> View:
         count = len(self.suggestions)
-        helps = Words(Number(count, "suggestions.length"), " change helps." if count == 1 else " changes help.")
+        helps = Words(*self._start(), Number(count, "suggestions.length"), " change helps." if count == 1 else " changes help.")
         without = Words("The pod gets ", Name(self.host or ""), " without any change.")
         return View(
             title=type(self).__name__,
@@ -90,10 +95,14 @@ class WhatIfResult(Result):
             tables=[_suggestions(self.suggestions)],
         )
 
+    def _start(self) -> tuple[Part, ...]:
+        """What the pod does not get."""
+        pod, want = Name(self.found.explanation.decision.pod.key), self.found.want
+        return (pod, " does not get ", Name(want), "; ") if want and self.host else (pod, " finds no node; ")
 
-    def _without_help(self) -> str:
+    def _without_help(self) -> Words:
         missing = self.found.explanation.missing
-        return missing[0] if missing else "No change helps, nor do two together."
+        return Words(*self._start(), Name(missing[0]) if missing else "no change helps, nor do two together.")
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -108,7 +117,16 @@ def ask(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> Wh
         given.scenario, given.spec, question, given.order, options.alone, options.want, options.every, given.defaults
     )  # fmt: skip
     with observer.telling("trying changes") as tell:
-        return WhatIfResult(found_out(asked, subject.pod, Simulation(given.scenario, given.engine, given.order), tell), given.warnings)
+        found = found_out(asked, subject.pod, Simulation(given.scenario, given.engine, given.order), tell)
+    return WhatIfResult(found, given.warnings, _explained(given, options) if options.maps else None)
+
+
+def _explained(given: Input, options: WhatIfOptions) -> ExplainResult:
+    """Why, on a cluster that no change was tried on."""
+    fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
+    return explained(fresh, ExplainOptions(
+        pod=options.pod, namespace=options.namespace, node=options.want, alone=options.alone, maps=True
+    ))  # fmt: skip
 
 
 def what_if(
@@ -219,8 +237,13 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
     yield Paragraph(last, wraps=False)
 
 
+def is_edit(patch: str) -> bool:
+    """Whether ``--set`` takes *patch*."""
+    return patch.startswith(EDITED)
+
+
 def _patch(text: str) -> str:
-    return f"--set {shlex.quote(text)}" if text.startswith(EDITED) else text
+    return f"--set {shlex.quote(text)}" if is_edit(text) else text
 
 
 def _suggestions(found: Iterable[Suggestion]) -> Table:

@@ -1,7 +1,8 @@
 """Which makes of devices the CEL selectors of classes and requests match. Each selector is asked once about each make.
 
-Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++. Of all that Kubernetes adds
-to the language they have quantities, semantic versions, strings, optionals and ``cel.bind``.
+Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++; those that compare the
+driver or an attribute with a text are answered without it. Of all that Kubernetes adds to the language they have quantities, semantic
+versions, strings, optionals and ``cel.bind``.
 Upstream: isSelectable and selectorsMatch in structured/internal/experimental/allocator_experimental.go; dynamic-resource-allocation/cel.
 """
 
@@ -24,6 +25,16 @@ MISSING = "CEL selectors of devices: got no cel-expr-python, wanted it installed
 _SUBSCRIPT = re.compile(r"""\[\s*\??\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]""")
 _NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?', re.DOTALL)
 _STATUS = re.compile(r"[A-Z_]+: ")
+_TEXT = r"""(?:"[^"\\\n\r]*"|'[^'\\\n\r]*')"""
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_COMPARISON = re.compile(
+    rf"\s*device\.(?:driver|attributes\[(?P<domain>{_TEXT})\]\.(?P<name>{_NAME}))\s*==\s*(?P<wanted>{_TEXT})\s*", re.ASCII
+)
+_RESERVED = frozenset((
+    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "namespace", "null",
+    "package", "return", "true", "var", "void", "while",
+))  # fmt: skip
+"""What CEL takes for no name of an attribute."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -67,8 +78,50 @@ class Expression:
         raise DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
 
 
+@attrs.frozen(eq=False)
+class TextComparison:
+    """An expression that compares the driver, or one attribute, with a text, as most do: it takes no package to answer.
+
+    >>> TextComparison.of('device.driver == "gpu.example"')
+    TextComparison(text='device.driver == "gpu.example"', wanted='gpu.example', domain=None, name='')
+    >>> TextComparison.of('device.driver == "a" || true') is None
+    True
+    """
+
+    text: str
+    wanted: str
+    domain: str | None = None
+    """The domain of the attribute; None: the driver is compared."""
+    name: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> TextComparison | None:
+        """*text* in this form; None if it has another one."""
+        found = _COMPARISON.fullmatch(text)
+        if found is None or found["name"] in _RESERVED:
+            return None
+        domain = None if found["domain"] is None else found["domain"][1:-1]
+        return cls(text, found["wanted"][1:-1], domain, found["name"] or "")
+
+    def matches(self, make: Make) -> bool:
+        """As of :class:`Expression`; what is no text is left to that."""
+        try:
+            device = make.as_input()
+        except DeviceSelectorError as error:
+            raise DeviceSelectorError(f"CEL runtime error: {error}") from None
+        held = device["driver"] if self.domain is None else device["attributes"].get(self.domain, {}).get(self.name)
+        if held is None:
+            raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
+        return bool(held == self.wanted) if isinstance(held, str) else compiled_whole(self.text).matches(make)
+
+
 @lru_cache(1 << 12)
-def compiled(text: str) -> Expression:
+def compiled(text: str) -> Expression | TextComparison:
+    """The expression *text*, as far as it has to be compiled. Raises as :func:`compiled_whole`."""
+    return TextComparison.of(text) or compiled_whole(text)
+
+
+def compiled_whole(text: str) -> Expression:
     """The expression *text*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` where the package is missing."""
     environment = _environment()
     try:

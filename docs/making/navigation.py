@@ -10,8 +10,8 @@ FIRST: Mapping[str, Sequence[str]] = {
     "Start": ("start.md", "concepts.md", "guides/verdict.md", "limits.md", "glossary.md"),
     "Questions": (
         "guides/simulate.md", "guides/explain.md", "guides/what-if.md", "guides/capacity.md", "guides/add-node.md", "guides/drain.md",
-        "guides/upgrade.md", "guides/compare.md", "guides/sweep.md", "guides/replay.md", "lab.md", "guides/edits.md", "guides/traces.md",
-        "guides/conform.md",
+        "guides/upgrade.md", "guides/compare.md", "guides/sweep.md", "guides/replay.md", "guides/pages.md", "lab.md",
+        "guides/edits.md", "guides/traces.md", "guides/conform.md",
     ),
     "Live": ("live/beside.md", "live/live.md", "live/serve.md", "live/extenders.md"),
     "Python": ("python/first.md", "python/python.md", "python/rules.md"),

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import PurePath
+from threading import Lock
 
 import attrs
 
@@ -23,6 +24,8 @@ FORMS = (TEXT_LINES, JSON_LINES)
 """The values of ``--logging-format``."""
 OUTCOMES, ATTEMPTS, REQUESTS = 2, 3, 6
 """Levels: what became of each pod, each attempt to schedule one, each request to the API server."""
+SAME_AGAIN = 60.0
+"""Seconds for which :meth:`Log.again` does not write the same text again."""
 _CALLER = 2
 
 
@@ -52,6 +55,8 @@ class Log:
     settings: LogSettings = LogSettings()
     wall: Callable[[], float] = time.time
     _told: str = attrs.field(default="", init=False)
+    _recent: dict[str, float] = attrs.field(factory=dict, init=False)
+    _lock: Lock = attrs.field(factory=Lock, init=False)
 
     def info(self, text: str, level: int = 0) -> None:
         """Something happened; *level* is how much one has to want to know."""
@@ -67,6 +72,16 @@ class Log:
     def warning(self, text: str) -> None:
         """Something went wrong, and it goes on."""
         self._line(WARNING, text, 0)
+
+    def again(self, text: str) -> None:
+        """Something goes wrong, perhaps again and again: the same text is written once a minute."""
+        now = self.wall()
+        with self._lock:
+            self._recent = {known: at for known, at in self._recent.items() if 0 <= now - at < SAME_AGAIN}
+            is_new = text not in self._recent
+            self._recent.setdefault(text, now)
+        if is_new:
+            self._line(WARNING, text, 0)
 
     def error(self, text: str) -> None:
         """Something went wrong, and it is the end."""

@@ -196,7 +196,7 @@ class Process:
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.log.warning)
+        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.log.again)
         if events is not None:
             self.elector = self._elector(events)
 

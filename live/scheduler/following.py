@@ -32,7 +32,7 @@ async def follow(
 
     Raises UnseenClusterError if it ends before every kind was listed once.
     """
-    informers = informers_of(algorithm.release, algorithm.gates, transport, handler, log.warning)
+    informers = informers_of(algorithm.release, algorithm.gates, transport, handler, log.again)
 
     async def started() -> None:
         await informers.synced()

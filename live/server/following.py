@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from time import monotonic
 
 import attrs
 from msgspec.structs import replace
@@ -22,8 +21,6 @@ from .worker import Worker
 
 PAUSE = 1.0
 """Seconds until an API server that does not answer is asked once more."""
-SAME_AGAIN = 60.0
-"""Seconds for which the same line is not said twice."""
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -38,13 +35,12 @@ class Following:
     release: Release
     cluster: ServedCluster
     worker: Worker
-    say: Callable[[str], None]
-    """Is told of what fails or cannot be read, one line each."""
+    report: Callable[[str], None]
+    """Is told of what fails or cannot be read, one line each, perhaps again and again."""
     on_event: Callable[[], None] = lambda: None
     is_complete: bool = attrs.field(default=False, init=False)
     """Whether everything has been listed once."""
     _informers: Informers | None = attrs.field(default=None, init=False)
-    _said: dict[str, float] = attrs.field(factory=dict, init=False)
 
     async def run(self, on_complete: Callable[[], None] = lambda: None) -> None:
         """List and watch until this is cancelled. Raises what the transport raises where no request can be sent at all."""
@@ -67,14 +63,6 @@ class Following:
     def seconds_behind(self) -> float:
         """For how long the API server could not be followed; 0: it is."""
         return 0.0 if self._informers is None else self._informers.seconds_behind
-
-    def report(self, line: str) -> None:
-        """Say *line*, unless it was said just now."""
-        now = monotonic()
-        self._said = {known: at for known, at in self._said.items() if now - at < SAME_AGAIN}
-        if line not in self._said:
-            self._said[line] = now
-            self.say(line)
 
     # --- events -----------------------------------------------------------------------------------------------------
 

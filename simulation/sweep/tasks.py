@@ -13,7 +13,7 @@ from ...core.engine import Engine
 from ...exceptions import KubeclassicError
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ...framework.userrules import execute_files, executed_files
+from ...framework.userrules import execute_files, rule_files
 from ..releasenotes import input_notices, with_release_notices
 from ..replay.inputs.inputs import Inputs
 from ..replay.replay import Replay
@@ -96,7 +96,7 @@ class Shared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         specs = {name: attrs.evolve(spec, trace=()) for name, spec in self.specs.items() if isinstance(spec, TraceInput)}
-        return _shared, (executed_files(), specs, self.read)
+        return _shared, (rule_files(), specs, self.read)
 
     def take(self, place: Place) -> None:
         """Read the input of *place*, if that has not been done yet."""

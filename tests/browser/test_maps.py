@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubeclassic.cli.report.page.usescale import UseScale
 from tests.browser.chromium import Visits
 from tests.browser.rendering import ALL, EXAMPLES, Subject
 
@@ -14,14 +15,20 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 WITH_MAPS = [subject for subject in ALL if "map" in subject.parts]
+TILED = ("simulate", "compare", "explain")
 SMALL_WITH_MAPS = [subject for subject in EXAMPLES if "map" in subject.parts]
 PLACE = """([node, side]) => {
-  const { picture, left, top } = Object.values(kubeclassic.maps)[0].places.get(node)[side];
+  const { tile, picture, left, top } = Object.values(kubeclassic.maps)[0].places.get(node)[side];
+  if (tile) {
+    tile.scrollIntoView({ block: "center" });
+    const box = tile.getBoundingClientRect();
+    return [box.left + 5, box.top + 5];
+  }
   picture.scrollIntoView({ block: "center" });
   const box = picture.getBoundingClientRect(), scale = box.width / picture.viewBox.baseVal.width;
   return [box.left + (left + 5) * scale, box.top + (top + 5) * scale];
 }"""
-"""Where the square of a node is in the window."""
+"""Where the square or the tile of a node is in the window."""
 
 
 def map_data(page: Page) -> dict[str, Any]:
@@ -35,7 +42,8 @@ def test_pointing_tells_a_node(subject: Subject, page_file: Path, visit: Visits)
     """Pointing at a square tells the name of its node, its use and its pods, on each side of the map."""
     page = visit(page_file.as_uri())
     data, told = map_data(page), page.locator("[data-part=map] .told")
-    for side, one in enumerate(data["sides"]):
+    for side in data["drawn"]:
+        one = data["sides"][side]
         node = max(range(len(data["nodes"])), key=lambda at: len(one["pods"][at]) if one["pods"] else 0)
         page.mouse.move(*page.evaluate(PLACE, [node, side]))
         text = told.inner_text()
@@ -61,7 +69,7 @@ def test_the_keyboard_goes_from_node_to_node(subject: Subject, page_file: Path, 
     page.keyboard.press("Home")
     assert told.locator("b").inner_text() == seen[0]
     page.keyboard.press("Tab")
-    assert told.locator("b").count() == (1 if len(data["sides"]) > 1 else 0)
+    assert told.locator("b").count() == (1 if len(data["drawn"]) > 1 else 0)
 
 
 @pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
@@ -72,7 +80,7 @@ def test_a_name_marks_nodes(subject: Subject, page_file: Path, visit: Visits) ->
     several = f"{len(data['nodes']):,}"
     page.locator("[data-part=map] .bar input").fill(data["nodes"][-1])
     assert told.inner_text().startswith(f"1 of {several} nodes marked: {data['nodes'][-1]}")
-    assert page.locator("[data-part=map] path.found").count() == len(data["sides"])
+    assert page.locator("[data-part=map] .found").count() == len(data["drawn"])
     page.locator("[data-part=map] .bar input").fill("no-such-name")
     assert told.inner_text() == f"0 of {several} nodes marked"
 
@@ -86,24 +94,37 @@ def test_another_label_groups_nodes(subject: Subject, page_file: Path, visit: Vi
         group.select_option(label)
         captions = page.locator("[data-part=map] figcaption").all_inner_texts()
         counts = [int(caption.rpartition(": ")[2].split()[0].replace(",", "")) for caption in captions]
-        assert sum(counts) == len(data["nodes"]) * len(data["sides"])
-        assert len(captions) == len(data["sides"]) * (len(set(data["labels"][label]["values"])) if label else 1)
+        assert sum(counts) == len(data["nodes"]) * len(data["drawn"])
+        assert len(captions) == len(data["drawn"]) * (len(set(data["labels"][label]["values"])) if label else 1)
 
 
 @pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
 def test_another_resource_colours_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
-    """Squares take the colour of the use of the resource that is chosen."""
+    """Squares and bars of tiles take the colour of the use of the resource that is chosen, over the range that occurs."""
     page = visit(page_file.as_uri())
     data, choice = map_data(page), page.get_by_label("Colour by the use of")
     for resource in data["resources"] if choice.count() else ():
         choice.select_option(resource)
-        wanted = {_colour(share) for side in data["sides"] for share in side["uses"].get(resource, [-1])}
-        shown = set(
-            page.locator("[data-part=map] figure path:not(.state)").evaluate_all("all => all.map((one) => one.getAttribute('class'))")
-        )
+        uses = [side["uses"].get(resource, [-1] * len(data["nodes"])) for side in data["sides"]]
+        scale = UseScale.of(None if share < 0 else share / 1000 for shares in uses for share in shares)
+        wanted = {scale.css_class(None if share < 0 else share / 1000) for side in data["drawn"] for share in uses[side]}
+        drawn = page.locator("[data-part=map] figure path:not(.state), [data-part=map] .tile .track i")
+        shown = set(drawn.evaluate_all("all => all.map((one) => one.getAttribute('class'))"))
         assert shown == wanted
         assert resource in page.locator("[data-part=map] .what").inner_text()
 
 
-def _colour(thousandths: int) -> str:
-    return "none" if thousandths < 0 else f"u{min(-(-thousandths // 100), 11)}"
+@pytest.mark.parametrize("subject", [one for one in SMALL_WITH_MAPS if one.name in TILED], ids=str, scope="module")
+def test_tiles_name_nodes_and_pods(subject: Subject, page_file: Path, visit: Visits) -> None:
+    """Few nodes are tiles with their names and the pods on them; scripts draw them as the page has them without."""
+    page, still = visit(page_file.as_uri()), visit(page_file.as_uri(), java_script_enabled=False)
+    data = map_data(page)
+    last = data["sides"][data["drawn"][-1]]
+    tiles = page.locator("[data-part=map] .side").last.locator(".tile")
+    assert tiles.count() == len(data["nodes"]) == still.locator("[data-part=map] .side").last.locator(".tile").count()
+    for node, name in enumerate(data["nodes"]):
+        shown = [one.locator("[data-part=map] .side").last.locator(f".tile[data-node='{node}']").inner_text() for one in (page, still)]
+        assert shown[0] == shown[1]
+        text = "".join(shown[0].split())
+        assert name in text
+        assert all(data["names"][pod].rpartition("/")[2] in text for pod in last["pods"][node][:4])

@@ -20,16 +20,17 @@ def test_all_rows_are_printed(subject: Subject, page_file: Path, visit: Visits) 
     """On paper each long list has all its rows, and the verdict stands first."""
     page = visit.look(page_file.as_uri())
     heading = "".join(page.locator("h1").inner_text().split())
-    names = [[_squeezed(name) for name in _first_column(table.data)] for table in tables_of(page)]
+    names = [[_squeezed(name) for name in _names(table.data)] for table in tables_of(page)]
     text = printed(page)
     assert heading in text[: 400 + len(heading)]
     for rows in names:
         assert [name for name in rows if name not in text] == []
 
 
-def _first_column(data: dict) -> list[str]:  # type: ignore[type-arg]  # what the page's script reads
-    column = data["columns"][0]
-    return [str(column["texts"][value] if "texts" in column else value) for value in column["values"]]
+def _names(data: dict) -> list[str]:  # type: ignore[type-arg]  # what the page's script reads
+    column = next((column for column in data["columns"] if column["kind"] == "name"), data["columns"][0])
+    values = [column["texts"][value] if "texts" in column else value for value in column["values"]]
+    return [str(value) for value in values if value is not None]
 
 
 def _squeezed(name: str) -> str:

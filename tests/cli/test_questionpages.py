@@ -241,12 +241,15 @@ def test_html_is_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_it_says_what_it_is_about(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Inputs as given, counts, release, rules, warnings and the command are on the page; the date obeys SOURCE_DATE_EPOCH."""
+    """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author; SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     words = ["capacity", CLUSTER, "--pod", SMALL, "--release", "1.12", "--provider", "ClusterAutoscalerProvider", "-o", "html"]
     monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
+    monkeypatch.chdir(ROOT)
     assert run(words) == 0
     page = _text(capsys.readouterr().out)
-    for told in (CLUSTER, SMALL, "11 nodes, 8 pods run, 22 pods wait", "1.12", "provider ClusterAutoscalerProvider", "1970-01-01"):
+    cluster, small = (str(Path(path).relative_to(ROOT)) for path in (CLUSTER, SMALL))
+    for told in (cluster, small, "11 nodes, 8 pods run, 22 pods wait", "1.12", "provider ClusterAutoscalerProvider", "1970-01-01"):
         assert told in page
-    assert f"kubeclassic capacity {CLUSTER} --pod {SMALL} --release 1.12" in page
+    assert f"kubeclassic capacity {cluster} --pod {small} --release 1.12" in page
+    assert str(ROOT) not in page

@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
+from kubeclassic.framework.userrules import rule_files
 from tests.conftest import ROOT
 from tests.support.program import heavy_modules
 from tests.support.schemas import faults
@@ -73,17 +75,28 @@ class TestForms:
 
 
 class TestRules:
+    @pytest.mark.parametrize("is_loaded_before", [False, True])
     def test_own_rules_of_both_kinds(
-        self, sweep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self,
+        sweep: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        is_loaded_before: bool,
     ) -> None:
-        """A catalogue is for releases with predicates, plugins for the others, and weights may name them."""
+        """A catalogue is for releases with predicates, plugins for the others; other modules of the same names change nothing."""
         sweep.write_text("cluster: examples/cluster\ngrid: {release: ['1.16', '1.27']}\nobjectives: [placed]\n")
+        rules = ["--rules", "examples/rules.py:CATALOGUE", "--rules", "examples/plugins.py:PLUGINS"]
+        for name in rule_files():
+            monkeypatch.delitem(sys.modules, name)
+        if is_loaded_before:
+            assert run(["simulate", "examples/cluster", "--release", "1.16", *rules[:2]]) == 1
+            capsys.readouterr()
         for kind in ("rules", "plugins"):  # other modules of these names come first wherever modules are looked for
             (tmp_path / "others").mkdir(exist_ok=True)
             (tmp_path / "others" / f"{kind}.py").write_text("")
         monkeypatch.syspath_prepend(str(tmp_path / "others"))
         monkeypatch.setenv("PYTHONPATH", str(tmp_path / "others"), prepend=os.pathsep)
-        rules = ["--rules", "examples/rules.py:CATALOGUE", "--rules", "examples/plugins.py:PLUGINS"]
         assert run(["sweep", "sweep.yaml", "-o", "csv", "-j", "2", *rules]) == 0
         with_rules = capsys.readouterr().out
         for release, place in (("1.16", rules[1]), ("1.27", rules[3])):

@@ -85,7 +85,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
 def test_claims_are_made_from_templates(files: Any, told: Any) -> None:
     """Each pod that waits gets claims of its own from its templates; the record says which devices they got."""
     found = told("simulate", files("cluster.yaml", *CLUSTER, *map(pod, "pqr"), pod("s")))
-    allocations = [cycle.get("allocations") for cycle in found["cycles"]]
+    allocations = [cycle.get("allocations") for cycle in found["decisions"]]
     assert allocations == [
         {"p-gpus": [f"{DRIVER}/a/gpu-0", f"{DRIVER}/a/gpu-1"]}, {"q-gpus": [f"{DRIVER}/b/gpu-0", f"{DRIVER}/b/gpu-1"]},
         {"r-gpus": [f"{DRIVER}/b/gpu-2", f"{DRIVER}/b/gpu-3"]}, None,
@@ -180,7 +180,7 @@ def test_victims_give_their_devices_back(files: Any, told: Any) -> None:
     late["spec"] = pod("late")["spec"] | {"nodeSelector": {"only": "a"}}
     cluster = [CLUSTER[0] | here, CLUSTER[1], *(gpus(name, "t4", "t4") for name in "ab"), *CLUSTER[4:], victim, claim, high, late]
     found = told("simulate", files("cluster.yaml", *cluster), "--reschedule-evicted")
-    placed = {cycle["pod"]: (cycle["host"], cycle.get("allocations")) for cycle in found["cycles"] if cycle.get("host")}
+    placed = {cycle["pod"]: (cycle["host"], cycle.get("allocations")) for cycle in found["decisions"] if cycle.get("host")}
     a, b = ([f"{DRIVER}/{name}/gpu-{number}" for number in (0, 1)] for name in "ab")
     assert placed == {
         "default/high": ("a", None), "default/late": ("a", {"late-gpus": a}), "default/rs-0": ("b", {"rs-0-gpus": b}),

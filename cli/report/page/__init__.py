@@ -30,7 +30,9 @@ What there is:
 * ``markup``: text to HTML. ``told``, ``named``, ``number``, ``share``, ``sentence``.
 * ``parts``: ``section``, ``facts``, ``card``, ``grid``, ``stack``, ``track``, ``tag``, ``note``, ``folded``, ``plain_table``.
 * ``tables``: long lists, with search, filters, CSV and details of a row.
-* ``clustermap``: nodes as squares; ``charts``: columns and lines.
+* ``outcome``: who fares how, by name, and what to do next.
+* ``clustermap``: nodes, few as tiles with their pods (``nodetiles``), many as squares; ``usescale``: their colours.
+* ``charts``: columns and lines.
 * ``matrix``: nodes by rules; ``aligned``: two sides' rules beside each other.
 * ``about``: of what the page speaks; ``document``: the whole.
 

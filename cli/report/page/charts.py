@@ -12,15 +12,15 @@ from typing import Any
 import attrs
 
 from .markup import Markup, Text, element, named, number, sentence, told
-from .parts import colour_of, dot, folded, plain_table
+from .parts import colour_of, dot, numbers_of, plain_table
 
 HOW_TO = "pip install 'kubeclassic[report]' draws this as a picture."
 DOTS = 72
 """An inch: so one point of matplotlib is one pixel of the page."""
 TEXT = 12.5
 """The size of all text in pixels; pictures are never shown smaller than they are."""
-FLATTENS = 12
-"""Where a column is that many times as high as the next or the typical one, the scale grows tenfold from mark to mark."""
+MOST_TOLD = 12
+"""Up to that many columns have their numbers above them, so that low ones are read beside high ones."""
 _INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
 """Colours that matplotlib gets -> what the page has in their place."""
 _SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}
@@ -61,14 +61,14 @@ class Chart:
     labels: Sequence[Any] = ()
     """The names of the columns, or the numbers that lines are over."""
     series: Sequence[ChartSeries] = ()
-    across: str = ""
-    """What the labels are."""
-    up: str = ""
-    """What the values are."""
+    across: str = attrs.field(validator=attrs.validators.min_len(1))
+    """What the labels are, with their unit."""
+    up: str = attrs.field(validator=attrs.validators.min_len(1))
+    """What the values are, with their unit."""
     percent: bool = False
     """Whether values are shares of 1."""
     wide: bool = False
-    """Whether it wants the width of the page; else it fits a telephone."""
+    """Whether it wants half the width of a page; else it fits a telephone."""
 
     def html(self) -> Markup:
         """The picture, and its numbers folded; or the numbers, and how to get the picture."""
@@ -76,7 +76,7 @@ class Chart:
         if not self.series or find_spec("matplotlib") is None:
             return element("figure", caption, self._table(), element("p", HOW_TO, class_="soft"), class_="chart")
         box = element("div", Markup(self._svg()), class_="scroll", tabindex="0", role="group", aria_label=self.title)
-        return element("figure", caption, self._legend(), box, folded("The numbers", self._table()), class_="chart")
+        return element("figure", caption, self._legend(), box, numbers_of(self._table()), class_="chart")
 
     def _legend(self) -> Markup:
         if len(self.series) < 2:
@@ -101,7 +101,7 @@ class Chart:
     # --- the picture ------------------------------------------------------------------------------------------------
 
     def _svg(self) -> str:
-        return picture(self._draw, (720, 260) if self.wide else (300, 200), f"{self.title}: {self.description}")
+        return picture(self._draw, (440, 220) if self.wide else (300, 200), f"{self.title}: {self.description}")
 
     def _draw(self, pane: Any) -> None:
         if self.kind == "columns":
@@ -120,15 +120,12 @@ class Chart:
         width = 0.84 / max(len(self.series), 1)
         for which, one in enumerate(self.series):
             lefts = [place - 0.42 + width * which for place in range(len(one.values))]
-            pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=ink(one.at))
+            bars = pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=ink(one.at))
+            if len(self.series) * len(self.labels) <= MOST_TOLD:
+                pane.bar_label(bars, [self._text(value) if value else "" for value in one.values], padding=1)
         step = max(1, -(-len(self.labels) // (12 if self.wide else 5)))
         pane.set_xticks(range(0, len(self.labels), step), [str(label) for label in self.labels[::step]])
         if not self.percent:
-            pane.yaxis.get_major_locator().set_params(integer=True)
-        if flattens([max(one.values[place] or 0 for one in self.series) for place in range(len(self.labels))]):
-            pane.set_yscale("symlog", linthresh=1)
-            pane.set_ylim(0, None)
-        elif not self.percent:
             pane.yaxis.get_major_locator().set_params(integer=all(isinstance(value, int) for one in self.series for value in one.values))
 
     def _lines(self, pane: Any) -> None:
@@ -150,16 +147,6 @@ def picture(draw: Callable[[Any], None], size: tuple[int, int], description: str
         stream = StringIO()
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}, transparent=True)
     return _for_page(stream.getvalue(), size, description)
-
-
-def flattens(values: Sequence[float]) -> bool:
-    """Whether the highest of *values* would make the others too low to be seen.
-
-    >>> flattens([1511, 4, 3, 5]), flattens([1511, 0, 9]), flattens([10, 8, 3]), flattens([7])
-    (True, True, False, False)
-    """
-    highest, *others = sorted(filter(None, values), reverse=True) or [0]
-    return bool(others) and highest > FLATTENS * min(others[0], others[len(others) // 2])
 
 
 def ink(at: int) -> str:

@@ -1,7 +1,7 @@
-"""Nodes as squares: grouped by zone or another label, coloured by use, before and after side by side.
+"""Nodes as tiles with their pods, or many as squares: grouped by zone or another label, coloured by use, before and after side by side.
 
-The map stands in the HTML as one path of SVG for each colour; ``assets/clustermap.js`` draws it again for the width that there is, for
-another label or resource, and shows a node's name, use and pods.
+Squares stand in the HTML as one path of SVG for each colour, those in use the most first; ``assets/clustermap.js`` draws the map again for
+the width that there is, for another label or resource, and shows a node's name, use and pods.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import attrs
 
 from ....api.words import count_of
 from .markup import Markup, data_script, element
+from .nodetiles import CAME, FEW, LEFT, Tile
+from .parts import dot
+from .usescale import UseScale
 
 SIZE, GAP, ACROSS = 9, 2, 28
 """A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""
-FEW = 60
-"""That many nodes have squares of twice that size."""
-LEVELS = ("nothing", *(f"up to {10 * tenth} %" for tenth in range(1, 11)), "more than 100 %")
-"""What each colour of use means; its class is ``u0``, ``u1`` and so on."""
 ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 """Labels by which nodes are grouped at first, if they have one."""
 
@@ -53,6 +52,18 @@ class ClusterMap:
     colours: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     """State -> the colour of its mark."""
     note: str = attrs.field(default="", kw_only=True)
+    follows: bool = attrs.field(default=False, kw_only=True)
+    """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what came and what left."""
+
+    @property
+    def is_tiled(self) -> bool:
+        """Whether nodes are tiles with their pods."""
+        return len(self.nodes) <= FEW and any(any(side.pods) for side in self.sides)
+
+    @property
+    def drawn(self) -> list[int]:
+        """The sides that are drawn."""
+        return list(range(len(self.sides)))[1 if self.follows and self.is_tiled and len(self.sides) == 2 else 0 :]
 
     @property
     def resources(self) -> list[str]:
@@ -66,8 +77,9 @@ class ClusterMap:
 
     def html(self) -> Markup:
         """The map, with its data."""
-        sides = element("div", *(self._side(side) for side in self.sides), class_="maps")
-        told = element("p", "Point at a square, or use the arrow keys, to see a node.", class_="soft told", aria_live="polite", hidden="")
+        sides = element("div", *map(self._side, self.drawn), class_="maps")
+        hint = f"Point at a {'tile' if self.is_tiled else 'square'}, or use the arrow keys, to see a node."
+        told = element("p", hint, class_="soft told", aria_live="polite", hidden="")
         bar = element("div", class_="bar", hidden="")
         notes = [element("p", self.note, class_="soft")] if self.note else []
         parts = (bar, *notes, sides, self._legend(), told, data_script(f"{self.name}-data", self.data()))
@@ -75,7 +87,7 @@ class ClusterMap:
 
     def still(self) -> Markup:
         """The map as it shows before scripts run, without its data: for notebooks."""
-        return element("div", element("div", *map(self._side, self.sides), class_="maps"), self._legend(), class_="card map")
+        return element("div", element("div", *map(self._side, self.drawn), class_="maps"), self._legend(), class_="card map")
 
     def data(self) -> dict[str, Any]:
         """What the script reads; shares are in thousandths, -1 for none, and pods stand by number."""
@@ -92,58 +104,72 @@ class ClusterMap:
         ]
         labels = {label: _numbered(values) for label, values in self.labels.items()}
         choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.colours)}
-        return {"nodes": list(self.nodes), "labels": labels, **choices, "sides": sides, "names": list(names)}
+        drawn = {"still": True, "tiles": self.is_tiled, "follows": self.follows, "drawn": self.drawn}
+        return {"nodes": list(self.nodes), "labels": labels, **choices, **drawn, "sides": sides, "names": list(names)}
 
     # --- what shows before scripts run ------------------------------------------------------------------------------
 
-    def _side(self, side: MapSide) -> Markup:
+    @property
+    def scale(self) -> UseScale:
+        """The colours of the first resource, over all sides."""
+        return UseScale.of(share for side in self.sides for share in self._shares(side))
+
+    def _shares(self, side: MapSide) -> Sequence[float | None]:
+        values = side.uses.get(self.resources[0]) if self.resources else None
+        return [None] * len(self.nodes) if values is None else values
+
+    def _side(self, at: int) -> Markup:
+        side = self.sides[at]
         heading = [element("h3", side.title)] if side.title else []
-        groups = (self._group(side, name, rows) for name, rows in self._groups().items())
+        draw = self._tiles if self.is_tiled else self._squares
+        groups = (element("figure", self._caption(name, rows), draw(at, rows)) for name, rows in self._groups().items())
         return element("div", *heading, element("div", *groups, class_="groups"), class_="side")
 
     def _groups(self) -> dict[str, list[int]]:
+        """The nodes of each group; squares by use, those in use the most first."""
         found: dict[str, list[int]] = defaultdict(list)
-        values = self.labels.get(self.group_by)
-        for row in range(len(self.nodes)):
+        values, shares = self.labels.get(self.group_by), self._shares(self.sides[-1])
+        rows = range(len(self.nodes))
+        for row in rows if self.is_tiled else sorted(rows, key=lambda row: -_thousandths(shares[row])):
             found[values[row] if values is not None else ""].append(row)
         return dict(sorted(found.items()))
 
-    def _group(self, side: MapSide, name: str, rows: Sequence[int]) -> Markup:
+    def _caption(self, name: str, rows: Sequence[int]) -> Markup:
+        return element("figcaption", f"{name or ('no zone' if self.group_by else 'all')}: {count_of(len(rows), 'node')}")
+
+    def _tiles(self, at: int, rows: Sequence[int]) -> Markup:
+        side, scale, shares = self.sides[at], self.scale, self._shares(self.sides[at])
+        earlier = self.sides[at - 1 if self.follows else 0].pods if at else None
+
+        def tile(row: int) -> Markup:
+            before = None if earlier is None else earlier[row] if earlier else ()
+            state, note = side.states[row] if side.states else "", side.notes[row] if side.notes else ""
+            pods = side.pods[row] if side.pods else ()
+            return Tile(row, self.nodes[row], shares[row], pods, before, state, self.colours.get(state, ""), note).html(scale)
+
+        return element("ul", *map(tile, rows), class_="tiles")
+
+    def _squares(self, at: int, rows: Sequence[int]) -> Markup:
         step = SIZE + GAP
         width, height = step * min(ACROSS, len(rows)), step * -(-len(rows) // ACROSS)
-        title = f"{name or ('no zone' if self.group_by else 'all')}: {count_of(len(rows), 'node')}"
         zoom = 2 if len(self.nodes) <= FEW else 1
         size = {"viewBox": f"0 0 {width} {height}", "width": f"{zoom * width}", "height": f"{zoom * height}"}
-        return element("figure", element("figcaption", title), element("svg", *self._paths(side, rows), aria_hidden="true", **size))
+        return element("svg", *self._paths(self.sides[at], rows), aria_hidden="true", **size)
 
     def _paths(self, side: MapSide, rows: Sequence[int]) -> Iterator[Markup]:
-        step, places = SIZE + GAP, defaultdict[str, list[str]](list)
+        step, places, scale, shares = SIZE + GAP, defaultdict[str, list[str]](list), self.scale, self._shares(side)
         for place, row in enumerate(rows):
             left, top = step * (place % ACROSS), step * (place // ACROSS)
-            places[self._class(side, row)].append(f"M{left} {top}h{SIZE}v{SIZE}h-{SIZE}z")
+            places[scale.css_class(shares[row])].append(f"M{left} {top}h{SIZE}v{SIZE}h-{SIZE}z")
         for colour, shapes in sorted(places.items()):
             yield element("path", class_=colour, d="".join(shapes))
 
-    def _class(self, side: MapSide, row: int) -> str:
-        values = side.uses.get(self.resources[0]) if self.resources else None
-        return f"u{level(values[row])}" if values is not None and values[row] is not None else "none"
-
     def _legend(self) -> Markup:
         words = f"Colour: the share of {self.resources[0]} in use. " if self.resources else ""
-        colours = [element("span", class_=f"u{at}", title=text) for at, text in enumerate(LEVELS)]
-        scale = element("span", "0 %", *colours, "over 100 %", class_="scale", aria_hidden="true")
-        return element("p", element("span", words, class_="what"), scale, class_="soft legend-of-use")
-
-
-def level(share: float | None) -> int:
-    """Which of :data:`LEVELS` a share of 1 is in.
-
-    >>> level(0.0), level(0.05), level(0.1), level(1.0), level(1.2)
-    (0, 1, 1, 10, 11)
-    """
-    if not share:
-        return 0
-    return min(-(-round(1000 * share) // 100) or 1, len(LEVELS) - 1)
+        states = (element("span", dot(colour), state, class_="state") for state, colour in self.colours.items())
+        marks = (element("b", f"pod {what}", class_=what) for what in (CAME, LEFT)) if self.is_tiled and len(self.sides) > 1 else ()
+        scale = self.scale.html() if self.resources else ""
+        return element("p", element("span", words, class_="what"), scale, *states, *marks, class_="soft legend-of-use")
 
 
 def _thousandths(share: float | None) -> int:

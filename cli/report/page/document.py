@@ -13,13 +13,14 @@ import attrs
 
 from .about import About
 from .markup import Markup, Text, element, html
+from .outcome import NextStep, next_html
 from .parts import Section
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
 """The browser enforces it: of scripts it runs the page's own alone, known by its hash."""
-STYLES = ("base", "parts", "tables", "pictures", "print")
+STYLES = ("base", "parts", "tables", "pictures", "tiles", "print")
 """Of every page."""
-SCRIPTS = {"table": ("format", "tables"), "map": ("format", "clustermap"), "aligned": ("format", "aligned")}
+SCRIPTS = {"table": ("format", "tables"), "map": ("format", "nodetiles", "clustermap"), "aligned": ("format", "aligned")}
 """The kind of part, as its ``data-part`` says -> the scripts that it needs, in order."""
 _PART = re.compile(r' data-part="([a-z]+)"')
 
@@ -36,6 +37,10 @@ class Page:
     sections: Sequence[Section]
     lead: Text = ""
     """What belongs right under the verdict: facts, or a second sentence."""
+    who: Text = ""
+    """Who loses, by name (:func:`~.outcome.who_html`)."""
+    steps: Sequence[NextStep] = ()
+    """What to do next."""
 
 
 def page_html(page: Page) -> str:
@@ -77,10 +82,14 @@ def _body(page: Page) -> Iterator[str]:
     yield element("h1", page.verdict, class_="verdict")
     yield page.about.unread_html()
     yield html(page.lead)
-    yield page.about.html()
+    yield html(page.who)
+    if page.steps:
+        yield next_html(page.steps)
+    yield page.about.short_html()
     if len(page.sections) > 1:
         yield _contents(page.sections)
     yield from map(_section, page.sections)
+    yield page.about.html()
     yield "</main>"
 
 
@@ -89,7 +98,8 @@ def _button() -> Markup:
 
 
 def _contents(sections: Sequence[Section]) -> Markup:
-    items = (element("li", element("a", one.title, href=f"#{one.name}")) for one in sections)
+    items = [element("li", element("a", one.title, href=f"#{one.name}")) for one in sections]
+    items.append(element("li", element("a", "About this page", href="#about")))
     return element("nav", element("ul", *items), class_="contents", aria_label="Contents")
 
 

@@ -94,16 +94,26 @@ def told(path: str, text: str, unit: str | None = None) -> Markup:
     return element("span", text, data_json=path, data_unit=unit)
 
 
+WHOLE = 36
+"""A name of at most that many characters is never broken in a table."""
+SHORT = 14
+"""Nor are several words of that length."""
+
+
 def named(name: str) -> Markup:
-    """A name from the input or of a release: digits in it are no numbers of the record."""
-    return element("span", name, class_="name")
+    """A name from the input or of a release: digits in it are no numbers of the record.
+
+    >>> named("database-b1"), named("node(s) were unschedulable")
+    ('<span class="name whole">database-b1</span>', '<span class="name">node(s) were unschedulable</span>')
+    """
+    return element("span", name, class_="name whole" if len(name) <= (SHORT if " " in name else WHOLE) else "name")
 
 
 def spoken(part: Part) -> Markup:
     """A sentence of a view: names and numbers are marked, numbers with their place in ``-o json``.
 
     >>> spoken(Words(Number(1200, "fits"), " copies of ", Name("a<b"), "."))
-    '<span data-json="fits">1,200</span> copies of <span class="name">a&lt;b</span>.'
+    '<span data-json="fits">1,200</span> copies of <span class="name whole">a&lt;b</span>.'
     """
     if isinstance(part, Words):
         return Markup("".join(map(spoken, part.parts)))

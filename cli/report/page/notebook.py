@@ -83,7 +83,7 @@ def _chart(found: LineChart) -> Text:
     described = f"{', '.join(found.values)} over {found.across}"
     chart = Chart(
         title=found.title, description=described, kind="steps", labels=[found.places[at] for at in places], series=series,
-        across=found.across, wide=True,
+        across=found.across, up=found.up, wide=True,
     )  # fmt: skip
     return chart.html()
 

@@ -70,9 +70,9 @@ def card(title: Text, *parts: Text) -> Markup:
     return element("div", *heading, *parts, class_="card")
 
 
-def grid(*cards: Markup) -> Markup:
-    """Cards in as many columns as there is room for."""
-    return element("div", *cards, class_="grid")
+def grid(*cards: Markup, wide: bool = False) -> Markup:
+    """Cards in as many columns as there is room for, two on paper; *wide*: each takes half of a page."""
+    return element("div", *cards, class_="grid wide" if wide else "grid")
 
 
 def paragraph(*pieces: Text) -> Markup:
@@ -90,9 +90,14 @@ def bullets(items: Iterable[Text]) -> Markup:
     return element("ul", *(element("li", item) for item in items))
 
 
-def folded(summary: Text, *parts: Text) -> Markup:
-    """*parts* that show on a click; they are printed."""
-    return element("details", element("summary", summary), *parts)
+def folded(summary: Text, *parts: Text, printed: bool = True) -> Markup:
+    """*parts* that show on a click; *printed*: on paper too, where nothing else says the same."""
+    return element("details", element("summary", summary), *parts, class_=None if printed else "unprinted")
+
+
+def numbers_of(table: Text) -> Markup:
+    """The numbers of a picture, which stands on paper without them."""
+    return folded("The numbers", table, printed=False)
 
 
 def note(*pieces: Text) -> Markup:

@@ -10,7 +10,7 @@ import attrs
 
 from .charts import HOW_TO, ink, picture
 from .markup import Markup, Text, element, named
-from .parts import colour_of, dot, folded, plain_table
+from .parts import colour_of, dot, numbers_of, plain_table
 
 LINE = 30
 """The height of a line of :class:`Intervals` in pixels."""
@@ -112,4 +112,4 @@ def _figure(title: str, description: str, table: Text, draw: Callable[[Any], Non
         return element("figure", caption, table, element("p", HOW_TO, class_="soft"), class_="chart")
     svg = Markup(picture(draw, size, f"{title}: {description}"))
     box = element("div", svg, class_="scroll", tabindex="0", role="group", aria_label=title)
-    return element("figure", caption, legend, box, folded("The numbers", table) if table else "", class_="chart")
+    return element("figure", caption, legend, box, numbers_of(table) if table else "", class_="chart")

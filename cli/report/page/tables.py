@@ -9,7 +9,7 @@ from typing import Any
 
 from ....api.view import Amount, Column, Number, Table, Words
 from ....api.words import count_of, percent, rounded
-from .markup import Markup, Text, data_script, element, html, joined, number, spoken, told
+from .markup import Markup, Text, data_script, element, html, joined, named, number, spoken, told
 from .parts import SAME, plain_table, tag, track
 
 CPU = "cpu"
@@ -124,7 +124,7 @@ def shown_value(column: Column, value: Any) -> Markup:
         words = [value] if isinstance(value, str) else value
         return joined((tag(word, column.colours.get(word, SAME)) for word in words), " ")
     if column.kind in ("name", "names", "host"):
-        return joined(element("span", word, class_="name") for word in ([value] if isinstance(value, str) else value))
+        return joined(map(named, [value] if isinstance(value, str) else value))
     return html(_plain(column.kind, value))
 
 

@@ -13,7 +13,7 @@ from .parts import dot
 
 STATES: Mapping[str, tuple[str, str]] = {
     "same": ("on the first node", "var(--same)"),
-    "elsewhere": ("elsewhere", "var(--near)"),
+    "elsewhere": ("on another node", "var(--near)"),
     "none": ("without a node", "var(--far)"),
 }
 """State -> what it is called, and its colour. A pod without a node at first is elsewhere once it has one."""

@@ -99,7 +99,7 @@ def _map(found: CapacityResult) -> ClusterMap:
     words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
     before = MapSide("before", uses_of(found.counted.before, names), found.pods_before)
     after = MapSide("with all copies", uses_of(found.counted.after, names), found.pods_after, states, words)
-    return ClusterMap("map", names, [before, after], labels_of(found.cluster), colours={TAKES: GOOD})
+    return ClusterMap("map", names, [before, after], labels_of(found.cluster), colours={TAKES: GOOD}, follows=True)
 
 
 # --- what is left ---------------------------------------------------------------------------------------------------

@@ -7,15 +7,16 @@ from urllib.parse import urlencode
 
 from ....api.view import Table
 from ....questions.compare import CompareResult
-from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, side_name
+from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, phrase, side_name
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
-from ..page.about import About
+from ..page.about import About, discreet
 from ..page.clustermap import ClusterMap
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, named, number, sentence, spoken, told
 from ..page.nodemap import NodeSide, node_map
+from ..page.outcome import NextStep, PodOutcome, who_html
 from ..page.parts import (
     BAD,
     HELD,
@@ -54,8 +55,40 @@ def comparison_html(found: CompareResult, about: About | None = None) -> str:
     """*found* as a page."""
     document = found.document
     names = " and ".join(label(document, at) for at in range(len(document.configurations)))
-    said = spoken(found.view().verdict)
-    return page_html(Page(f"kubeclassic compare: {names}", said, about or About(), comparison_sections(found), lead(document)))
+    said, origin = spoken(found.view().verdict), about or About()
+    title = f"kubeclassic compare: {names}"
+    return page_html(Page(title, said, origin, comparison_sections(found), lead(document), who(document), _next(document, origin)))
+
+
+def who(document: ComparisonDocument) -> Markup:
+    """Each pod that loses its node, gains one, or gets another, by name; nothing if there is none."""
+    found = list[PodOutcome]()
+    for change in ("lost", "gained"):
+        for at, against in enumerate(document.against):
+            under = sentence("under ", named(side_name(document, at + 1)))
+            pods = against.lost.pods if change == "lost" else against.gained.pods
+            why = (sentence(under, ", for " if change == "lost" else "; else none for ", named(phrase(one.reason, 1))) for one in pods)
+            found += [PodOutcome(one.pod, change, text) for one, text in zip(pods, why, strict=True)]
+    title = "Who loses, who gains" if found else "Who moves"
+    found += [
+        PodOutcome(one.pod, "moved", sentence("from ", named(one.first or ""), " to ", named(one.second or "")))
+        for against in document.against for one in against.elsewhere
+    ]  # fmt: skip
+    return who_html(title, found, "list") if found else Markup("")
+
+
+def _next(document: ComparisonDocument, about: About) -> list[NextStep]:
+    """One pod in both releases, where they are all that differs."""
+    texts, releases = [one.text for one in document.configurations], [one.release for one in document.configurations]
+    alone = all(text == f"release={release}" for text, release in zip(texts, releases, strict=True))
+    if len(releases) != 2 or not alone or not document.differences:
+        return []
+    pod, both = document.differences[0].pod, ",".join(releases)
+    step = ("--from", releases[0], "--to", releases[1])
+    return [
+        NextStep(sentence("Rule by rule, ", named(pod), " in both:"), about.asking("explain", pod, "--release", both)),
+        NextStep("Which release on the way changes what:", about.asking("upgrade", *step)),
+    ]
 
 
 def comparison_sections(found: CompareResult) -> list[Section]:
@@ -63,7 +96,7 @@ def comparison_sections(found: CompareResult) -> list[Section]:
     document, view = found.document, found.view()
     end = "What each decides" if document.mode == LOCKED else "Use, imbalance and fragmentation in the end"
     return [
-        section("Who loses, who gains", *_losses(document, view.table("lost")), name="losses"),
+        section("Where pods end", *_losses(document, view.table("lost")), name="losses"),
         section("Why decisions differ", *_why(document), name="why"),
         section("Which pods, and why", *_list(document), name="list"),
         *([section("Nodes in the end", _map(found).html(), name="nodes")] if found.ends else []),
@@ -91,7 +124,7 @@ def lead(document: ComparisonDocument) -> Markup:
 
 
 def _side(at: int, configuration: ComparedConfiguration) -> Markup:
-    text = sentence(" ", code(configuration.text)) if configuration.text else Markup("")
+    text = sentence(" ", code(discreet(configuration.text))) if configuration.text else Markup("")
     return element("li", dot(colour_of(at)), element("b", configuration.name), f" {configuration.release}", text)
 
 
@@ -213,7 +246,7 @@ def _list(document: ComparisonDocument) -> Iterator[Text]:
 def _scores(document: ComparisonDocument) -> Iterator[Text]:
     yield soft("Over the nodes that both score in a decision. Spread: the standard deviation of a score, times its weight.")
     for at, against in enumerate(document.against):
-        rules = folded("All rules", short_table(correlation_table(against)))
+        rules = folded("All rules", short_table(correlation_table(against)), printed=False)
         yield card(_title(document, at), *correlations(at, against), rules)
 
 
@@ -221,4 +254,4 @@ def _endings(document: ComparisonDocument, use: Table) -> Iterator[Text]:
     yield from endings(document)
     if document.mode == LOCKED:
         yield soft("There is one cluster, as the decisions of ", named(label(document, 0)), " alone take effect.")
-    yield card("", folded("All resources", short_table(use)))
+    yield card("", folded("All resources", short_table(use), printed=False))

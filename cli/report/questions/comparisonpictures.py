@@ -49,7 +49,8 @@ def decided(document: ComparisonDocument) -> Chart:
         for at, one in enumerate(configurations)
     ]
     description = "how many pods each configuration finds a node for"
-    return Chart(title="Pods", description=description, labels=list(found.values()), series=series, up="pods", wide=True)
+    labels, across = list(found.values()), "what becomes of pods"
+    return Chart(title="Pods", description=description, labels=labels, series=series, across=across, up="pods", wide=True)
 
 
 def _usages(configurations: Sequence[ComparedConfiguration], resource: str) -> list[tuple[int, int, Usage]]:

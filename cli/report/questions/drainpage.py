@@ -91,7 +91,7 @@ def _map(found: DrainResult, record: Record) -> Section:
         told("summary.placedBefore", number(placed)), f" waiting {'pod' if placed == 1 else 'pods'} got a node before the drain."
     )
     colours = {state: STATES[state] for state in STATES if state in states}
-    shown = ClusterMap("map", names, sides, labels_of(found.cluster), colours=colours).html()
+    shown = ClusterMap("map", names, sides, labels_of(found.cluster), colours=colours, follows=True).html()
     return section("Before and after", *([soft(told_first)] if placed else []), shown)
 
 

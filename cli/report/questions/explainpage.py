@@ -16,6 +16,7 @@ from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, joined, named, number, sentence, spoken, told
+from ..page.outcome import NextStep
 from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, counted, fact, facts, note, paragraph, section, soft
 from ..page.tables import list_html, short_table
 from .explainmatrix import matrix, overwhelming
@@ -31,18 +32,40 @@ SHOWN = 20
 
 def explanation_html(found: ExplainResult, about: About) -> str:
     """*found* as a page, all about one node where that was asked for."""
-    document, view, close = found.document, found.view(), found.explanation.close_up
+    document, close = found.document, found.explanation.close_up
     title = f"kubeclassic explain: {document.pod}" + (f" on {close.node}" if close is not None else "")
-    sections = _sections(found, document, view) if close is None else _close_up(document, view, close)
-    lead = _lead(document) if close is None else _close_lead(document, close)
-    return page_html(Page(title, spoken(view.verdict), about, list(sections), lead=lead))
+    said = spoken(found.view().verdict)
+    return page_html(Page(title, said, about, explanation_sections(found), explanation_lead(found), steps=_next(found, about)))
+
+
+def explanation_sections(found: ExplainResult) -> list[Section]:
+    """All sections under the verdict."""
+    document, view, close = found.document, found.view(), found.explanation.close_up
+    return list(_sections(found, document, view) if close is None else _close_up(document, view, close))
+
+
+def explanation_lead(found: ExplainResult) -> Markup:
+    """What stands right under the verdict."""
+    document, close = found.document, found.explanation.close_up
+    return _lead(document) if close is None else _close_lead(document, close)
+
+
+def _next(found: ExplainResult, about: About) -> list[NextStep]:
+    """What would help, where the pod has no node, or not the one that is asked about."""
+    close, pod = found.explanation.close_up, found.decision.pod.key
+    if found.host is not None and (close is None or close.node == found.host):
+        return []
+    words = ("--what-if",) if close is None else ("--want", close.node)
+    return [NextStep("What would help:", about.asking("explain", pod, *words))]
 
 
 # --- the pod --------------------------------------------------------------------------------------------------------
 
 
 def _lead(document: ExplanationDocument) -> Markup:
-    shown = counted("counts", plain(document.counts), CARDS) if document.counts.nodes else ""
+    counts = document.counts
+    cards = [one for one in CARDS if one[0] != "visited" or counts.visited < counts.nodes]
+    shown = counted("counts", plain(counts), cards) if counts.nodes else ""
     return sentence(shown, *_workload(document), *_placed(document))
 
 

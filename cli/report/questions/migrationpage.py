@@ -13,8 +13,9 @@ from ..documents import indented
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, joined, named, number, sentence, spoken, told
-from ..page.parts import BAD, GOOD, NEAR, SAME, bullets, fact, facts, folded, plain_table, section, soft, tag
-from .comparisonpage import comparison_sections
+from ..page.outcome import NextStep
+from ..page.parts import BAD, GOOD, NEAR, SAME, fact, facts, folded, plain_table, section, soft, tag
+from .comparisonpage import comparison_sections, who
 
 _DEPARTS = "Where this departs from upstream's translation"
 
@@ -23,14 +24,14 @@ def migration_html(found: MigrateResult, about: About | None = None) -> str:
     """The report of a migration that was checked: the comparison, with what was translated."""
     title = f"kubeclassic policy migrate: from release {found.report.release} to a profile of {found.report.target}"
     sections = [
-        section("What to do next", bullets(_next(found)), name="next"),
         *([] if found.comparison is None else comparison_sections(found.comparison)),
         section("Notes on the translation", *_notes(found), name="notes"),
         *([] if found.report.source == "profile" else [section(_DEPARTS, *_trials(found), name="deviations")]),
         section("The Policy" if found.report.source == "Policy" else "The older profile", *_before(found), name="policy"),
         section("The profile", *_profile(found), name="profile"),
     ]
-    return page_html(Page(title, spoken(found.view().verdict), about or About(), sections, _lead(found)))
+    steps, losers = [NextStep(text) for text in _next(found)], Markup("") if found.comparison is None else who(found.comparison.document)
+    return page_html(Page(title, spoken(found.view().verdict), about or About(), sections, _lead(found), losers, steps))
 
 
 def _agreement(found: MigrateResult) -> AgreementCounts:

@@ -19,7 +19,8 @@ from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, derived, named, number, share, spoken, told
+from ..page.markup import Markup, Text, derived, named, number, sentence, share, spoken, told
+from ..page.outcome import PodOutcome, who_html
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, facts, grid, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of
@@ -42,7 +43,21 @@ def replay_html(found: ReplayResult, history: ReplayHistory, about: About) -> st
     record = history.record(plain(found.summary), found.resources)
     sections = list(_sections(record, found, history))
     lead = counted("summary", record["summary"], CARDS, ALWAYS)
-    return page_html(Page("kubeclassic replay", spoken(found.view().verdict), about, sections, lead=lead))
+    return page_html(Page("kubeclassic replay", spoken(found.view().verdict), about, sections, lead, _who(history)))
+
+
+def _who(history: ReplayHistory) -> Markup:
+    """The pods that still wait by name, or those that had to leave their node."""
+    waiting = [PodOutcome(pod.pod, "waits", reason_of(pod)) for pod in history.lives.values() if pod.outcome == "waiting"]
+    lost = [PodOutcome(one["pod"], "evicted", sentence("from ", named(one["node"] or ""))) for one in history.lost]
+    if waiting:
+        return who_html("Who still waits", waiting, "pods?is-outcome=waiting")
+    return who_html("Who had to leave a node", lost, "lost") if lost else Markup("")
+
+
+def reason_of(pod: PodHistory) -> str:
+    """Why *pod* waits."""
+    return next(iter(reasons_in(pod.message))) if pod.message else "not tried yet"
 
 
 def _sections(record: Record, found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
@@ -62,7 +77,7 @@ def _sections(record: Record, found: ReplayResult, history: ReplayHistory) -> It
 
 
 def _reasons(waiting: Sequence[PodHistory]) -> Markup:
-    found = Counter(next(iter(reasons_in(pod.message))) if pod.message else "not tried yet" for pod in waiting).most_common()
+    found = Counter(map(reason_of, waiting)).most_common()
     rows = [[named(reason), derived(number(count)), track(count / found[0][1], BAD)] for reason, count in found]
     return plain_table(["reason", "pods", ""], rows, "Pods that still wait, by reason")
 
@@ -76,19 +91,22 @@ def _charts(record: Record, resources: tuple[str, ...]) -> Iterator[Text]:
         yield soft("Nothing happened after the first instant.")
         return
     counts = {"waiting": "pending", "on nodes": "running"}
-    yield card("", _chart("Pods", "how many pods wait for a node, and how many have one", record, counts, up="pods"))
+    charts = [_chart("Pods", "how many pods wait for a node, and how many have one", record, counts, up="pods")]
     used = {short_name(name): f"{name}.use" for name in resources if any(series[f"{name}.use"])}
-    yield card("", _chart("Use", "which share of all nodes' resources pods on nodes request", record, used, percent=True))
+    text = "which share of all nodes' resources pods on nodes request"
+    charts.append(_chart("Use", text, record, used, up="share in use", percent=True))
     totals = {"evictions": "evictions", "finished": "finished", "nodes": "nodes"}
     shown = {name: key for name, key in totals.items() if any(series[key])}
-    yield card("", _chart("Evictions, finished pods, nodes", "how many there were up to then; nodes: how many there are", record, shown))
+    text = "how many there were up to then; nodes: how many there are"
+    charts.append(_chart("Evictions, finished pods, nodes", text, record, shown, up="how many"))
     lost = {short_name(name): f"{name}.fragmentation" for name in resources if any(series[f"{name}.fragmentation"])}
     if lost:
         text = "which share of the free room lies on nodes where pods like those that came do not fit"
-        yield card("", _chart("Free room that pods cannot use", text, record, lost, percent=True))
+        charts.append(_chart("Free room that pods cannot use", text, record, lost, up="share of the free room", percent=True))
+    yield grid(*(card("", chart) for chart in charts), wide=True)
 
 
-def _chart(title: str, text: str, record: Record, shown: dict[str, str], *, up: str = "", percent: bool = False) -> Markup:
+def _chart(title: str, text: str, record: Record, shown: dict[str, str], *, up: str, percent: bool = False) -> Markup:
     series = [ChartSeries(name, record["series"][key], f"series.{step(key)}", at) for at, (name, key) in enumerate(shown.items())]
     kind = "lines" if percent else "steps"
     return Chart(
@@ -123,7 +141,7 @@ def _map(history: ReplayHistory, resources: Sequence[str]) -> ClusterMap:
     names = list(history.nodes)
     sides = [_side(title, moment, names, resources) for title, moment in _moments(history)]
     colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
-    return ClusterMap("map", names, sides, labels_of(list(history.nodes.values())), colours=colours)
+    return ClusterMap("map", names, sides, labels_of(list(history.nodes.values())), colours=colours, follows=True)
 
 
 def _moments(history: ReplayHistory) -> Iterator[tuple[str, NodesAt]]:

@@ -15,14 +15,16 @@ from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, element, named, number, sentence, spoken, told
+from ..page.nodetiles import FEW
+from ..page.outcome import NAMED, NextStep, PodOutcome, who_html
 from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, counted, folded, grid, note, section, soft
 from ..page.tables import list_html, short_table
 from .nodemap import labels_of
 
 TENTHS = [f"{10 * tenth}" for tenth in range(10)]
 TAKES = "takes pods"
-NAMED = 60
-"""That many pods are named under each reason."""
+LISTED = 60
+"""That many pods are listed under each reason."""
 CARDS = (
     ("placed", "pods with a node", GOOD), ("unschedulable", "pods without a node", BAD),
     ("waiting", "pods that plugins make wait", NEAR), ("gated", "pods not tried for their scheduling gates", HELD),
@@ -36,16 +38,35 @@ def simulation_html(found: SimulationResult, about: About, shown: str = "") -> s
     """*found* as a page; *shown*: which pods or nodes alone are listed, in words."""
     view, summary = found.view(), {key: getattr(found.summary, key) for key, _, _ in CARDS}
     lead = counted("summary", summary, CARDS, ALWAYS)
-    return page_html(Page("kubeclassic simulate", spoken(view.verdict), about, list(_sections(found, view, shown)), lead=lead))
+    said = spoken(view.verdict)
+    return page_html(Page("kubeclassic simulate", said, about, list(_sections(found, view, shown)), lead, _who(found), _next(found, about)))
+
+
+def _who(found: SimulationResult) -> Markup:
+    """The pods without a node by name, and those that have to leave."""
+    waiting = [PodOutcome(pod, "waits", group.reason) for group in found.outcome.reasons for pod in group.pods]
+    evicted = [PodOutcome(one.pod, "evicted", sentence("for ", named(one.by))) for one in found.outcome.evicted]
+    if not waiting and not evicted:
+        return Markup("")
+    title = "Who finds no node" if waiting else "Who has to leave"
+    return who_html(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
+
+
+def _next(found: SimulationResult, about: About) -> list[NextStep]:
+    """What helps the first pod without a node."""
+    first = next((pod for group in found.outcome.reasons for pod in group.pods), None)
+    if first is None:
+        return []
+    return [NextStep(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
 
 
 def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Section]:
     reasons = found.outcome.reasons
-    if reasons:
+    if len(reasons) > 1 or sum(len(group.pods) for group in reasons) > NAMED:
         lead = "A pod can have several reasons; it is counted by the one that most nodes have against it."
         table = short_table(view.table("reasons"), "Pods without a node, by reason")
         lists = (_folded(f"reasons.{at}.pods.length", group) for at, group in enumerate(reasons))
-        yield section("Who finds no node, and why", card("", sentence(table, *lists)), lead=lead)
+        yield section("Why pods find no node", card("", sentence(table, *lists)), lead=lead)
     if found.outcome.evicted:
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
         yield section("Who has to leave", list_html(view.table("evicted")), lead=lead, name="evictions")
@@ -54,15 +75,17 @@ def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Secti
     only = [note("The lists show ", named(shown), " alone; the numbers above are of all.")] if shown else []
     yield section("Pods", *only, list_html(view.table("pods")), name="all-pods")
     yield section("Nodes", list_html(view.table("nodes")), name="all-nodes")
-    lead = "In the order of the decisions. A pod that makes room is tried again after the others."
-    yield section("Decisions", list_html(view.table("decisions")), lead=lead, name="all-decisions")
+    if len({one.pod for one in found.decision_records}) < len(found.decisions):  # else the list of pods has the same rows
+        lead = "In the order of the decisions. A pod that makes room is tried again after the others."
+        yield section("Decisions", list_html(view.table("decisions")), lead=lead, name="all-decisions")
 
 
 def _folded(path: str, group: UnplacedPods) -> Markup:
     """The pods of one reason."""
     pods, more = len(group.pods), element("a", "see all pods without a node", href="#pods?is-outcome=unschedulable")
     title = sentence(named(group.reason), ": ", told(path, number(pods)), " pod" if pods == 1 else " pods")
-    return folded(title, bullets(map(named, group.pods[:NAMED])), *([element("p", "and others: ", more)] if pods > NAMED else []))
+    others = [element("p", "and others: ", more)] if pods > LISTED else []
+    return folded(title, bullets(map(named, group.pods[:LISTED])), *others, printed=pods > NAMED)
 
 
 # --- nodes before and after -----------------------------------------------------------------------------------------
@@ -71,14 +94,14 @@ def _folded(path: str, group: UnplacedPods) -> Markup:
 def _map(found: SimulationResult) -> ClusterMap:
     before, after = found.pods_before, found.pods_after
     taking = [bool(set(later) - set(earlier)) for earlier, later in zip(before, after, strict=True)]
-    # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
-    states = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
+    # Tiles show which pods came. Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
+    states = [TAKES if takes and 2 * sum(taking) <= len(taking) and len(taking) > FEW else "" for takes in taking]
     sides = [
         MapSide("before", _uses(found.uses, after=False), before if any(before) else ()),
         MapSide("after", _uses(found.uses, after=True), after, states),
     ]
     names = [node.node for node in found.uses]
-    return ClusterMap("map", names, sides, labels_of(found.uses), colours={TAKES: GOOD} if any(states) else {})
+    return ClusterMap("map", names, sides, labels_of(found.uses), colours={TAKES: GOOD} if any(states) else {}, follows=True)
 
 
 def _uses(nodes: Sequence[NodeUse], *, after: bool) -> dict[str, list[float | None]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....api.view import CHANGES
 from ....questions.upgrade import UpgradeResult, other_patches
 from ....simulation.upgrade.upgradedocument import UpgradeDocument
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Text, code, named, number, sentence, spoken, told
-from ..page.parts import section, soft
+from ..page.markup import Markup, Text, named, number, sentence, spoken, told
+from ..page.outcome import NextStep, PodOutcome, who_html
+from ..page.parts import BAD, NEAR, SAME, card, fact, facts, section, soft
 from ..page.tables import list_html, short_table
 from ..page.wayspicture import WaysPicture
 
@@ -24,13 +26,44 @@ def upgrade_html(found: UpgradeResult, about: About | None = None) -> str:
     document, view = found.document, found.view()
     sections = [
         section("The way", *_way(document), name="way"),
-        section("Step by step", short_table(view.table("steps")), *map(soft, _patches(document)), name="steps"),
+        section("Step by step", card("", short_table(view.table("steps"))), *map(soft, _patches(document)), name="steps"),
         section("What the releases do otherwise", *_causes(found), name="causes"),
         section("Which pods, and why", *_list(found), name="list"),
     ]
     title = f"kubeclassic upgrade: {document.stages[0].release} to {document.stages[-1].release}"
-    lead = sentence(soft(told("pods", number(document.pods)), f" pods, mode {document.mode}. ", MODES[document.mode]))
-    return page_html(Page(title, spoken(view.verdict), about or About(), sections, lead))
+    lead = sentence(facts(*_facts(document)), soft(f"Mode {document.mode}. ", MODES[document.mode]))
+    return page_html(Page(title, spoken(view.verdict), about or About(), sections, lead, _who(found), _next(document, about or About())))
+
+
+def _who(found: UpgradeResult) -> Markup:
+    """The pods that do not end where the first release puts them, those that lose their node first."""
+    ways = found.document.ways
+    pods = list[PodOutcome]()
+    for pod, hosts in ways.items():
+        first, last = hosts[0], hosts[-1]
+        if first != last:
+            change = "lost" if last is None else "gained" if first is None else "moved"
+            text = [word for word in (first and f"from {first}", last and f"to {last}") if word]
+            pods.append(PodOutcome(pod, change, named(" ".join(text))))
+    order = list(CHANGES)
+    return who_html("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list") if pods else Markup("")
+
+
+def _next(document: UpgradeDocument, about: About) -> list[NextStep]:
+    """The way of one pod."""
+    if not document.moved:
+        return []
+    pod = document.moved[0].pod
+    ends = ("--from", document.stages[0].release, "--to", document.stages[-1].release)
+    return [NextStep(sentence("The way of ", named(pod), ":"), about.asking("upgrade", *ends, "--pod", pod))]
+
+
+def _facts(document: UpgradeDocument) -> Iterator[Markup]:
+    yield fact(told("pods", number(document.pods)), "pods")
+    yield fact(told("moved.length", number(len(document.moved))), "decisions that a release changes", NEAR if document.moved else SAME)
+    for at, what in ((0, "without a node in the first release"), (len(document.stages) - 1, "without a node in the last one")):
+        unplaced = document.stages[at].unplaced
+        yield fact(told(f"stages.{at}.unplaced", number(unplaced)), what, BAD if unplaced else SAME)
 
 
 def _patches(document: UpgradeDocument) -> Iterator[Text]:
@@ -51,7 +84,7 @@ def _causes(found: UpgradeResult) -> Iterator[Text]:
     if not found.document.moved:
         yield soft("No release on the way decides otherwise.")
         return
-    yield short_table(found.view().table("causes"))
+    yield card("", short_table(found.view().table("causes")))
     if any(fact.fixed for fact in found.document.facts):
         yield soft("Some of these were bugs, which a later release took back.")
 
@@ -61,6 +94,4 @@ def _list(found: UpgradeResult) -> Iterator[Text]:
     if not table.rows:
         yield soft("Every decision is the same in every release.")
         return
-    first = named(found.document.moved[0].pod)
-    yield soft("The way of one pod: ", code("kubeclassic upgrade ... --pod "), first, ".")
     yield list_html(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +172,30 @@ class TestForms:
         run(["explain", CLUSTER, "shop/orders-1", "-o", "csv", "--output", str(tmp_path / "out"), "--report", str(files[1])])
         assert files[0].read_bytes() == files[1].read_bytes()
 
-    @pytest.mark.parametrize("given", [["-o", "html"], ["--report", "page.html"]])
-    def test_changes_that_help_have_no_page(self, given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        """--what-if with a page is refused in one line."""
-        assert run(["explain", CLUSTER, "shop/orders-1", "--what-if", *given]) == 2
-        assert "--what-if" in capsys.readouterr().err
+    @pytest.mark.parametrize("asked", [("--what-if",), ("--want", "general-a1")])
+    def test_changes_that_help(self, asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The page of --what-if and --want has why and what would help; its numbers are those of both records."""
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+        monkeypatch.setattr("sys.argv", ["kubeclassic"])
+        page, record, why = tmp_path / "page.html", tmp_path / "record.json", tmp_path / "why.json"
+        words = ["explain", CLUSTER, "analytics/yearly-report"]
+        assert run([*words, *asked, "-o", "html", "--output", str(page)]) == 0
+        assert run([*words, *asked, "-o", "json", "--output", str(record), "--report", str(tmp_path / "b.html")]) == 0
+        run([*words, *(("--node", asked[1]) if len(asked) > 1 else ()), "-o", "json", "--output", str(why)])
+        html, found = page.read_text(), json.loads(record.read_text())
+        assert page.read_bytes() == (tmp_path / "b.html").read_bytes()
+        assert_told(html, {**json.loads(why.read_text()), **found})
+        helping = html[html.index('id="what-would-help"') :]
+        for one in found["suggestions"]:
+            assert escape(f"{one['change'][0].upper()}{one['change'][1:]}") in helping
+            assert all(escape(text, quote=True) in helping for text in one["patch"])
+        assert ("Reasons against nodes" if len(asked) == 1 else "Each rule on this node") in html
+        assert f"{len(found['suggestions'])}</span> changes help." in html
+
+    def test_nothing_has_to_change(self, tmp_path: Path) -> None:
+        """A pod that fits has no list of changes."""
+        page = tmp_path / "page.html"
+        assert run(["explain", CLUSTER, "shop/orders-1", "--what-if", "-o", "html", "--output", str(page)]) == 0
+        html = page.read_text()
+        assert "without any change" in html
+        assert "what-would-help" not in html

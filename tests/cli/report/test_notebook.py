@@ -27,7 +27,7 @@ MOST_BYTES = 100_000
 SHOWN: dict[str, tuple[Any, str]] = {
     "Cluster": (lambda: Cluster.load(CLUSTER), "11 nodes with 8 pods; 22 pods wait."),
     "Decision": (lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"), "analytics/yearly-report fits on no node."),
-    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node, 1 does not: for memory."),
+    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node, analytics/yearly-report does not: for memory."),
     "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1"),
     "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "No decision is different under 1.16; 6 are equally good"),
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
@@ -106,7 +106,7 @@ class TestView:
         found = View(
             title=EVIL, facts={EVIL: EVIL, "long": EVIL * 3}, tables=[table_of(EVIL, rows), table_of(f"{EVIL}2", rows)], verdict=EVIL,
             shares=[Share(EVIL, 1)], map=NodeMap([EVIL], {EVIL: [0.5]}, [EVIL]),
-            lines=LineChart(EVIL, EVIL, [0.0, 1.0], {EVIL: [1.0, 2.0]}),
+            lines=LineChart(EVIL, EVIL, EVIL, [0.0, 1.0], {EVIL: [1.0, 2.0]}),
         ).html()  # fmt: skip
         assert "script" not in parsed(found).tags
         assert "alert(1)" in "".join(parsed(found).words)
@@ -127,7 +127,7 @@ class TestView:
     def test_long_series_are_thinned(self) -> None:
         """A line has two hundred points at most, its ends among them."""
         times = [float(at) for at in range(5_000)]
-        found = View(title="a", lines=LineChart("t", "seconds", times, {"pods": times}))
+        found = View(title="a", lines=LineChart("t", "seconds", "pods", times, {"pods": times}))
         text = found.html()
         assert len(text) < MOST_BYTES
         assert "4,999.0" in text

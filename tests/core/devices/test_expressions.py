@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Device
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.devices import claimjudging
 from kubeclassic.core.devices.celfunctions import DeviceSelectorError
-from kubeclassic.core.devices.claimjudging import compiled
+from kubeclassic.core.devices.claimjudging import TextComparison, compiled, compiled_whole
 from kubeclassic.core.devices.makes import Make, Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
@@ -105,3 +105,34 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claimjudging, "import_module", lacking)
     with pytest.raises(KubeclassicError, match=r"wanted it installed: pip install 'kubeclassic\[devices\]'$"):
         compiled("true")
+
+
+COMPARED = (
+    f'device.driver == "{DRIVER}"', "device.driver=='other'", f'{OWN}.model == "a100"', f"{OWN}.model == 'h100'", f'{OWN}.absent == "a"',
+    f'{OWN}.index == "1"', f'{OWN}.version == "1.10.0-rc.1"', f'{OWN}.healthy == "true"', 'device.attributes["other.com"].root == "pci0"',
+    f' {OWN.replace(chr(34), chr(39))}.model  ==  "a100" ',
+)  # fmt: skip
+
+
+def outcome(expression: Any) -> bool | str:
+    """What *expression* answers of a device, or its error."""
+    try:
+        return bool(expression.matches(make()))
+    except DeviceSelectorError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("text", COMPARED)
+def test_comparisons_with_a_text(text: str) -> None:
+    """A comparison with a text, which takes no package, answers as the language does, errors among it."""
+    found = compiled(text)
+    assert isinstance(found, TextComparison)
+    assert outcome(found) == outcome(compiled_whole(text))
+
+
+@pytest.mark.parametrize(
+    "text", [f'{OWN}.in == "a"', f'{OWN}.model != "a"', r'device.driver == "a\x62"', f'"a" == {OWN}.model', f"{OWN}.index == 1"]
+)
+def test_what_is_no_plain_comparison(text: str) -> None:
+    """Everything else is left to the language."""
+    assert TextComparison.of(text) is None

@@ -88,6 +88,19 @@ class TestLines:
         assert [line[-1] for line in lines] == ["a", "b", "a"]
 
 
+    def test_again_and_again(self) -> None:
+        """What goes wrong again and again is written once a minute."""
+        lines: list[str] = []
+        now = 1e9
+        log = Log(lines.append, wall=lambda: now)
+        for second in range(0, 130, 10):
+            now = 1e9 + second
+            log.again("a")
+            if second == 20:
+                log.again("b")
+        assert [line[-1] for line in lines] == ["a", "b", "a", "a"]
+
+
 class TestFlags:
     def test_the_level(self) -> None:
         """--v is 0 by default, and counts beside a configuration."""

@@ -240,6 +240,34 @@ def test_the_endpoints_answer() -> None:
     asyncio.run(asyncio.wait_for(play(), 60))
 
 
+def test_events_of_a_burst() -> None:
+    """1.15 sends events one at a time; within its own limits, and 15 ms away from the server, all of a burst are there 5 s after it."""
+    bound: list[float] = []
+    told: list[float] = []
+
+    async def play(site: Site) -> None:
+        loop = asyncio.get_running_loop()
+
+        def away(request: Request) -> Fault:
+            if request.path.endswith("/binding"):
+                bound.append(loop.time())
+            elif request.path.endswith("/events") and b'"reason":"Scheduled"' in request.body:
+                told.append(loop.time())
+            return Fault(slow=0.015)
+
+        for number in range(4):
+            site.add_node(f"node-{number}", cpu="64")
+        for number in range(400):
+            site.add_pod(f"pod-{number}")
+        replica = site.start(leader_elect="false", faults=away)
+        await asyncio.sleep(30.0)
+        assert replica.metrics()["kubeclassic_events_dropped_total"] == 0
+
+    at("1.15", play)
+    assert (len(bound), len(told)) == (400, 400)
+    assert max(told) < max(bound) + 5.0
+
+
 @pytest.mark.parametrize(("release", "plugins"), [("1.16", None), ("1.34", 19)])
 def test_the_profiles_for_configz(release: str, plugins: int | None) -> None:
     """A process that is made of a spec knows the profiles with their defaults; releases with predicates have none."""

@@ -23,6 +23,7 @@ from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
+from tests.support.logs import log_to
 from tests.support.serverbuild import Json, node_json, pod_json
 
 EVERYTHING = [{"operator": "Exists"}]
@@ -78,7 +79,7 @@ async def following(flavour: Flavour, release: str, faults: Decide = lambda requ
     transport, cluster, said = StoreTransport(Store(flavour), faults, records=True), ServedCluster(lambda: engine_for(release, {})), []
     app = ExtenderApp(service=ExtenderService(cluster))
     followed = Following(
-        transport=transport, release=cluster.engine.algorithm.release, cluster=cluster, worker=app.worker, say=said.append,
+        transport=transport, release=cluster.engine.algorithm.release, cluster=cluster, worker=app.worker, report=log_to(said).again,
     )  # fmt: skip
     app.write_binding, app.is_ready = followed.write_binding, lambda: followed.is_complete
     task = asyncio.create_task(followed.run())

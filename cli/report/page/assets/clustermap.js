@@ -1,5 +1,6 @@
 "use strict";
-// Nodes as squares: for the width that there is, grouped by a label, coloured by a resource; pointing or arrow keys tell a node.
+// Nodes as squares, or few as tiles, for the width that there is; pointing or arrow keys tell a node. On a still page colours go over the
+// range that occurs, and squares are in order of use; in the lab colours and places stay.
 (() => {
   const { make, coloured, options, start, format } = kubeclassic;
   const GAP = 2, SMALLEST = 8, GREATEST = 46, NAMED = 38, NAMED_WIDTH = 118, CAPTION = 28, BETWEEN = 18, FEW = 60, FEW_ROOM = 640, LEVELS = 12, MOST_PODS = 12;
@@ -13,11 +14,14 @@
   }
 
   pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
-  const level = (thousandths) => (thousandths <= 0 ? 0 : Math.min(Math.ceil(thousandths / 100), LEVELS - 1));
+  const STEPS = LEVELS - 2, FIXED = { low: 0, high: 100, nothing: true, more: true };
   const box = (left, top, wide, high) => `M${left} ${top}h${wide}v${high}h-${wide}z`;
   const several = (count, noun) => `${format.count(count)} ${count === 1 ? noun : `${noun}s`}`;
   const FRAMES = { came: "pods came", left: "left", both: "both" };
   const frameOf = ({ plus, minus }) => (plus && minus ? "both" : plus ? "came" : minus ? "left" : "there");
+
+  const within = (thousandths, { low, high }) => Math.max(1, Math.ceil(((thousandths - 10 * low) * STEPS) / (10 * (high - low))));
+  const level = (thousandths, scale) => (thousandths <= 0 ? 0 : thousandths > 1000 ? STEPS + 1 : within(thousandths, scale));
 
   /** A name in the room that a square has: what is in its middle is left out. */
   function shortened(name, room) {
@@ -64,6 +68,7 @@
       options(this.colourBy, data.resources.map((resource) => [resource, resource]), this.resource);
       this.groupBy.parentElement.hidden = !labels.length;
       this.colourBy.parentElement.hidden = data.resources.length < 2;
+      this.drawn = data.drawn ?? [...data.sides.keys()];
       const sides = JSON.stringify(data.sides.map((side) => side.title));
       if (this.sides !== sides) this.setUpSides();
       this.sides = sides;
@@ -71,9 +76,9 @@
     }
 
     setUpSides() {
-      this.hosts = this.data.sides.map((side, at) => this.setUpSide(side.title, at));
+      this.hosts = this.drawn.map((side) => this.setUpSide(this.data.sides[side].title, side));
       this.root.querySelector(".maps").replaceChildren(...this.hosts.map((host, at) => {
-        const { title } = this.data.sides[at];
+        const { title } = this.data.sides[this.drawn[at]];
         return make("div", { class: "side" }, title ? make("h3", {}, title) : null, host);
       }));
     }
@@ -96,7 +101,9 @@
 
     groups() {
       const label = this.data.labels[this.group], found = new Map();
-      this.data.nodes.forEach((_, node) => {
+      const uses = this.data.sides.at(-1).uses[this.resource] ?? [], nodes = [...this.data.nodes.keys()];
+      if (this.data.still && !this.data.tiles) nodes.sort((one, other) => uses[other] - uses[one] || one - other);
+      nodes.forEach((node) => {
         const name = label ? label.texts[label.values[node]] : "";
         if (!found.has(name)) found.set(name, []);
         found.get(name).push(node);
@@ -132,18 +139,26 @@
 
     draw() {
       const groups = this.groups(), now = this.order?.[this.at];
-      this.fit(groups);
+      if (!this.data.tiles) this.fit(groups);
+      this.scale = this.data.still ? kubeclassic.tiles.scaleOf(this.data.sides.flatMap((side) => side.uses[this.resource] ?? [])) : FIXED;
       this.places = new Map();
       this.order = groups.flatMap(([, nodes]) => nodes);
-      this.hosts.forEach((host, side) => host.replaceChildren(...groups.map(([name, nodes]) => this.drawGroup(side, name, nodes))));
+      this.hosts.forEach((host, at) => host.replaceChildren(...groups.map(([name, nodes]) => this.drawGroup(this.drawn[at], name, nodes))));
       this.drawLegend();
       this.at = now === undefined || !this.order.includes(now) ? undefined : this.order.indexOf(now);
       this.leave();
       const focused = this.hosts.indexOf(document.activeElement);
-      if (this.at !== undefined && focused >= 0) this.go(focused, this.at);
+      if (this.at !== undefined && focused >= 0) this.go(this.drawn[focused], this.at);
     }
 
     drawGroup(side, name, nodes) {
+      const caption = make("figcaption", {}, `${name || (this.group ? `no ${this.group}` : "all")}: ${several(nodes.length, "node")}`);
+      return make("figure", {}, caption, this.data.tiles ? kubeclassic.tiles.draw(this, side, nodes) : this.drawSquares(side, nodes));
+    }
+
+    colourOf(thousandths) { return thousandths < 0 ? "none" : `u${level(thousandths, this.scale)}`; }
+
+    drawSquares(side, nodes) {
       const across = this.across(nodes.length), beside = this.wide + GAP, step = this.size + GAP;
       const width = beside * across, height = step * Math.ceil(nodes.length / across), named = this.size >= NAMED;
       const picture = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true", class: named ? "named" : "" });
@@ -163,15 +178,15 @@
       }
       picture.append(...drawing.texts);
       if (nodes.includes(this.data.chosen)) picture.append(this.here(this.places.get(this.data.chosen)[side], "here chosen"));
-      return make("figure", {}, make("figcaption", {}, `${name || (this.group ? `no ${this.group}` : "all")}: ${several(nodes.length, "node")}`), picture);
+      return picture;
     }
 
     /** One node: its square, its state or that it is looked for, a frame where pods came or left, and its name where there is room. */
     square({ paths, frames, marks, texts, thick }, side, node) {
       const { left, top } = this.places.get(node)[side], { size, wide } = this, { uses, states, changes } = this.data.sides[side];
-      const share = uses[this.resource]?.[node] ?? -1, use = level(share), isFound = this.word !== "" && this.isFound(side, node), off = this.word && !isFound ? " off" : "";
+      const share = uses[this.resource]?.[node] ?? -1, use = level(share, this.scale), isFound = this.word !== "" && this.isFound(side, node), off = this.word && !isFound ? " off" : "";
       const add = (where, kind, path) => where.set(kind, (where.get(kind) || "") + path);
-      add(paths, (share < 0 ? "none" : `u${use}`) + off, box(left, top, wide, size));
+      add(paths, this.colourOf(share) + off, box(left, top, wide, size));
       if (isFound) add(frames, "found", size >= NAMED ? box(left + 2, top + 2, wide - 4, size - 4) : box(left, top, wide, size));
       if (states[node] && !off) add(marks, states[node], size >= NAMED ? box(left + wide - 15, top + size - 15, 10, 10) : box(left + size / 4, top + size / 4, size / 2, size / 2));
       const change = off ? undefined : changes?.get(node);
@@ -196,12 +211,13 @@
     here({ left, top }, kind = "here") { return drawn("rect", { class: kind, x: left - 1, y: top - 1, width: this.wide + 2, height: this.size + 2 }); }
 
     drawLegend() {
-      const legend = this.root.querySelector(".legend-of-use"), colours = Array.from({ length: LEVELS }, (_, at) => make("span", { class: `u${at}` }));
-      const frames = this.data.sides.some((side) => side.changes) ? Object.entries(FRAMES).map(([kind, text]) => make("b", { class: kind }, text)) : [];
-      legend.replaceChildren(
-        make("span", { class: "what" }, this.resource ? `Colour: the share of ${this.resource} in use. ` : ""),
-        legend.querySelector(".scale") ?? make("span", { class: "scale", "aria-hidden": "true" }, "0 %", colours, "over 100 %"),
-        ...Object.entries(this.data.colours).map(([state, colour]) => make("span", { class: "state" }, coloured("span", colour, { class: "dot" }), state)), ...frames);
+      const legend = this.root.querySelector(".legend-of-use"), { tiles, sides, colours } = this.data, { low, high, nothing, more } = this.scale;
+      const square = (at) => make("span", { class: `u${at}` }), steps = Array.from({ length: STEPS }, (_, at) => square(at + 1));
+      const marks = tiles && sides.length > 1 ? [["came", "pod came"], ["left", "pod left"]] : sides.some((side) => side.changes) ? Object.entries(FRAMES) : [];
+      const scale = make("span", { class: "scale" }, nothing ? [square(0), "nothing, "] : null, `${low} %`, steps, `${high} %`, more ? [", ", square(STEPS + 1), "over 100 %"] : null);
+      legend.replaceChildren(make("span", { class: "what" }, this.resource ? `Colour: the share of ${this.resource} in use. ` : ""), ...(this.resource ? [scale] : []),
+        ...Object.entries(colours).map(([state, colour]) => make("span", { class: "state" }, coloured("span", colour, { class: "dot" }), state)),
+        ...marks.map(([kind, text]) => make("b", { class: kind }, text)));
     }
 
     // --- searching ----------------------------------------------------------------------------------------------------
@@ -219,6 +235,7 @@
     // --- one node -----------------------------------------------------------------------------------------------------
 
     nodeAt(event) {
+      if (this.data.tiles) return kubeclassic.tiles.nodeAt(event);
       const picture = event.target.closest("svg");
       if (!picture || !picture.nodes_) return undefined;
       const frame = picture.getBoundingClientRect(), scale = picture.viewBox.baseVal.width / frame.width;
@@ -232,7 +249,7 @@
         this.choose(this.order[this.at]);
         return;
       }
-      const across = this.places.get(this.order[this.at ?? 0])?.[side]?.picture.across_ ?? 1;
+      const across = this.places.get(this.order[this.at ?? 0])?.[side]?.picture?.across_ ?? 1;
       const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across };
       const to = event.key === "Home" ? 0 : event.key === "End" ? this.order.length - 1 : (this.at ?? 0) + steps[event.key];
       if (Number.isNaN(to)) return;
@@ -240,14 +257,11 @@
       this.go(side, Math.min(Math.max(to, 0), this.order.length - 1));
     }
 
-    go(side, at) {
-      this.at = at;
-      if (this.order.length) this.tell(this.order[at], side);
-    }
+    go(side, at) { this.at = at; if (this.order.length) this.tell(this.order[at], side); }
 
     tell(node, side) {
       this.clear();
-      for (const place of this.places.get(node)) place?.picture.append(this.here(place));
+      for (const place of this.places.get(node)) place?.tile ? place.tile.classList.add("here") : place?.picture.append(this.here(place));
       this.told.replaceChildren(...this.words(node, side));
       this.told.classList.add("on");
     }
@@ -271,7 +285,7 @@
       return parts.join("; ");
     }
 
-    clear() { for (const old of this.root.querySelectorAll(".here:not(.chosen)")) old.remove(); }
+    clear() { for (const old of this.root.querySelectorAll(".here:not(.chosen)")) old.matches(".tile") ? old.classList.remove("here") : old.remove(); }
 
     leave() {
       this.clear();

@@ -32,13 +32,16 @@ kubeclassic.format = (() => {
     return WRITTEN[kind] ? WRITTEN[kind](value) : String(value);
   }
 
+  /** A name, which tables do not break if it is short: cli/report/page/markup.py has the same. */
+  const named = (word) => make("span", { class: word.length <= (word.includes(" ") ? 14 : 36) ? "name whole" : "name" }, word);
+
   /** A value as nodes of the page. */
   function shown(column, value) {
     if (empty(value)) return ["-"];
     const words = Array.isArray(value) ? value : [value];
     const colour = (word) => (column.colours && column.colours[word]) || "var(--same)";
     if (column.kind === "tag" || column.kind === "tags") return spaced(words.map((word) => coloured("span", colour(word), { class: "tag" }, word)), " ");
-    if (column.kind === "name" || column.kind === "names") return spaced(words.map((word) => make("span", { class: "name" }, word)), ", ");
+    if (column.kind === "name" || column.kind === "names") return spaced(words.map(named), ", ");
     return [text(column.kind, value)];
   }
 

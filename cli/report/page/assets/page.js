@@ -76,11 +76,11 @@ const kubeclassic = (() => {
     label();
   }
 
-  /** What is folded shows on paper. */
+  /** What is folded shows on paper, but what says the same once more. */
   function setUpPrint() {
     let opened = [];
     addEventListener("beforeprint", () => {
-      opened = [...document.querySelectorAll("details:not([open])")];
+      opened = [...document.querySelectorAll("details:not([open], .unprinted)")];
       for (const one of opened) one.open = true;
     });
     addEventListener("afterprint", () => { for (const one of opened) one.open = false; });

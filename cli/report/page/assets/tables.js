@@ -2,7 +2,7 @@
 // Long lists: what is looked at is in the page, in blocks of rows; the rest is data. The address holds what was asked for.
 (() => {
   const { make, start, format, details } = kubeclassic;
-  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000, WIDEST = 980, NARROWEST = 84;
+  const BLOCK = 50, PRINTED = 50, CHARACTER = 7.6, SAMPLE = 1000, WIDEST = 980, SHORT = 14, LONGEST = 46;
 
   /** Pairs of a name and a text. */
   details.facts = (pairs) => make("table", { class: "facts-of" }, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
@@ -141,13 +141,23 @@
       const every = Math.ceil(this.all.length / SAMPLE), some = this.all.filter((row) => row % every === 0);
       const wanted = this.columns.map((column) => {
         const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).filter(Boolean).sort((one, other) => one - other);
-        const most = Math.min(lengths.length * 3 < some.length ? 24 : 46, lengths[Math.floor((column.kind.startsWith("tag") ? 1 : 0.97) * (lengths.length - 1))] || 0);
+        const most = Math.min(lengths.length * 3 < some.length ? 24 : LONGEST, lengths[Math.floor((column.kind.startsWith("tag") ? 1 : 0.97) * (lengths.length - 1))] || 0);
         return Math.max(column.number ? Math.min(most, 24) : most, Math.min(column.title.length, 14)) + (column.kind.startsWith("tag") ? 6 : 3);
       });
       if (this.data.details) wanted[0] += 4;
-      const sum = wanted.reduce((one, other) => one + other, 0);
-      this.body.prepend(make("colgroup", {}, wanted.map((width) => make("col", { style: `width:${(100 * width) / sum}%` }))));
-      this.body.style.minWidth = `${Math.round(Math.min(sum * CHARACTER, Math.max(WIDEST, NARROWEST * wanted.length)))}px`;
+      const total = (widths) => widths.reduce((one, other) => one + other, 0), room = Math.max(this.box.clientWidth, WIDEST) / CHARACTER;
+      // Only what is long gives way, so that no short name or word is broken.
+      const spares = this.columns.map((column, at) => Math.max(wanted[at] - this.least(column, some) - (at === 0 && this.data.details ? 4 : 0), 0));
+      const part = Math.min(1, Math.max(total(wanted) - room, 0) / (total(spares) || 1)), widths = wanted.map((width, at) => width - part * spares[at]), sum = total(widths);
+      this.body.prepend(make("colgroup", {}, widths.map((width) => make("col", { style: `width:${(100 * width) / sum}%` }))));
+      this.body.style.minWidth = `${Math.round(sum * CHARACTER)}px`;
+    }
+
+    /** The width of a column that breaks no word. */
+    least(column, rows) {
+      if (column.number || column.kind.startsWith("tag")) return Infinity;
+      const words = rows.flatMap((row) => format.text(column.kind, column.at(row)).split(" "));
+      return Math.max(SHORT, Math.min(LONGEST, words.reduce((most, word) => Math.max(most, word.length), 0)) + 3);
     }
 
     show() {
@@ -235,7 +245,7 @@
 
     // --- other forms --------------------------------------------------------------------------------------------------
 
-    /** On paper there is no scrolling: all rows up to a limit, and a word on the rest. */
+    /** On paper there is no scrolling: the first rows, and a word on the rest. */
     print() {
       this.watcher.disconnect();
       this.heads.forEach((head, at) => head.replaceChildren(this.columns[at].title)); // a heading that comes again on each page shows no buttons

@@ -84,7 +84,7 @@ class TestPage:
 class TestAbout:
     def test_what_it_says(self) -> None:
         """Inputs, counts, warnings, release, version, date and a command that a shell reads as it was."""
-        html = ABOUT.html()
+        html = ABOUT.short_html() + ABOUT.html()
         assert "kubeclassic simulate &#x27;a b/&#x27;" in html
         assert "2020-01-02 03:04 UTC by kubeclassic 0.1.0" in html
         for text in ("a b/", "3 nodes", "1.16", "1 warning"):

@@ -10,36 +10,74 @@ import pytest
 from kubeclassic.cli.report.page import charts
 from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, SideDecision, SideNode
 from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, ChartSeries
-from kubeclassic.cli.report.page.clustermap import LEVELS, ClusterMap, MapSide, level
+from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
 from kubeclassic.cli.report.page.nodemap import NodeSide, node_map
+from kubeclassic.cli.report.page.nodetiles import FEW, SHOWN
+from kubeclassic.cli.report.page.usescale import UseScale
 from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse
 from tests.support.pages import assert_told, data_of_page, numbers_of_page
 
 ZONE = "topology.kubernetes.io/zone"
-MAP = ClusterMap(
-    "map", ["n1", "n2", "n3"],
-    [
-        MapSide("before", {"cpu": [0.0, 0.55, None]}, [["a"], ["a", "b"], []]),
-        MapSide("after", {"cpu": [0.1, 0.2, 1.5]}, states=["", "", "gone"]),
-    ],
-    {ZONE: ["z1", "z1", ""], "pool": ["x", "y", "x"]}, colours={"gone": "red"},
-)  # fmt: skip
+SIDES = (
+    MapSide("before", {"cpu": [0.0, 0.55, None]}, [["a"], ["a", "b"], []]),
+    MapSide("after", {"cpu": [0.1, 0.2, 1.5]}, [["c"], ["ns/a", "b"], []], states=["", "", "gone"]),
+)
+LABELS = {ZONE: ["z1", "z1", ""], "pool": ["x", "y", "x"]}
+MAP = ClusterMap("map", ["n1", "n2", "n3"], SIDES, LABELS, colours={"gone": "red"})
+WITHOUT_PODS = ClusterMap("map", ["n1", "n2", "n3"], [MapSide(side.title, side.uses) for side in SIDES], LABELS)
 
 
 class TestMap:
     def test_squares(self) -> None:
         """Each side has a square for each node, by zone, in the colour of its use; a node without the resource has none."""
-        html = MAP.html()
+        html = WITHOUT_PODS.html()
         before, after = html.split('class="side"')[1:]
         assert re.findall(r"<figcaption>([^<]*)</figcaption>", before) == ["no zone: 1 node", "z1: 2 nodes"]
-        assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [["none", "u0", "u6"], ["u11", "u1", "u2"]]
+        assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [["none", "u0", "u10"], ["u11", "u1", "u3"]]
         assert html.count("h9v9h-9z") == 6
 
-    def test_levels(self) -> None:
-        """A use is of the colour whose name holds it."""
-        assert [level(share) for share in (None, 0.0, 0.0001, 0.1, 0.101, 1.0, 1.001)] == [0, 0, 1, 1, 2, 10, 11]
-        assert len(LEVELS) == 12
+    def test_squares_are_in_order_of_use(self) -> None:
+        """Those in use the most come first in their zone, as they are in the end."""
+        count = FEW + 1
+        uses = [at / count for at in range(count)]
+        found = ClusterMap("map", [f"n{at}" for at in range(count)], [MapSide("", {"cpu": uses}, [["p"]] * count)])
+        html = found.html()
+        assert not found.is_tiled
+        assert html.index('class="u10" d="M0 0h9') > 0
+        assert 'class="tile"' not in html
+
+    def test_colours_go_over_what_occurs(self) -> None:
+        """Ten colours go from the lowest to the highest share that occurs; nothing and too much have one each."""
+        scale = UseScale.of([0.21, 0.97, 0.5])
+        assert (scale.low, scale.high) == (20, 100)
+        assert [scale.level(share) for share in (None, 0.0, 0.21, 0.281, 0.6, 0.97, 1.0, 1.001)] == [None, 0, 1, 2, 5, 10, 10, 11]
+        legend = scale.html()
+        assert "20 %" in legend
+        assert "nothing" not in legend
+        assert "over 100 %" not in legend
+        assert "over 100 %" in UseScale.of([0.5, 1.2]).html()
+
+    def test_tiles(self) -> None:
+        """Few nodes are tiles with their pods by name; those that came are marked, and those that left still stand there."""
+        html = MAP.html()
+        before, after = html.split('class="side"')[1:]
+        marked = r'<li class="(\w+)"><span class="name"[^>]*>(\w+)<'
+        assert re.findall(marked, before) == [("stayed", "a"), ("stayed", "a"), ("stayed", "b")]
+        assert re.findall(marked, after) == [("came", "c"), ("left", "a"), ("came", "a"), ("left", "a"), ("stayed", "b")]
+        assert ">gone</span>" in after
+        assert 'title="ns/a"' in after
+
+    def test_what_follows_is_drawn_once(self) -> None:
+        """Of before and after tiles show what became of it alone, squares both."""
+        assert ClusterMap("map", ["n1", "n2", "n3"], SIDES, follows=True).html().count('class="side"') == 1
+        assert ClusterMap("map", ["n1", "n2", "n3"], WITHOUT_PODS.sides, follows=True).html().count('class="side"') == 2
+
+    def test_many_pods_in_a_tile(self) -> None:
+        """A tile names the first pods, and counts the others."""
+        html = ClusterMap("m", ["a"], [MapSide("", {}, [[f"p{at}" for at in range(SHOWN + 3)]])]).html()
+        assert html.count('class="stayed"') == SHOWN
+        assert "+ 3 more" in html
 
     def test_data(self) -> None:
         """The script gets shares in thousandths, labels, pods by number, and states with their colours."""
@@ -106,7 +144,7 @@ class TestAligned:
 
 
 CHART = Chart(
-    title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], up="nodes",
+    title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], across="in use", up="nodes",
     series=[ChartSeries("a", [1511, 2, 3], "use.a"), ChartSeries("b", [1500, 2, None], "use.b", 1)],
 )  # fmt: skip
 RECORD = {"use": {"a": [1511, 2, 3], "b": [1500, 2, None]}}
@@ -133,8 +171,22 @@ class TestChart:
         assert svg.count("<text") == len(sizes)
         ids = re.findall(r' id="([^"]*)"', svg)
         assert len(ids) == len(set(ids))
-        other = Chart(title="other", description="d", labels=[1], series=[ChartSeries("a", [1])]).html()
+        other = Chart(title="other", description="d", labels=[1], across="a", up="u", series=[ChartSeries("a", [1])]).html()
         assert not {*ids} & {*re.findall(r' id="([^"]*)"', other)}
+
+    def test_columns_are_as_high_as_their_numbers(self) -> None:
+        """No axis is a logarithm, and few columns have their numbers above them, so that low ones are read beside high ones."""
+        svg = CHART.html()
+        boxes = [list(map(float, found)) for found in re.findall(r'd="M ([\d.]+) ([\d.]+) L ([\d.]+) [\d.]+ L [\d.]+ ([\d.]+) ', svg)]
+        first, second, *_ = (foot - top for left, foot, right, top in boxes if right - left < 60)
+        assert first / second == pytest.approx(1511 / 2, rel=0.01)
+        assert ">1,511</text>" in svg
+
+    @pytest.mark.parametrize("missing", ["across", "up"])
+    def test_axes_say_what_they_are(self, missing: str) -> None:
+        """There is no chart without a word on each axis."""
+        with pytest.raises(ValueError, match=missing):
+            Chart(**{"title": "t", "description": "d", "across": "a", "up": "u", missing: ""})
 
     def test_same_bytes(self) -> None:
         """The same chart is drawn in the same bytes."""
@@ -143,10 +195,10 @@ class TestChart:
     @pytest.mark.parametrize("kind", ["lines", "steps"])
     def test_lines(self, kind: str) -> None:
         """Lines go over numbers; the axis of shares is in percent."""
-        over = {"labels": [0, 5, 9], "series": [ChartSeries("", [0.1, None, 0.5])]}
+        over = {"labels": [0, 5, 9], "series": [ChartSeries("", [0.1, None, 0.5])], "across": "s", "up": "share"}
         html = Chart(title="t", description="d", kind=kind, percent=True, wide=True, **over).html()
         assert "%</text>" in html
-        assert 'viewBox="0 0 720 260"' in html
+        assert 'viewBox="0 0 440 220"' in html
 
     def test_without_matplotlib(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where matplotlib is not installed the numbers stand open, with a line on how to get the picture."""

@@ -1,0 +1,57 @@
+"""Who fares how, by name, and what to do next: what stands right under the verdict, and on the first sheet of paper."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import attrs
+
+from ....api.view import CHANGES, MEANINGS
+from .markup import Markup, Text, code, element, html, named, number
+from .parts import tag
+
+NAMED = 16
+"""That many pods are named; the others are counted."""
+
+
+@attrs.frozen
+class PodOutcome:
+    """A pod, and what became of it."""
+
+    pod: str
+    change: str = attrs.field(validator=attrs.validators.in_(CHANGES))
+    why: Text = ""
+
+    def html(self) -> Markup:
+        """One line."""
+        word, meaning = CHANGES[self.change]
+        why = [element("span", self.why if isinstance(self.why, Markup) else named(self.why), class_="soft")] if self.why else []
+        return element("li", tag(word, MEANINGS[meaning]), " ", element("b", named(self.pod)), *why)
+
+
+@attrs.frozen
+class NextStep:
+    """Something to do, and the command that does it."""
+
+    text: Text
+    command: Sequence[str] = ()
+
+    def html(self) -> Markup:
+        """One line."""
+        return element("li", html(self.text), *([" ", code(shlex.join(self.command))] if self.command else []))
+
+
+def who_html(title: str, pods: Sequence[PodOutcome], rest: str = "") -> Markup:
+    """The *pods* by name; *rest*: where in the page all of them are, as what stands after ``#``."""
+    left = len(pods) - NAMED
+    link = element("a", f"{number(left)} more", href=f"#{rest}") if rest else f"{number(left)} more"
+    more = [element("li", link)] if left > 0 else []
+    lines = element("ul", *(one.html() for one in pods[:NAMED]), *more)
+    return element("section", element("h2", title, id="who"), lines, class_="who", aria_labelledby="who")
+
+
+def next_html(steps: Sequence[NextStep]) -> Markup:
+    """What to do next."""
+    lines = element("ul", *(one.html() for one in steps))
+    return element("section", element("h2", "What to do next", id="next"), lines, class_="next", aria_labelledby="next")

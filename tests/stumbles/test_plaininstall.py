@@ -1,0 +1,38 @@
+"""README's commands after README's install: nothing that they need is in an extra."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic import simulate
+from kubeclassic.cli import run
+from kubeclassic.core.devices import claimjudging
+from kubeclassic.exceptions import KubeclassicError
+from tests.conftest import ROOT
+
+CLUSTER = str(ROOT / "examples" / "cluster")
+
+
+@pytest.fixture(autouse=True)
+def without_cel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra ``devices`` is not installed."""
+
+    def missing() -> None:
+        raise KubeclassicError(claimjudging.MISSING)
+
+    monkeypatch.setattr(claimjudging, "_environment", missing)
+    claimjudging.compiled.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "words", [("simulate", "--release", "1.34"), ("upgrade", "--from", "1.16", "--to", "1.34"), ("simulate", "--release", "auto")]
+)
+def test_the_example_cluster_needs_no_extra(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """The claims of the example are judged by every release, as they compare texts."""
+    assert run([words[0], CLUSTER, *words[1:]]) in (0, 1)
+    assert "kubeclassic[devices]" not in capsys.readouterr().err
+
+
+def test_python_needs_none_either() -> None:
+    """README's lines of Python."""
+    assert simulate(CLUSTER, "1.34").hosts["shop/orders-0"]
