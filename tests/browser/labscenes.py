@@ -1,4 +1,4 @@
-"""The animation of the lab in README: what would help, applied; then an old release beside the newest. Wants ``pip install '.[docs,test]'``.
+"""The animation of the lab in README: what would help, applied; then an old release beside the newest. It needs Pillow (extra docs).
 
     python tests/browser/labscenes.py docs/lab.gif
 
