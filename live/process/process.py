@@ -41,6 +41,7 @@ from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
+from .build import build_values
 from .ending import Ending, lease_words
 from .leasethread import LeaseThread
 from .locks import make_lock
@@ -111,6 +112,7 @@ class Process:
 
     async def run(self, end: asyncio.Event) -> None:
         """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
+        self.log.info(f"starting as kube-scheduler {build_values(self.engine.release.version)['git_version']}")
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
