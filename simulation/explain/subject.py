@@ -97,7 +97,8 @@ def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
             return Subject(exact[0])
     kind = KINDS.get(head.lower(), "") if slash else "Pod"
     if not kind:
-        raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in KINDS)])
+        kinds = () if any(pod.namespace == head for pod in everyone) else KINDS
+        raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in kinds)])
     if namespace is None and "/" in tail:
         namespace, _, tail = tail.partition("/")
     inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
