@@ -41,8 +41,7 @@ def with_source(configuration: LabConfiguration, source: Source) -> LabConfigura
 
 def _check_moves(configuration: LabConfiguration, field: str) -> None:
     if not configuration.moves_rules:
-        release = configuration.release
-        raise LabError(f"{release} runs its default plugins as they are, besides those of a profile: choose another release", field)
+        raise LabError(configuration.why_fixed, field)
 
 
 def switched(configuration: LabConfiguration, name: str, on: bool) -> LabConfiguration:

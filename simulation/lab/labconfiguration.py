@@ -60,7 +60,14 @@ class LabConfiguration:
     @property
     def moves_rules(self) -> bool:
         """Whether a file can say that a rule of the default ones is off or has another weight."""
-        return not (self.runs_profiles and self._release.configuration.adds_plugins_alone)
+        return not self.why_fixed
+
+    @property
+    def why_fixed(self) -> str:
+        """Why no rule can be moved, in a sentence; empty if they can be."""
+        if not (self.runs_profiles and self._release.configuration.adds_plugins_alone):
+            return ""
+        return f"{self.release} runs its default plugins as they are, besides those of a profile: choose another release"
 
     @property
     def is_moved(self) -> bool:

@@ -147,6 +147,7 @@ class Session:
             "choices": {name: list(values) for name, values in CHOICES.items()},
             "filters": [rule.record() for rule in filters_of(found)],
             "scorers": [rule.record() for rule in scorers_of(found)],
+            "fixed": found.why_fixed,
             **counted(state.changes),
             "history": [{"number": one.number, "did": one.did} for one in self.history],
             "at": self.at,

@@ -113,17 +113,17 @@ def p95(values: list[float]) -> float:
 
 # --- the browser ----------------------------------------------------------------------------------------------------
 
-SLIDE = """async ([rule, weight]) => {
+STEP = """async (action) => {
   const lab = document.lab, found = { drawn: 0 }, take = lab.take;
   lab.take = (answer) => { const began = performance.now(); take.call(lab, answer); found.drawn = performance.now() - began; };
-  await lab.act({ do: "weight", rule, weight });
+  await lab.act(action);
   lab.take = take;
   return found.drawn;
 }"""
 
 
-def drawn(app: LabApp, repeat: int) -> list[float]:
-    """Milliseconds from the arrival of an answer to the end of drawing, in Chromium."""
+def drawn(app: LabApp, wanted: dict[str, Iterator[Json]], repeat: int) -> dict[str, list[float]]:
+    """Milliseconds from the arrival of an answer to the end of drawing, in Chromium, by kind of step."""
     import uvicorn
     from playwright.sync_api import sync_playwright
 
@@ -137,12 +137,11 @@ def drawn(app: LabApp, repeat: int) -> list[float]:
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.goto(f"http://127.0.0.1:{place.getsockname()[1]}/token/")
         page.wait_for_selector("body[data-state]")
-        rule = RULE[app.questions.session.state.configuration.runs_profiles]
-        found = [page.evaluate(SLIDE, [rule, WEIGHTS[number % 2]]) for number in range(repeat + 1)]
+        found = {kind: [page.evaluate(STEP, next(steps)) for _ in range(repeat + 1)][1:] for kind, steps in wanted.items()}
         browser.close()
         server.should_exit = True
         thread.join(10)
-    return found[1:]
+    return found
 
 
 def main() -> None:
@@ -162,15 +161,14 @@ def main() -> None:
         plot = app.questions.look({})["plot"]
         told = f"{release}: {len(plot['nodes'])} nodes, {len(plot['pods'])} pods, {plot['waiting']} of which wait"
         click.echo(f"{told}; calibration {calibration():.3f}")
-        for kind, steps in actions(app, release).items():
-            if asked.only and kind not in asked.only:
-                continue
+        wanted = {kind: steps for kind, steps in actions(app, release).items() if not asked.only or kind in asked.only}
+        for kind, steps in wanted.items():
             found = measured(app, steps, asked.repeat)
             parts = [f"{name} p50 {statistics.median(values):.0f} p95 {p95(values):.0f}" for name, values in found.items()]
             click.echo(f"  {kind:16}{', '.join(parts)}")
         if asked.browser:
-            times = drawn(app, asked.repeat)
-            click.echo(f"  page after a weight: p50 {statistics.median(times):.0f} p95 {p95(times):.0f} ms")
+            for kind, times in drawn(app, wanted, asked.repeat).items():
+                click.echo(f"  page: {kind:16}p50 {statistics.median(times):.0f} p95 {p95(times):.0f} ms")
         app.worker.close()
 
 

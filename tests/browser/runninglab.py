@@ -35,6 +35,10 @@ IDLE = """() => {
 }"""
 """Whether the page awaits nothing."""
 
+LONELY = "analytics/yearly-report"
+"""The pod of the example that finds no node."""
+SIZES: list[Any] = [{"width": 390, "height": 844}, {"width": 1400, "height": 900}]
+
 
 @attrs.frozen(eq=False)
 class Running:
@@ -74,3 +78,9 @@ def opened(lab: Running, visit: Visits, **options: Any) -> Page:
     page.wait_for_selector("body[data-state]")
     page.wait_for_function(IDLE)
     return page
+
+
+def done(page: Page, number: int) -> None:
+    """Wait until *page* shows state *number*, and awaits nothing."""
+    page.wait_for_selector(f"body[data-state='{number}']")
+    page.wait_for_function(IDLE)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.browser.chromium import Visits
 from tests.browser.looking import outside, serious_faults
-from tests.browser.runninglab import IDLE, Running, opened
+from tests.browser.runninglab import IDLE, LONELY, SIZES, Running, done, opened
 from tests.support.labbuild import by_function, fates
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-LONELY = "analytics/yearly-report"
 CUT_NUMBERS = """() => [...document.querySelectorAll(".labrows td.n, .labrows th.n")].filter((cell) => {
   const range = document.createRange();
   range.selectNodeContents(cell);
@@ -23,13 +19,6 @@ CUT_NUMBERS = """() => [...document.querySelectorAll(".labrows td.n, .labrows th
 }).map((cell) => cell.textContent)"""
 CUT_NAMES = """() => [...document.querySelectorAll(".labrows [data-full]")]
   .filter((one) => one.dataset.full && one.textContent !== one.dataset.full).map((one) => [one.textContent, one.dataset.full])"""
-SIZES: list[Any] = [{"width": 390, "height": 844}, {"width": 1400, "height": 900}]
-
-
-def done(page: Page, number: int) -> None:
-    """Wait until *page* shows state *number*, and awaits nothing."""
-    page.wait_for_selector(f"body[data-state='{number}']")
-    page.wait_for_function(IDLE)
 
 
 class TestFirstView:
@@ -60,6 +49,16 @@ class TestFirstView:
         page.mouse.move(0, 0)
         row.focus()
         assert whole in page.inner_text(".tip")
+
+    def test_its_row_is_in_the_window(self, lab: Running, visit: Visits) -> None:
+        """Without any scrolling the window shows the row of the pod without a node, and on a phone nothing is before the list."""
+        page = opened(lab, visit, viewport=SIZES[1])
+        box = page.locator("#list tbody tr.row >> nth=0").bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= SIZES[1]["height"]
+        page.set_viewport_size(SIZES[0])
+        tops = [page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "clock", "source")]  # type: ignore[index]
+        assert tops == sorted(tops)
 
     def test_the_width_is_used(self, lab: Running, visit: Visits) -> None:
         """At 1,400 px the columns reach from one edge to the other."""
@@ -154,6 +153,7 @@ class TestBeside:
         assert second
         assert first["x"] + first["width"] <= between["x"] <= second["x"]
         assert abs(first["y"] - second["y"]) < 4
+        assert page.locator(".maps svg.named text:has-text('general-a1')").count() == 2
         assert outside(page) == []
 
 

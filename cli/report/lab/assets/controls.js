@@ -1,4 +1,5 @@
 // The configuration: release, source of the rules, sliders of weights, switches of filters, settings.
+import { parted } from "./tip.js";
 const { make, options } = kubeclassic;
 
 const LINEAR = 20;
@@ -69,8 +70,10 @@ export class Controls {
   show(session) {
     options(this.release, session.releases.map((one) => [one, one]), session.release);
     options(this.rules, session.sources.map((one) => [one.key, one.name]), session.source.key);
-    this.showScorers(session.scorers);
-    this.showFilters(session.filters);
+    const { fixed } = session;
+    if (fixed) this.showFixed(session);
+    else { this.showScorers(session.scorers); this.showFilters(session.filters); }
+    for (const one of document.querySelectorAll(".presets [data-moves]")) { one.disabled = Boolean(fixed); one.title = fixed || one.dataset.moves; }
     options(this.boxes.order, session.choices.order.map((one) => [one, one]), session.order);
     options(this.boxes.tieBreak, session.choices.tieBreak.map((one) => [one, one]), session.tieBreak);
     for (const name of ["percentage", "hardPodAffinityWeight", "seed"]) {
@@ -80,6 +83,15 @@ export class Controls {
     this.preemption.checked = session.preemption;
     const moved = ["percentage", "hardPodAffinityWeight"].filter((name) => session[name] !== null).length;
     document.getElementById("set").textContent = moved ? `${moved} set` : "";
+  }
+
+  /** Rules that no file can move: why not, and which there are. */
+  showFixed({ fixed, scorers, filters }) {
+    const why = () => make("p", { class: "fixed" }, `${fixed}.`), list = (texts) => make("ul", { class: "plain" }, texts.map((text) => make("li", {}, text)));
+    this.scorerKey = null;
+    this.places.scorers.replaceChildren(why(), list(scorers.map((rule) => `${rule.name} × ${rule.weight}`)));
+    this.places.filters.replaceChildren(why(), list(filters.filter((rule) => rule.on).map((rule) => rule.name)));
+    for (const [id, rules] of [["scored", scorers], ["filtered", filters]]) document.getElementById(id).textContent = `${rules.length} as they are`;
   }
 
   showScorers(rules) {
@@ -104,7 +116,7 @@ export class Controls {
       onchange: () => { range.dataset.moving = ""; } });
     const box = make("input", { type: "number", min: 0, step: 1, "aria-label": `Weight of ${rule.name}, as a number`, onchange: () => send(Number(box.value), false) });
     const back = make("button", { type: "button", class: "back", onclick: () => send(Number(back.dataset.value), false) }, "");
-    const line = make("div", { class: "slider" }, make("span", { class: "name" }, rule.name), box, range, back,
+    const line = make("div", { class: "slider" }, make("span", { class: "name" }, parted(rule.name)), box, range, back,
       make("p", { class: "fault", "data-field": `weight:${rule.name}`, hidden: true }));
     this.sliders.set(rule.name, (now) => {
       range.max = topOf(now);
@@ -126,7 +138,7 @@ export class Controls {
         onchange: () => this.lab.act({ do: "switch", rule: rule.name, on: box.checked }) });
       box.checked = rule.on;
       const told = rule.mandatory ? "always runs" : rule.runs ? (rule.on === rule.default ? "" : "moved") : "is accepted, never runs";
-      return make("label", { class: `check${rule.on === rule.default ? "" : " moved"}` }, box, make("span", { class: "name" }, rule.name), make("small", {}, told));
+      return make("label", { class: `check${rule.on === rule.default ? "" : " moved"}` }, box, make("span", { class: "name" }, parted(rule.name)), make("small", {}, told));
     });
     const focus = document.activeElement?.dataset?.rule, inside = this.places.filters.contains(document.activeElement);
     this.places.filters.replaceChildren(...shown, make("p", { class: "fault", "data-field": "switch", hidden: true }));

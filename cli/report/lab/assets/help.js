@@ -36,7 +36,7 @@ export class Help {
   }
 
   helps({ suggestions, tried }) {
-    if (!suggestions.length) return [make("h4", {}, "What would help"), make("p", {}, `No single change helps: ${format.count(tried)} were tried.`)];
+    if (!suggestions.length) return [make("h4", {}, "What would help"), make("p", {}, `No change helps, nor do two together: ${format.count(tried)} ${tried === 1 ? "decision" : "decisions"} tried.`)];
     const line = (one) => make("li", {}, make("div", {}, `${one.change.charAt(0).toUpperCase()}${one.change.slice(1)}: goes to `, make("b", { class: "name" }, one.host),
       one.victims.length ? `; ${one.victims.join(", ")} must leave` : "", one.evictedBy ? `, until ${one.evictedBy} takes its place` : ""),
     one.edits ? make("button", { type: "button", title: one.edits.join("; "), "aria-label": `Apply: ${one.change}`, onclick: () => this.lab.act({ do: "edit", texts: one.edits }) }, "Apply")

@@ -3,6 +3,7 @@ import { ask } from "./api.js";
 import { Placement, plotOf } from "./model.js";
 const { make, format } = kubeclassic;
 
+const whole = (text) => make("span", { class: "whole" }, text);
 export const PINS = ["A", "B"];
 
 export class Pins {
@@ -41,7 +42,7 @@ export class Pins {
     const sides = [["now", { ...session, summary, did: session.history[session.at].did }], ...there.map((name) => [name, session.pins[name]])];
     const row = (title, value) => make("tr", {}, make("th", { scope: "row" }, title), sides.map(([, side]) => make("td", { class: "n" }, value(side))));
     const rules = (side) => [...Object.entries(side.weights).map(([name, weight]) => `${name} ${weight}`), ...Object.entries(side.switches).map(([name, on]) => `${name} ${on ? "on" : "off"}`)].join(", ") || "none moved";
-    const use = (resource) => (side) => { const found = side.summary.resources.find((one) => one.resource === resource); return found ? `${format.share(found.use)} ± ${format.share(found.imbalance.standardDeviation)}` : "-"; };
+    const use = (resource) => (side) => { const found = side.summary.resources.find((one) => one.resource === resource); return found ? [whole(format.share(found.use)), " ", whole(`± ${format.share(found.imbalance.standardDeviation)}`)] : "-"; };
     const resources = summary.resources.filter((one) => one.allocatable).map((one) => one.resource).slice(0, 4);
     const table = make("table", {}, make("thead", {}, make("tr", {}, make("td", {}), sides.map(([name]) => make("th", { scope: "col", class: "n" }, name === "now" ? "Now" : `Pin ${name}`)))),
       make("tbody", {}, row("Release", (side) => side.release), row("Rules", (side) => side.source.name), row("Moved", rules), row("Pods placed", (side) => format.count(side.summary.placed)),

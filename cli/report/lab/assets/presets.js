@@ -15,9 +15,9 @@ function profile(version, strategy) {
 export class Presets {
   constructor(lab) {
     this.lab = lab;
-    const button = (text, title, act) => make("button", { type: "button", title, onclick: act }, text);
+    const button = (text, title, act, moves = false) => make("button", { type: "button", title, "data-moves": moves ? title : null, onclick: act }, text);
     document.getElementById("source").append(make("div", { class: "line presets", role: "group", "aria-label": "Presets" },
-      button("Pack", "Full nodes first", () => this.fill("pack")), button("Spread", "Empty nodes first", () => this.fill("spread")),
+      button("Pack", "Full nodes first", () => this.fill("pack"), true), button("Spread", "Empty nodes first", () => this.fill("spread"), true),
       button("1.16 against today", "The Policy of 1.16 as pin A, and the newest release's profile beside it", () => this.releases())));
     this.link = make("button", { type: "button", onclick: () => this.copy() }, "Copy a link");
     document.getElementById("saves").querySelector(".sheet").append(this.link);

@@ -3,6 +3,9 @@ const { make } = kubeclassic;
 
 const pen = document.createElement("canvas").getContext("2d"), tip = make("div", { class: "tip", role: "tooltip", hidden: true });
 
+/** A rule's name, which may go on in the next line where one of its words begins. */
+export const parted = (name) => name.split(/(?<=[a-z])(?=[A-Z])/).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
+
 /** *text* without its middle, as far as *room*, in pixels, wants it. */
 function shortened(text, room) {
   if (pen.measureText(text).width <= room) return text;

@@ -1,5 +1,6 @@
 // Why a pod goes there, and why not elsewhere: a sentence, then a matrix of nodes by rules, with scores and the winner.
 import { Help } from "./help.js";
+import { parted } from "./tip.js";
 const { make, coloured, format } = kubeclassic;
 
 const COLOURS = 8, SHOWN = 25;
@@ -40,11 +41,11 @@ export class Why {
   }
 
   closeUp(close) {
-    const rows = close.verdicts.map((one) => make("tr", {}, make("td", {}, one.rule), make("td", { class: one.outcome === "fails" ? "no" : one.outcome === "passes" ? "yes" : "open" },
+    const rows = close.verdicts.map((one) => make("tr", {}, make("td", {}, parted(one.rule)), make("td", { class: one.outcome === "fails" ? "no" : one.outcome === "passes" ? "yes" : "open" },
       one.outcome), make("td", {}, one.reasons.join("; ") || (one.concerned ? "" : "does not concern the pod"))));
     const room = close.room.map((one) => make("tr", {}, make("td", {}, one.resource), ...[one.asked, one.free, one.allocatable].map((value) => make("td", { class: "n" }, this.amount(one.resource, value)))));
     return [make("details", { open: true }, make("summary", {}, `What each rule says of ${close.node}`), table(["Rule", "Says", "Because"], rows),
-      table(["Resource", "Pod", "Free", "Node"], room, 1), close.victims?.length ? make("p", {}, `Room could be made by evicting ${close.victims.map((one) => one.pod ?? one.key ?? one.name).join(", ")}.`) : null)];
+      table(["Resource", "Pod", "Free", "Node"], room, 1, "room"), close.victims?.length ? make("p", {}, `Room could be made by evicting ${close.victims.map((one) => one.pod ?? one.key ?? one.name).join(", ")}.`) : null)];
   }
 
   amount(resource, value) {
@@ -53,7 +54,7 @@ export class Why {
 
   reasons(found) {
     if (!found.reasons.length) return [];
-    const rows = found.reasons.map((one) => make("tr", {}, make("td", {}, one.reason), make("td", {}, format.count(one.count)), make("td", {}, one.rules.join(", "))));
+    const rows = found.reasons.map((one) => make("tr", {}, make("td", {}, one.reason), make("td", {}, format.count(one.count)), make("td", {}, one.rules.flatMap((rule, at) => [at ? ", " : "", ...parted(rule)]))));
     return [make("details", { open: !found.host }, make("summary", {}, `${format.count(found.counts.turnedDown)} of ${format.count(found.counts.visited)} nodes do not fit`), table(["Reason", "Nodes", "Rule"], rows))];
   }
 
@@ -67,7 +68,7 @@ export class Why {
     const failing = new Set(matrix.rows.flatMap((row) => Object.keys(row[3]))), filters = matrix.filters.filter((name) => failing.has(name));
     const others = [...failing].filter((name) => !filters.includes(name)), columns = [...filters, ...others];
     const scorers = matrix.scorers.filter(({ name }) => matrix.rows.some((row) => row[4][name]));
-    const colour = (at) => `var(--c${at % COLOURS})`, decided = found.choice?.decided;
+    const hasTotals = matrix.rows.some((row) => row[5] !== null), colour = (at) => `var(--c${at % COLOURS})`, decided = found.choice?.decided;
     const differing = scorers.filter(({ name }) => new Set(matrix.rows.filter((row) => row[5] !== null).map((row) => row[4][name]?.[0])).size > 1);
     const shown = differing.length ? differing : scorers, part = (score) => (score ? score[0] * score[1] : 0);
     const best = Math.max(1, ...matrix.rows.map((row) => shown.reduce((sum, { name }) => sum + part(row[4][name]), 0)));
@@ -83,7 +84,7 @@ export class Why {
     const line = (row) => make("tr", { class: `${row[0] === found.host ? "winner" : ""} ${row[0] === node ? "asked" : ""}` },
       make("th", { scope: "row" }, make("button", { type: "button", class: "link", onclick: () => this.lab.chooseNode(row[0]) }, row[0]),
         make("small", {}, row[0] === found.host ? "taken" : row[1] ? (row[2] ? "" : "not reached") : "does not fit")),
-      make("td", { class: "n" }, row[5] === null ? "" : format.count(row[5])), make("td", {}, row[5] === null || !differing.length ? "" : bar(row)),
+      hasTotals ? [make("td", { class: "n" }, row[5] === null ? "" : format.count(row[5])), make("td", {}, row[5] === null || !differing.length ? "" : bar(row))] : null,
       columns.map((name) => (row[3][name] ? make("td", { class: "no", title: row[3][name].join("; ") }, "no") : make("td", { class: "yes" }, row[1] ? "yes" : ""))));
     const body = make("tbody", {}, matrix.rows.slice(0, SHOWN).map(line));
     const more = matrix.rows.length > SHOWN ? make("button", { type: "button", onclick: () => { body.replaceChildren(...matrix.rows.map(line)); more.remove(); } },
@@ -91,10 +92,10 @@ export class Why {
     const legend = !differing.length ? make("p", { class: "soft" }, "All nodes here that fit have the same score by every rule.") : make("ul", { class: "legend" }, shown.map(({ name, weight }, at) => make("li", { class: name === decided ? "deciding" : "" }, coloured("span", colour(at), { class: "dot" }), `${name} × ${weight}${name === decided ? ", decides" : ""}`)));
     const same = differing.length && scorers.length > differing.length ? make("p", { class: "soft" }, `The same for all nodes: ${scorers.filter((one) => !differing.includes(one)).map(({ name }) => name).join(", ")}.`) : null;
     return [make("h3", {}, "Nodes by rules"), shown.length ? legend : null, same, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Nodes by rules" },
-      make("table", { class: "matrix" }, make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col", class: "n" }, "Total"), make("th", { scope: "col" }, "Scores"), columns.map((name) => make("th", { scope: "col", class: "rule" }, make("span", {}, name))))), body)), more].filter(Boolean);
+      make("table", { class: "matrix" }, make("thead", {}, make("tr", {}, make("td", {}), hasTotals ? [make("th", { scope: "col", class: "n" }, "Total"), make("th", { scope: "col" }, "Scores")] : null, columns.map((name) => make("th", { scope: "col", class: "rule" }, make("span", {}, name))))), body)), more].filter(Boolean);
   }
 }
 
-function table(heads, rows, numbers = heads.length) {
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads.join(", ") }, make("table", {}, make("thead", {}, make("tr", {}, heads.map((head, at) => make("th", { scope: "col", class: at >= numbers ? "n" : null }, head)))), make("tbody", {}, rows)));
+function table(heads, rows, numbers = heads.length, kind = null) {
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads.join(", ") }, make("table", { class: kind }, make("thead", {}, make("tr", {}, heads.map((head, at) => make("th", { scope: "col", class: at >= numbers ? "n" : null }, head)))), make("tbody", {}, rows)));
 }

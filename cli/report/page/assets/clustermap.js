@@ -3,7 +3,7 @@
 // range that occurs, and squares are in order of use; in the lab colours and places stay.
 (() => {
   const { make, coloured, options, start, format } = kubeclassic;
-  const GAP = 2, SMALLEST = 8, GREATEST = 46, NAMED = 38, NAMED_WIDTH = 118, CAPTION = 28, BETWEEN = 18, LEVELS = 12, MOST_PODS = 12;
+  const GAP = 2, SMALLEST = 8, GREATEST = 46, NAMED = 38, NAMED_WIDTH = 118, CAPTION = 28, BETWEEN = 18, FEW = 60, FEW_ROOM = 640, LEVELS = 12, MOST_PODS = 12;
   const SVG = "http://www.w3.org/2000/svg", pen = document.createElement("canvas").getContext("2d");
 
   function drawn(tag, attributes, text = "") {
@@ -113,7 +113,7 @@
 
     /** As large as squares can be for the map to be seen at one look. */
     fit(groups) {
-      const room = Math.max(300, Math.min(560, this.data.nodes.length)), width = this.hosts[0].clientWidth || 320;
+      const { length } = this.data.nodes, room = length <= FEW ? FEW_ROOM : Math.max(300, Math.min(560, length)), width = this.hosts[0].clientWidth || 320;
       for (this.size = GREATEST; ; this.size -= this.size > 20 ? 4 : 1) {
         const { size } = this, named = size >= NAMED;
         this.wide = named ? Math.min(NAMED_WIDTH, width) : size;

@@ -1,0 +1,138 @@
+"""What a newcomer does in the lab, in few clicks; rules that cannot move, new nodes, and whole words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+
+from tests.browser.chromium import Visits
+from tests.browser.runninglab import IDLE, LONELY, SIZES, Running, done, opened
+from tests.support.labbuild import fates
+
+BROKEN = """() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll(".reasons td, #scorers .name, #filters .name")) {
+    if (!cell.checkVisibility()) continue;
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      for (const word of node.data.matchAll(/[A-Za-z]+/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}"""
+"""Words that go on in the next line."""
+
+
+@attrs.define
+class Clicks:
+    """How often something was clicked."""
+
+    count: int
+
+    def taken(self) -> int:
+        """The clicks since the last question."""
+        found, self.count = self.count, 0
+        return found
+
+
+class TestFixedRules:
+    def test_no_sliders(self, lab: Running, visit: Visits) -> None:
+        """Where no file moves a rule the page says so in a sentence, and has no slider, no switch and no preset that would."""
+        page = opened(lab, visit)
+        page.evaluate("document.lab.act({ do: 'release', value: '1.17' })")
+        done(page, 1)
+        page.click("#filters >> xpath=.. >> summary")
+        for one in ("scorers", "filters"):
+            assert page.inner_text(f"#{one} .fixed") == f"{lab.session.state.configuration.why_fixed}."
+            assert page.locator(f"#{one} input").count() == 0
+        assert "NodeResourcesFit" in page.inner_text("#filters")
+        assert page.is_disabled("text=Pack")
+        page.evaluate("document.lab.act({ do: 'release', value: '1.18' })")
+        done(page, 2)
+        assert page.locator("#scorers input[type=range]").count() > 0
+        assert page.is_enabled("text=Pack")
+        assert page.locator(".fixed").count() == 0
+
+
+class TestTasks:
+    """What a newcomer wants of the lab, without documentation: each takes six clicks at most, and text typed into a field counts as one."""
+
+    def test_five_tasks(self, lab: Running, visit: Visits) -> None:
+        """Why a pod waits; make it fit; how many more fit; compare two releases; save it all: one after the other."""
+        page, clicks = opened(lab, visit, viewport=SIZES[1]), Clicks(0)
+
+        def click(what: str) -> None:
+            clicks.count += 1
+            page.click(what)
+
+        assert LONELY in page.inner_text("#why .verdict")
+        assert clicks.taken() == 0
+        page.wait_for_selector("#why .helps li")
+        click("#why .helps li:not(:has-text('until')) >> text=Apply")
+        done(page, 1)
+        assert fates(lab.session)[LONELY][0] is not None
+        assert clicks.taken() == 1
+        click("text=How many more of this pod?")
+        page.wait_for_selector("#why .help h4")
+        assert page.inner_text("#why .help h4").endswith("more fit")
+        assert clicks.taken() == 1
+        click("text=Pin as A")
+        page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
+        clicks.count += 2  # the list of releases is opened, and one is chosen
+        page.select_option("#source select >> nth=0", "1.27")
+        done(page, 2)
+        assert page.inner_text(".between h3").endswith("pods differ")
+        assert clicks.taken() == 3
+        click("#saves > summary")
+        with page.expect_download() as saved:
+            click("#saves >> text=Commands that give this placement")
+        assert "--release 1.27" in saved.value.path().read_text()
+        assert clicks.taken() == 2
+
+    def test_compare_by_one_click(self, lab: Running, visit: Visits) -> None:
+        """The oldest way and the newest stand side by side after one click."""
+        page = opened(lab, visit, viewport=SIZES[1])
+        page.click("text=1.16 against today")
+        page.wait_for_function("() => document.lab.model.session.release === '1.34'")
+        page.wait_for_function(IDLE)
+        assert page.locator("#maps .groups").count() == 2
+
+
+class TestWords:
+    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
+    def test_no_word_is_broken(self, lab: Running, visit: Visits, size: Any) -> None:
+        """Names of rules go on in the next line where one of their words begins; what helps is not beside a column of letters."""
+        page = opened(lab, visit, viewport=size)
+        page.wait_for_selector("#why .helps li")
+        page.evaluate("document.lab.chooseNode('general-a1')")
+        page.wait_for_selector("#why .note")
+        page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
+        assert page.evaluate(BROKEN) == []
+        assert page.evaluate("Math.min(...[...document.querySelectorAll('.helps code')].map((one) => one.clientWidth))") > 200
+
+
+class TestNewNodes:
+    def test_they_come_and_go(self, lab: Running, visit: Visits) -> None:
+        """New nodes join what the page shows, in the map and in the list, and after Undo they are gone."""
+        page = opened(lab, visit)
+        page.evaluate("document.lab.act({ do: 'copy', node: 'gpu-b1', count: 2 })")
+        done(page, 1)
+        assert page.inner_text("#tab-nodes") == "Nodes (13)"
+        assert lab.shows(page) == fates(lab.session)
+        page.evaluate("document.lab.act({ do: 'edit', text: 'node gpu-b1-2 unschedulable=true' })")
+        done(page, 2)
+        latest = page.evaluate("document.lab.model.plot.nodes.at(-1)")
+        assert (latest[0], latest[4]) == ("gpu-b1-2", True)
+        page.click("#undo")
+        done(page, 1)
+        page.click("#undo")
+        done(page, 0)
+        assert page.inner_text("#tab-nodes") == "Nodes (11)"
+        assert lab.shows(page) == fates(lab.session)
