@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..api.view import MEANINGS, TEXT, Column, Name, Number, Paragraph, Part, Share, Table, View, Words
+from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Part, Share, Table, View, Words
 from ..api.words import Figure, count_doing, count_of, percent, short_name
 from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
@@ -124,8 +124,13 @@ def _against(found: ComparisonDocument, at: int) -> Words:
     if lost and gained:
         return Words(head, ": ", _both(pair, path))
     if gained:
-        return Words(head, "; under ", first, " there is none: ", reasons_of(pair.gained, f"{path}.gained"))
-    return Words(head, ": ", reasons_of(pair.lost, f"{path}.lost"))
+        return Words(head, _alone(pair.gained), "; under ", first, " there is none: ", reasons_of(pair.gained, f"{path}.gained"))
+    return Words(head, _alone(pair.lost), ": ", reasons_of(pair.lost, f"{path}.lost"))
+
+
+def _alone(found: Losses) -> Words:
+    """The name of the pod, if it is only one."""
+    return Words(", ", Name(found.pods[0].pod)) if len(found.pods) == 1 else Words()
 
 
 def _net(path: str, lost: int, gained: int) -> Words:
@@ -387,16 +392,16 @@ def _decisions(found: ComparisonDocument) -> Table:
 
 def _lost(found: ComparisonDocument) -> Table:
     """Each pod that has a node under one configuration only: first those that lose theirs."""
-    colours = {"loses": MEANINGS["bad"], "gains": MEANINGS["good"]}
+    colours = {CHANGES[change][0]: MEANINGS[CHANGES[change][1]] for change in ("lost", "gained")}
     columns = (
         Column("pod", "name"), Column("change", "tag", filter=True, colours=colours), Column("under", "name", filter=True),
         Column("for", "name", filter=True), Column("node under the other", "name"), Column("what is said"),
     )  # fmt: skip
     rows = [
-        [loss.pod, word, side_name(found, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
-        for word in colours
+        [loss.pod, CHANGES[change][0], side_name(found, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
+        for change in ("lost", "gained")
         for at, against in enumerate(found.against)
-        for loss in (against.lost if word == "loses" else against.gained).pods
+        for loss in (against.lost if change == "lost" else against.gained).pods
     ]
     return Table("lost", columns, rows, noun="pod", forms=("page",))
 

@@ -12,7 +12,7 @@ import attrs
 
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
-from ..api.view import MEANINGS, TEXT, Column, LineChart, Number, Paragraph, Table, View, Words, table_of
+from ..api.view import MEANINGS, TEXT, Column, LineChart, Name, Number, Paragraph, Table, View, Words, table_of
 from ..api.words import count_doing, count_of, duration
 from ..core.engine import Engine
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
@@ -250,7 +250,7 @@ def _verdict(found: ReplayResult) -> Words:
     pieces = list[Words]()
     if waiting:
         wait = " pods still waits for a node" if waiting == 1 else " pods still wait for a node"
-        pieces.append(Words(Number(waiting, "summary.stillWaiting"), " of ", pods, wait))
+        pieces.append(Words(Number(waiting, "summary.stillWaiting"), " of ", pods, wait, _alone(found) if waiting == 1 else ""))
     if never:
         left = Number(never, "summary.neverScheduled")
         without = Words(left, " of ", pods, " pods left without ever having a node")
@@ -258,6 +258,13 @@ def _verdict(found: ReplayResult) -> Words:
     if not pieces:
         pieces.append(Words("All ", pods, " pods got a node") if came > 1 else Words("The pod got a node"))
     return Words(start, *pieces, _waited(found.summary), _evicted(found.summary), ".")
+
+
+def _alone(found: ReplayResult) -> Words:
+    """The name of the only pod that waits, where lives are kept."""
+    lives = () if found.history is None else found.history.lives.values()
+    waiting = [life.pod for life in lives if life.outcome == "waiting"]
+    return Words(": ", Name(waiting[0])) if len(waiting) == 1 else Words()
 
 
 def _waited(summary: ReplaySummary) -> Words:

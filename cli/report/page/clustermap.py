@@ -14,7 +14,7 @@ import attrs
 
 from ....api.words import count_of
 from .markup import Markup, data_script, element
-from .nodetiles import CAME, FEW, LEFT, Tile
+from .nodetiles import CAME, FEW, LEFT, Tile, marked
 from .parts import dot
 from .usescale import UseScale
 
@@ -154,6 +154,12 @@ class ClusterMap:
         told = [side.pods for side in self.sides[:at] if side.pods]
         return (told[-1] if self.follows else told[0]) if told and self.sides[at].pods else None
 
+    def _changes(self) -> set[str]:
+        """What became of any pod of the tiles."""
+        pairs = ((self._earlier(at), self.sides[at].pods) for at in self.drawn)
+        rows = ((now, before[row]) for before, pods in pairs if before is not None for row, now in enumerate(pods))
+        return {mark for now, before in rows for _, mark in marked(now, before)}
+
     def _squares(self, at: int, rows: Sequence[int]) -> Markup:
         step = SIZE + GAP
         width, height = step * min(ACROSS, len(rows)), step * -(-len(rows) // ACROSS)
@@ -172,7 +178,7 @@ class ClusterMap:
     def _legend(self) -> Markup:
         words = f"Colour: the share of {self.resources[0]} in use. " if self.resources else ""
         states = (element("span", dot(colour), state, class_="state") for state, colour in self.colours.items())
-        marks = (element("b", f"pod {what}", class_=what) for what in (CAME, LEFT)) if self.is_tiled and len(self.sides) > 1 else ()
+        marks = (element("b", f"pod {what}", class_=what) for what in (CAME, LEFT) if self.is_tiled and what in self._changes())
         scale = self.scale.html() if self.resources else ""
         return element("p", element("span", words, class_="what"), scale, *states, *marks, class_="soft legend-of-use")
 

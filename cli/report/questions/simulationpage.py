@@ -14,15 +14,17 @@ from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, element, named, number, sentence, spoken, told
+from ..page.markup import Markup, derived, element, named, number, sentence, share, spoken, told
 from ..page.nodetiles import FEW
 from ..page.outcome import NAMED, NextStep, PodOutcome, who_html
-from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, counted, folded, grid, note, section, soft
+from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, counted, folded, grid, note, section, soft, track
 from ..page.tables import list_html, short_table
 from .nodemap import labels_of
 
 TENTHS = [f"{10 * tenth}" for tenth in range(10)]
 TAKES = "takes pods"
+FEW_BARS = 24
+"""Up to that many nodes have a bar each; of more it is told how many are how full."""
 LISTED = 60
 """That many pods are listed under each reason."""
 CARDS = (
@@ -121,10 +123,27 @@ def _uses(nodes: Sequence[NodeUse], *, after: bool) -> dict[str, list[float | No
 
 def _resources(found: SimulationResult, view: View) -> Section:
     used = [usage.resource for usage in found.summary.resources if usage.requested]
-    charts = [card(short_name(name), _chart(found, name).html()) for name in used if name in found.outcome.nodes_by_use]
+    named_ones = [name for name in used if name in found.outcome.nodes_by_use]
     table = card("", short_table(view.table("resources"), "Use of each resource"))
-    told_first = soft("How many nodes are how full: from 0 to 10 percent, from 10 to 20 percent, and so on.") if charts else ""
-    return section("Use of each resource", table, told_first, grid(*charts) if charts else "")
+    if not named_ones:
+        return section("Use of each resource", table)
+    if len(found.uses) <= FEW_BARS:
+        cards, words = [card(short_name(name), _bars(found.uses, name)) for name in named_ones], "Each node in the end, the fullest first."
+    else:
+        cards = [card(short_name(name), _chart(found, name).html()) for name in named_ones]
+        words = "How many nodes are how full: from 0 to 10 percent, from 10 to 20 percent, and so on."
+    return section("Use of each resource", table, soft(words), grid(*cards))
+
+
+def _bars(nodes: Sequence[NodeUse], name: str) -> Markup:
+    """A bar for each node that has the resource."""
+    amounts = [(node.node, node.pods if name == PODS else node.resources[name]) for node in nodes]
+    shares = [(one.requested / one.allocatable, node) for node, one in amounts if one.allocatable > 0]
+    lines = (
+        sentence(named(node), track(used, BAD if used > 1 else GOOD), element("b", derived(share(used))))
+        for used, node in sorted(shares, key=lambda pair: (-pair[0], pair[1]))
+    )
+    return element("div", *lines, class_="meters")
 
 
 def _chart(found: SimulationResult, name: str) -> Chart:

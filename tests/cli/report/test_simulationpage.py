@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import chdir
 from html import escape
@@ -14,6 +15,7 @@ import pytest
 from kubeclassic.api.record import plain
 from kubeclassic.cli import run
 from kubeclassic.cli.report.page.markup import spoken
+from kubeclassic.cli.report.questions.simulationpage import FEW_BARS
 from kubeclassic.questions.simulate import verdict
 from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, about_what, reasons_in
 from kubeclassic.simulation.summary import Summary
@@ -64,7 +66,7 @@ class TestPage:
         assert faults("simulate", record) == []
         assert_told(html, record)
         told = {mark.path for mark in numbers_of_page(html)}
-        assert {"summary.pods", "summary.unschedulable", "nodesByUse.cpu.0", "resourcesBefore.0.use"} <= told
+        assert {"summary.pods", "summary.unschedulable", "resourcesBefore.0.use"} <= told
         assert ("reasons.0.pods.length" in told) == (len(record["reasons"]) > 1)
 
     def test_who_finds_no_node_stands_first(self, pair: tuple[str, dict[str, Any]]) -> None:
@@ -80,6 +82,19 @@ class TestPage:
         steps = html[html.index('id="next"') : html.index('class="soft origin"')]
         assert "explain" in steps
         assert "--what-if" in steps
+
+    def test_bars_of_nodes(self, pair: tuple[str, dict[str, Any]]) -> None:
+        """Few nodes have a bar each for every resource in use, the fullest first, with the share that the record has."""
+        html, record = pair
+        cards = html[html.index('id="use-of-each-resource"') : html.index('id="all-pods"')].split('class="meters"')[1:]
+        used = [one["resource"] for one in record["summary"]["resources"] if one["requested"]]
+        assert len(cards) == len(used)
+        for card, name in zip(cards, used, strict=True):
+            shares = [float(share) for share in re.findall(r'class="derived">([\d.]+) %', card)]
+            wanted = (node["resources"].get(name, {}).get("use") for node in record["nodes"]) if name != "pods" else (
+                node["pods"]["after"] / node["pods"]["allocatable"] for node in record["nodes"]
+            )  # fmt: skip
+            assert shares == sorted((round(100 * share, 1) for share in wanted if share is not None), reverse=True)
 
     def test_pods(self, pair: tuple[str, dict[str, Any]]) -> None:
         """Each pod is listed with its outcome, node, requests, and the number of its last cycle."""
@@ -156,6 +171,19 @@ class TestWords:
         }
         assert about_what("Too many pods") == "places for pods"
         assert about_what("cannot allocate all claims") == "devices for its claims"
+
+
+def test_many_nodes_have_a_chart(tmp_path: Path) -> None:
+    """Of more nodes than have a bar each a chart tells how many are how full, with the counts of the record."""
+    has = {"allocatable": {"cpu": "4", "pods": "10"}}
+    nodes = [{"kind": "Node", "metadata": {"name": f"n{at}"}, "status": has} for at in range(FEW_BARS + 1)]
+    containers = [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
+    pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": containers}}
+    (tmp_path / "many.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, pod]}))
+    html, record = _pair(tmp_path, str(tmp_path / "many.json"), status=0)
+    assert_told(html, record)
+    assert "nodesByUse.cpu.0" in {mark.path for mark in numbers_of_page(html)}
+    assert 'class="meters"' not in html
 
 
 class TestForms:

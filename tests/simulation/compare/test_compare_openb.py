@@ -71,7 +71,7 @@ def test_free(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> Non
     assert_told(html, record)
     paths = {told.path for told in numbers_of_page(html)}
     assert {"against.0.alike", "against.0.elsewhere.length", "against.0.firstAlone.length", "against.0.agreement.different"} <= paths
-    losing = [row["pod"] for row in table_of_page(html, "lost") if row["change"] == "loses"]
+    losing = [row["pod"] for row in table_of_page(html, "lost") if row["change"] == "no longer fits"]
     assert losing == [moved["pod"] for moved in against["firstAlone"]]
     assert sum(reason["pods"] for reason in against["lost"]["reasons"]) == len(losing)
 

@@ -14,7 +14,7 @@
   }
 
   pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
-  const STEPS = LEVELS - 2, FIXED = { low: 0, high: 100, nothing: true, more: true };
+  const STEPS = LEVELS - 2, FIXED = { low: 0, high: 100, nothing: false, more: true };
   const box = (left, top, wide, high) => `M${left} ${top}h${wide}v${high}h-${wide}z`;
   const several = (count, noun) => `${format.count(count)} ${count === 1 ? noun : `${noun}s`}`;
   const FRAMES = { came: "pods came", left: "left", both: "both" };
@@ -213,7 +213,7 @@
     drawLegend() {
       const legend = this.root.querySelector(".legend-of-use"), { tiles, sides, colours } = this.data, { low, high, nothing, more } = this.scale;
       const square = (at) => make("span", { class: `u${at}` }), steps = Array.from({ length: STEPS }, (_, at) => square(at + 1));
-      const marks = tiles && sides.length > 1 ? [["came", "pod came"], ["left", "pod left"]] : sides.some((side) => side.changes) ? Object.entries(FRAMES) : [];
+      const marks = tiles ? [["came", "pod came"], ["left", "pod left"]].filter(([mark]) => this.root.querySelector(`.pods .${mark}`)) : sides.some((side) => side.changes) ? Object.entries(FRAMES) : [];
       const scale = make("span", { class: "scale" }, nothing ? [square(0), "nothing, "] : null, `${low} %`, steps, `${high} %`, more ? [", ", square(STEPS + 1), "over 100 %"] : null);
       legend.replaceChildren(make("span", { class: "what" }, this.resource ? `Colour: the share of ${this.resource} in use. ` : ""), ...(this.resource ? [scale] : []),
         ...Object.entries(colours).map(([state, colour]) => make("span", { class: "state" }, coloured("span", colour, { class: "dot" }), state)),

@@ -66,6 +66,7 @@ class TestMap:
         assert re.findall(marked, before) == [("stayed", "a"), ("stayed", "a"), ("stayed", "b")]
         assert re.findall(marked, after) == [("came", "c"), ("left", "a"), ("came", "a"), ("left", "a"), ("stayed", "b")]
         assert ">gone</span>" in after
+        assert ("pod came" in after, "pod left" in after) == (True, True)
         assert 'title="ns/a"' in after
 
     def test_what_follows_is_drawn_once(self) -> None:
@@ -85,6 +86,7 @@ class TestMap:
         html = ClusterMap("m", ["a"], [MapSide("", {}, [[f"p{at}" for at in range(SHOWN + 3)]])]).html()
         assert html.count('class="stayed"') == SHOWN
         assert "+ 3 more" in html
+        assert "pod came" not in html
 
     def test_data(self) -> None:
         """The script gets shares in thousandths, labels, pods by number, and states with their colours."""
