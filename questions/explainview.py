@@ -114,16 +114,23 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
+    error = message_parts(decision.error or "")
     if found.missing:
-        return [paragraphs([*head, decision.error or "", *found.missing])]
+        return [[*paragraphs(head), *error, *paragraphs(found.missing)]]
     nearest = next((node for node in found.nodes if node.devices), None)
     devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
     parts = [
-        paragraphs([*head, decision.error or ""]), paragraphs(_why(found)), _fitting(found, every), _groups(found),
+        [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
         _causes(found), _nearest(found, every),
         devices, paragraphs(_eviction_sentences(found.eviction)),
     ]  # fmt: skip
     return [part for part in parts if part]
+
+
+def message_parts(error: str) -> Part:
+    """The scheduler's message; short text leaves out what it says of evictions, which has sentences of its own."""
+    short, between, _ = error.partition(" preemption: ")
+    return [*paragraphs([short], ("table",)), *paragraphs([error], ("wide",))] if between else paragraphs([error])
 
 
 def _subject(found: Explanation) -> Iterator[str]:
@@ -326,10 +333,9 @@ def reasons_table(found: Explanation) -> Table:
     lacks = TEXT if any(group.least_short for group in groups) else ()
     most = max((group.count for group in groups), default=1)
     columns = (
-        Column("reason", "name", forms=PAGE), Column(by, "name", forms=PAGE), Column("nodes", "count", at="count"),
-        Column("", "bar", colours={"bar": MEANINGS["bad"]}, forms=PAGE), Column("only this", "count", at="alone"),
-        Column("reason", forms=TEXT), Column(by, forms=TEXT), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
-        Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE),
+        Column("reason", "name"), Column("nodes", "count", at="count"), Column("", "bar", colours={"bar": MEANINGS["bad"]}, forms=PAGE),
+        Column("only this", "count", at="alone"), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
+        Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE), Column(by, "name"),
     )  # fmt: skip
     rows = []
     for at, group in enumerate(groups):
@@ -337,8 +343,8 @@ def reasons_table(found: Explanation) -> Table:
         short = None if least is None else Amount(least.resource, least.missing)
         near = group.nodes[0] if least is None else least.node
         rows.append([
-            group.reason, rules, group.count, group.count / most, group.alone, group.reason, rules, near, short,
-            _short_words(f"reasons.{at}.leastShort", group), "yes" if group.evictable else "no",
+            group.reason, group.count, group.count / most, group.alone, near, short,
+            _short_words(f"reasons.{at}.leastShort", group), "yes" if group.evictable else "no", rules,
         ])  # fmt: skip
     return Table("reasons", columns, rows, places=[f"reasons.{at}" for at in range(len(rows))])
 

@@ -189,10 +189,14 @@ def _verdict(found: NewNodesDocument) -> Words:
         finds = Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node"
         return Words("Add ", *_mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
     never = Number(found.without_node.never, "withoutNode.never")
-    if found.without_node.never and found.cost is not None:
+    if left and found.cost is not None:
         rest, each = Number(found.pods - left, "pods - withoutNode.count"), "each of them finds a node"
         what = Words("Add ", *_mix(found), " for ", rest) if found.added else Words("No new node is needed for ", rest)
-        return Words(what, " of ", pods, " pods: ", each, "; ", never, " can never be placed, whatever number is added.")
+        if found.without_node.never == left:
+            return Words(what, " of ", pods, " pods: ", each, "; ", never, " can never be placed, whatever number is added.")
+        others = Number(left, "withoutNode.count")
+        up_to = Number(found.most_nodes, "mostNodes")
+        return Words(what, " of ", pods, " pods: ", each, "; ", others, " find" if left != 1 else " finds", " none with up to ", up_to, ".")
     if found.without_node.never == left:
         return Words(without, " can never be placed, whatever number of these nodes is added.")
     return Words("No number of these nodes is enough: ", without, " find no node." if left != 1 else " finds no node.")
@@ -213,7 +217,7 @@ def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
 
 def _yes(answer: NewNodesAnswer) -> Iterator[str]:
     pods = f"{count_of(answer.wanted, 'pod')} to place, and each finds a node"
-    if answer.hopeless:
+    if answer.hopeless or answer.found.stuck:
         some = answer.found.best.wanted
         pods = f"{some:,} of {count_of(answer.wanted, 'pod')} to place {'find' if some != 1 else 'finds'} a node"
     if not answer.count:
@@ -259,6 +263,10 @@ def _hopeless(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
     if never:
         yield f"{count_of(len(never), 'pod')} of {answer.wanted:,} can never be placed, whatever number of these nodes is added:", TEXT
         yield from _listed(never)
+    stuck = [(one.pod.key, one.message) for one in answer.found.stuck]
+    if stuck:
+        yield f"{count_of(len(stuck), 'pod')} of {answer.wanted:,} found no node with up to {answer.most_nodes:,} of these nodes:", TEXT
+        yield from _listed(stuck)
 
 
 def _listed(found: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -25,6 +25,7 @@ from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
 from .explain import ExplainOptions, ExplainResult, name_of
 from .explain import ask as explained
+from .explainview import message_parts
 from .result import Result
 
 GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
@@ -178,7 +179,7 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     if question.ignored is not None:
         yield [*first, _line(f"Not scheduled: {question.ignored}.")]
         return
-    first += [_line(decision.error)] if decision.error else []
+    first += message_parts(decision.error or "")
     if found.fits:
         yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
         return

@@ -9,9 +9,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import attrs
 
+from ..api.controlplane.quotas import quota_notices
 from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
 from ..api.load import Loaded
-from ..api.objects import KubeObject, Node, Pod
+from ..api.objects import KubeObject, Node, Pod, ResourceQuota
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice
@@ -184,6 +185,7 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         for pod in there
         if isinstance(pod, Pod) and pod.spec.node_name not in nodes
     ]
+    warnings += quota_notices(pending, [item for item in there if isinstance(item, ResourceQuota)])
     return Scenario(
         tuple(there), tuple(pending), dict(ignored), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.refused_pods,
         daemon_sets=inventory.daemon_sets,

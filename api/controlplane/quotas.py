@@ -5,7 +5,7 @@ Upstream: pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go, plugin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..meaning.labels import compile_selector
 from ..meaning.podtotals import limits_of, requests_of, total_of
@@ -20,6 +20,7 @@ from ..objects import (
     ScopedResourceSelectorRequirement,
 )
 from ..objects.quantity import Quantity
+from ..reading.notices import Notice
 
 Amounts = Mapping[str, Quantity]
 ONE = Quantity.of(1)
@@ -158,6 +159,23 @@ def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
         return None
     text = (_written({name: amounts[name] for name in over if name in amounts}) for amounts in (asked, used, bounds))
     return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *text)
+
+
+def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Iterator[Notice]:
+    """Of which of *pods* that were not there yet a quota with a status has no room, in their order; they are tried all the same."""
+    used = {quota.key: dict(quota.used) for quota in quotas}
+    for pod in pods if quotas else ():
+        if pod.metadata.creation_timestamp:
+            continue
+        asked = usage(pod)
+        mine = [quota for quota in quotas if quota.used and quota.namespace == pod.namespace and counts(quota, pod)]
+        why = next((found for quota in mine if (found := exceeded(quota, used[quota.key], asked)) is not None), None)
+        if why is not None:
+            told = f"the API server would refuse it ({why}); it is tried all the same: quotas are not the scheduler's"
+            yield Notice(f"Pod {pod.key}", told)
+            continue
+        for quota in mine:
+            used[quota.key] |= {name: _sum(used[quota.key], name, quantity) for name, quantity in asked.items()}
 
 
 def _sum(used: Amounts, name: str, quantity: Quantity) -> Quantity:

@@ -48,6 +48,8 @@ READABLE_NAME, READABLE_TEXT = 20, 44
 """Widths that are kept where there is room for them: columns go below before names are shorter."""
 LONGEST_LINE = 40
 """A column with longer cells, with blanks in them, is one of sentences."""
+MOST_LINES = 3
+"""A sentence that would take more lines goes below, where it has more room."""
 ELLIPSIS = ".."
 
 
@@ -97,9 +99,11 @@ class TextTable:
         """The table's lines, at most *width* characters each, unless a column of numbers alone has more."""
         columns = [self._column(at) for at in range(len(self.headers))]
         for number, block in enumerate(_blocks(columns, width)):
-            if number:
+            told = _told(block) if number else block
+            if number and told[0].texts:
                 yield ""
-            yield from self._block(_fitted(block, width), colour)
+            if told[0].texts or not number:
+                yield from self._block(_fitted(told, width), colour)
 
     def text(self, width: int | None = None) -> str:
         """The table's lines as one text."""
@@ -121,7 +125,7 @@ class TextTable:
             heads = [column.aligned(column.header) for column in columns]
             yield click.style(GAP.join(heads).rstrip(), bold=True) if colour else GAP.join(heads).rstrip()
         parts = [column.parts() for column in columns]
-        for row in range(len(self.rows)):
+        for row in range(len(columns[0].texts)):
             lines = _row([part[row] for part in parts], columns)
             yield from (_coloured(line) for line in lines) if colour else lines
 
@@ -154,6 +158,11 @@ class _Column:
     def least_header(self) -> int:
         return len(self.header) if self.with_header else 1
 
+    @property
+    def least_text(self) -> int:
+        """The smallest width beside other columns, where the column is one of sentences."""
+        return max(SHORTEST_TEXT, -(-max(map(len, self.texts), default=0) // MOST_LINES))
+
     def least(self, name: int, text: int) -> int:
         """The smallest width, where names are to keep *name* characters and sentences *text* in a line."""
         if self.is_numeric:
@@ -178,12 +187,18 @@ def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]
     """Columns that fit beside one another; each block begins with the first column."""
     block = columns[:1]
     for column in columns[1:]:
-        narrowest = _total(one.least(READABLE_NAME, SHORTEST_TEXT) for one in (*block, column))
+        narrowest = _total(one.least(READABLE_NAME, one.least_text) for one in (*block, column))
         if width is not None and len(block) > 1 and narrowest > width:
             yield block
             block = columns[:1]
         block.append(column)
     yield block
+
+
+def _told(block: Sequence[_Column]) -> list[_Column]:
+    """*block*, which stands below another, without the rows of which it says nothing."""
+    rows = [at for at in range(len(block[0].texts)) if any(column.texts[at] != shown(None) for column in block[1:])]
+    return [_Column(one.header, [one.texts[at] for at in rows], one.is_numeric, one.with_header) for one in block]
 
 
 def _total(widths: Iterable[int]) -> int:

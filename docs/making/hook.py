@@ -27,6 +27,7 @@ def _make_importable() -> None:
 
 _make_importable()
 
+from making import parts  # noqa: E402
 from making.navigation import navigation  # noqa: E402
 from making.site import pages  # noqa: E402
 
@@ -36,6 +37,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for path, text in pages().items():
         if files.get_file_from_path(path) is None:
             files.append(File.generated(config, path, content=text))
+    files.append(File.generated(config, parts.PATH, content=parts.page()))
     config.nav = navigation(list(pages()))
     return files
 

@@ -89,9 +89,8 @@ class Informers:
 
     @property
     def seconds_behind(self) -> float:
-        """For how long some kind could not be listed or watched; 0: all can. A server that is silent on open connections is not noticed."""
-        now = asyncio.get_running_loop().time()
-        return max((now - one.lost_at for one in self.reflectors.values() if one.lost_at is not None), default=0.0)
+        """For how long some kind could not be followed; 0: all can."""
+        return max((one.seconds_behind for one in self.reflectors.values()), default=0.0)
 
     async def synced(self) -> None:
         """Wait until every kind has been listed once."""

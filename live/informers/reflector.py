@@ -21,6 +21,8 @@ WATCH_AT_LEAST = 300
 """Seconds; a watch may last twice as long."""
 SHORT = 1.0
 """A watch that ends within these seconds, without an event, has failed."""
+LONGEST_SILENCE = 150.0
+"""Seconds without a bookmark after which a server is taken for one that is away: it sends one a minute."""
 ABSENT_PAUSE = 60.0
 """Seconds between two looks whether the server has the resource by now."""
 
@@ -52,6 +54,8 @@ class Reflector:
     """The server does not have the resource in any version."""
     lost_at: float | None = attrs.field(default=None, init=False)
     """When the server began to answer no more; None: it answers."""
+    _heard_at: float | None = attrs.field(default=None, init=False)
+    """When this watch last had an event, if it had a bookmark; None: the server may send none."""
     _is_unavailable: bool = attrs.field(default=False, init=False)
     """The last resourceVersion was refused by a list."""
     _is_paged: bool = attrs.field(default=False, init=False)
@@ -147,7 +151,7 @@ class Reflector:
             begin, version = _now(), self.resource_version
             try:
                 async with self.api.watch(self.resource, self._watch_options()) as events:
-                    self.lost_at = None
+                    self.lost_at = self._heard_at = None
                     await self._follow(events)
             except TransportError as error:
                 self._lost()
@@ -176,7 +180,17 @@ class Reflector:
                 self.store.delete(event.object)
             elif event.type != "BOOKMARK":
                 self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
+            if event.type == "BOOKMARK" or self._heard_at is not None:
+                self._heard_at = _now()
             self.resource_version = str(metadata_of(event.object).get("resourceVersion") or self.resource_version)
+
+    @property
+    def seconds_behind(self) -> float:
+        """For how long the server has not answered, or sent no bookmark on a watch that had some; 0: it is followed."""
+        if self.lost_at is not None:
+            return _now() - self.lost_at
+        silent = 0.0 if self._heard_at is None else _now() - self._heard_at
+        return silent if silent > LONGEST_SILENCE else 0.0
 
     def _lost(self) -> None:
         if self.lost_at is None:

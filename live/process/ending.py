@@ -21,6 +21,8 @@ class Ending:
     """How many of these were left when the time was over."""
     lease: str = ""
     """What became of the lease; empty: none was asked for."""
+    is_dry: bool = False
+    """Nothing was written."""
 
     def words(self) -> str:
         """All of it in words.
@@ -28,6 +30,8 @@ class Ending:
         >>> Ending().words(), Ending(being_bound=2, lease="lease a/b given back").words(), Ending(being_bound=2, not_bound=1).words()
         ('no pod was being bound', '2 pods were being bound, all are; lease a/b given back', '2 pods were being bound, 1 is not')
         """
+        if self.is_dry:
+            return "nothing was written"
         if not self.being_bound:
             pods = "no pod was being bound"
         else:

@@ -98,6 +98,9 @@ class Metering(CycleObserver):
         if plan.node is not None:
             self.metrics.victims(len(plan.victims))
 
+    def preempted_beside(self, seconds: float, *, is_failed: bool) -> None:
+        self.metrics.background_preemption(seconds, is_failed=is_failed)
+
     # --- its binding ------------------------------------------------------------------------------------------------
 
     def bound(self, item: QueuedPod, seconds: float, request_seconds: float) -> None:

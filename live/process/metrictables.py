@@ -53,6 +53,8 @@ class Feed(Enum):
     ANSWER_SIZE = auto()
     BUILD = auto()
     GATE = auto()
+    BACKGROUND = auto()
+    BACKGROUND_TIME = auto()
     DROPPED_EVENT = auto()
 
 

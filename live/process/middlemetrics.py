@@ -13,6 +13,7 @@ import attrs
 
 from .clientmetrics import CLIENT_GROUPS
 from .metrictables import GAUGE, GROUPS, HISTOGRAM, SECONDS, STABLE, Feed, Metric
+from .newermetrics import NEWER_GROUPS
 
 _ALPHA = "ALPHA"
 _FIVES = tuple(float(bound) for bound in range(5, 55, 5))
@@ -99,6 +100,9 @@ MIDDLE_GROUPS: Mapping[str, tuple[Metric, ...]] = {
     ),
     "preemption, alpha": _alpha(_of_fives(GROUPS["preemption, framework"])),
     "duration with all attempts, alpha": _alpha(GROUPS["duration with all attempts"]),
+    "duration with all attempts, first buckets": tuple(
+        attrs.evolve(metric, buckets=SECONDS) for metric in _alpha(GROUPS["duration with all attempts"])
+    ),
     "attempts by profile, end to end": (
         *_alpha(_without(GROUPS["attempts by profile"], "scheduling_attempt_duration_seconds")),
         *_end_to_end(_E2E),
@@ -124,5 +128,5 @@ MIDDLE_GROUPS: Mapping[str, tuple[Metric, ...]] = {
     ),
 }
 """Name of a group -> its metrics."""
-ALL_GROUPS: Mapping[str, tuple[Metric, ...]] = {**GROUPS, **MIDDLE_GROUPS, **CLIENT_GROUPS}
+ALL_GROUPS: Mapping[str, tuple[Metric, ...]] = {**GROUPS, **MIDDLE_GROUPS, **NEWER_GROUPS, **CLIENT_GROUPS}
 """The groups of all releases."""

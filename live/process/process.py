@@ -136,11 +136,11 @@ class Process:
             led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
             if ended.done() and self.scheduler.is_running:
                 self.scheduler.stop()
-                await asyncio.wait((main,), timeout=LAST_BINDINGS)
+                await asyncio.wait((main,), timeout=0.0 if self.is_dry else LAST_BINDINGS)
             left = self.scheduler.bindings.under_way
         finally:
             await _cancelled(main, ended)
-        self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led))
+        self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led), is_dry=self.is_dry)
         for task in (main, *beside):
             if task.done() and not task.cancelled():
                 task.result()
@@ -190,7 +190,8 @@ class Process:
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics)
         state = LiveState(
-            self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer, leads=self._leads
+            self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer, leads=self._leads,
+            is_dry=self.is_dry,
         )  # fmt: skip
         observer.watch(state)
         binder = ExtenderBinder.of(self.engine.extenders)

@@ -22,7 +22,7 @@ from .claimwrites import ClaimWork
 from .failures import Consequences
 from .state import LiveState
 from .volumewrites import NotBound, NotWritten, VolumeWork
-from .writes.api import ApiError, NoAnswer, is_not_found
+from .writes.api import ApiError, is_not_found, is_unknown
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
 
@@ -178,7 +178,8 @@ class Bindings:
         if failure is None:
             now = state.times.now()
             state.observer.bound(attempt.item, now - attempt.began, now - asked)
-            state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
+            if not state.is_dry:
+                state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
             return
         said = "" if self._has_plugins else "Binding rejected: "
@@ -194,7 +195,7 @@ class Bindings:
             else:
                 await self.state.api.bind(pod, host)
         except ApiError as error:
-            is_bound = isinstance(error, NoAnswer) and await self._was_bound(pod, host)
+            is_bound = is_unknown(error) and await self._was_bound(pod, host)
             return None if is_bound else f"{plugin}{error}"
         except ExtenderError as error:
             return str(error)

@@ -111,6 +111,12 @@ class SchedulerMetrics:
         """That many pods have to leave for one."""
         self._feed(Feed.VICTIMS, count)
 
+    def background_preemption(self, seconds: float, *, is_failed: bool) -> None:
+        """Victims were deleted beside the cycles."""
+        result = "error" if is_failed else "success"
+        self._feed(Feed.BACKGROUND_TIME, seconds, result=result)
+        self._feed(Feed.BACKGROUND, 1, result=result)
+
     # --- the framework ----------------------------------------------------------------------------------------------
 
     def extension_point(self, point: str, status: str, profile: str, seconds: float) -> None:
@@ -220,20 +226,26 @@ class _Instrument:
     metric: Metric
     counted: Counter | Gauge | Histogram | None
     summaries: dict[tuple[str, ...], Quantiles] = attrs.field(factory=dict)
+    kept: dict[tuple[str, ...], Callable[[float], None]] = attrs.field(factory=dict)
 
     def take(self, value: float, labels: Mapping[str, str]) -> None:
         """Count or measure *value*."""
-        values = tuple(labels[name] for name in self.metric.labels)
+        values = tuple([labels[name] for name in self.metric.labels])
+        put = self.kept.get(values)
+        if put is None:
+            put = self.kept[values] = self._put(values)
+        put(value)
+
+    def _put(self, values: tuple[str, ...]) -> Callable[[float], None]:
+        """What takes a value for these values of the labels; looked up once, as requests are many."""
         if self.counted is None:
-            self.summaries.setdefault(values, Quantiles()).observe(value)
-            return
-        child = self.counted.labels(*values) if values else self.counted
+            return self.summaries.setdefault(values, Quantiles()).observe
+        child, scale = self.counted.labels(*values) if values else self.counted, self.metric.scale
         if isinstance(child, Histogram):
-            child.observe(value if self.metric.scale == 1 else int(value * self.metric.scale))
-        elif isinstance(child, Gauge) and self.metric.kind == GAUGE:
-            child.set(value)
-        else:
-            child.inc(value)
+            return child.observe if scale == 1 else lambda value: child.observe(int(value * scale))
+        if isinstance(child, Gauge) and self.metric.kind == GAUGE:
+            return child.set
+        return child.inc
 
     def lines(self, has_stability: bool) -> Iterator[str]:
         """The metric as text."""

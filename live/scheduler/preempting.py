@@ -124,6 +124,7 @@ class FrameworkPreemption:
         return [victim for victim in plan.victims if not (spares and victim.is_terminating)]
 
     async def _in_background(self, pod: Pod, plan: Preemption, victims: Sequence[Pod]) -> None:
+        began = self.state.times.now()
         for other in plan.clear_nominations:
             await self._end_nomination(other)
         *others, last = victims
@@ -131,6 +132,7 @@ class FrameworkPreemption:
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
         self.state.queue.hold_back(pod, False)
         error = await self._evict(last, pod, plan.node or "") or error
+        self.state.observer.preempted_beside(self.state.times.now() - began, is_failed=error is not None)
         if error is not None:
             self.state.log.warning(f"pod {pod.key}: preemption: {error}")
             await self.state.free()

@@ -163,6 +163,8 @@ class LiveScheduler:
             state.observer.not_bound(pod, state.times.now() - began, is_rejected=failure.is_rejection)
             await self.consequences.not_assumed(item, decision.host, failure)
             return
+        if state.is_dry:
+            state.log.info(f"pod {pod.key}: would be bound to {decision.host}", OUTCOMES)
         self.bindings.start(item, decision.host, began)
 
     async def _decide(self, item: QueuedPod) -> Decision:

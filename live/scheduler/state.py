@@ -40,6 +40,9 @@ class CycleObserver:
     def made_plan(self, plan: Preemption) -> None:
         """Who has to leave for a pod was found out after its cycle, as extenders were asked."""
 
+    def preempted_beside(self, seconds: float, *, is_failed: bool) -> None:
+        """Victims were deleted beside the cycles, or could not be."""
+
     def bound(self, item: QueuedPod, seconds: float, request_seconds: float) -> None:
         """A pod was bound, *seconds* after its attempt began; the request took *request_seconds*."""
 
@@ -91,6 +94,8 @@ class LiveState:
     observer: CycleObserver = attrs.field(factory=CycleObserver)
     leads: Callable[[], bool] = _always
     """Whether this replica leads for certain."""
+    is_dry: bool = False
+    """Nothing is written: a binding ends when somebody else has bound the pod."""
     clock: Clock = attrs.field(init=False)
     queue: SchedulingQueue = attrs.field(init=False)
     router: EventRouter = attrs.field(init=False)

@@ -18,6 +18,7 @@ from ..process.logs import Log, to_standard_error
 from .answers import binding_result, to_json
 from .connectionguard import ConnectionGuard, Metrics
 from .extenderserver import ExtenderService
+from .following import TOLERATED
 from .limits import TOO_MANY, UNAVAILABLE, RequestLimiter, ServerLimits
 from .page import explanation_page
 from .reading import BindingArgs, RequestError
@@ -28,8 +29,6 @@ WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
 """Writes a binding to an API server; the answer is its error, or None."""
 NOT_FOUND, UNSUPPORTED = 404, 415
 JSON, HTML = "application/json", "text/html; charset=utf-8"
-TOLERATED = 10.0
-"""Seconds for which the API server may be away before answers say so: watches end and begin again."""
 BEHIND = "x-seconds-behind"
 """The header that says for how many seconds the API server could not be followed."""
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}

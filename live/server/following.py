@@ -19,6 +19,10 @@ from .reading import BindingArgs
 from .served import ServedCluster
 from .worker import Worker
 
+TOLERATED = 10.0
+"""Seconds for which the API server may be away before answers say so: watches end and begin again."""
+LOOK = 1.0
+"""Seconds between two looks whether it is away."""
 PAUSE = 1.0
 """Seconds until an API server that does not answer is asked once more."""
 
@@ -37,6 +41,8 @@ class Following:
     worker: Worker
     report: Callable[[str], None]
     """Is told of what fails or cannot be read, one line each, perhaps again and again."""
+    news: Callable[[str], None] = lambda text: None
+    """Is told when the API server is away for long, and when it is back."""
     on_event: Callable[[], None] = lambda: None
     is_complete: bool = attrs.field(default=False, init=False)
     """Whether everything has been listed once."""
@@ -58,6 +64,19 @@ class Following:
             await self.worker.ask(self.cluster.engine.warm)
             self.is_complete = True
             on_complete()
+            await self._tell_absence()
+
+    async def _tell_absence(self) -> None:
+        """Tell when the API server could not be followed for longer than is tolerated, and when it is followed again."""
+        before = 0.0
+        while True:
+            await asyncio.sleep(LOOK)
+            behind = self.seconds_behind
+            if before < TOLERATED <= behind:
+                self.news(f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails")
+            elif behind < TOLERATED <= before:
+                self.news(f"the API server answers again, after {before:.0f} s")
+            before = behind
 
     @property
     def seconds_behind(self) -> float:

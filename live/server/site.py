@@ -63,7 +63,7 @@ class ServerSite:
         async with HttpTransport(self.access) as transport:
             following = Following(
                 transport=transport, release=self.cluster.engine.release, cluster=self.cluster, worker=self.app.worker,
-                report=self.log.again, on_event=self.app.metrics.events.inc,
+                report=self.log.again, news=self.log.warning, on_event=self.app.metrics.events.inc,
             )  # fmt: skip
             self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
             self.app.seconds_behind = lambda: following.seconds_behind

@@ -94,10 +94,10 @@ _NOTED = (
         Flag(f"requestheader-{name}", TEXT, "", _CALLERS)
         for name in ("allowed-names", "client-ca-file", "extra-headers-prefix", "group-headers", "username-headers")
     ),
+    Flag("vmodule", TEXT, "", "--v counts for all modules"),
     *(
         Flag(name, kind, "", _LOGS)
         for name, kind in (
-            ("vmodule", TEXT),
             ("logtostderr", BOOL),
             ("alsologtostderr", BOOL),
             ("log-dir", TEXT),

@@ -103,7 +103,7 @@ V1_19 = attrs.evolve(
     version="1.19",
     events=EventCells(group="events.k8s.io/v1", first_count=1, tells_types_apart=False, creates_again=False, names_reporter=False),
     metrics=(
-        *("parts, deprecated", "framework, alpha", "duration with all attempts, alpha", "attempts by profile, end to end"),
+        *("parts, deprecated", "framework, alpha", "duration with all attempts, first buckets", "attempts by profile, end to end"),
         *("preemption, alpha, first name", "pending", "volumes, deprecated", "leader", "cache size, first name"),
     ),
     client_metrics=("client, by prefix", "build"),
@@ -208,16 +208,28 @@ V1_28 = attrs.evolve(
 V1_29 = attrs.evolve(
     V1_28,
     version="1.29",
-    metrics=(*V1_28.metrics, "duration since the first attempt"),
+    metrics=(
+        *(group for group in V1_28.metrics if group != "duration with all attempts"),
+        *("duration with all attempts, deprecated", "duration since the first attempt, first help"),
+    ),
     flags=tuple(flag for flag in V1_28.flags if flag not in flagtable.LOCK_OBJECT),
     config_versions=(f"{_GROUP}/v1",),
 )
+_V1_30_METRICS = {"framework": "framework, four points", "duration with all attempts, deprecated": None}
 V1_30 = attrs.evolve(
-    V1_29, version="1.30", config_fields=tuple(field for field in V1_29.config_fields if field not in _ADDRESSES)
+    V1_29,
+    version="1.30",
+    metrics=tuple(name for group in V1_29.metrics if (name := _V1_30_METRICS.get(group, group)) is not None),
+    config_fields=tuple(field for field in V1_29.config_fields if field not in _ADDRESSES),
 )
-V1_31 = attrs.evolve(V1_30, version="1.31", flags=(*V1_30.flags, *flagtable.TEXT_STREAMS, *flagtable.EMULATION))
-V1_32 = attrs.evolve(V1_31, version="1.32")
-V1_33 = attrs.evolve(V1_32, version="1.33", metrics=tuple(group for group in V1_32.metrics if group != "duration with all attempts"))
+V1_31 = attrs.evolve(
+    V1_30,
+    version="1.31",
+    metrics=tuple("duration since the first attempt" if group.endswith("attempt, first help") else group for group in V1_30.metrics),
+    flags=(*V1_30.flags, *flagtable.TEXT_STREAMS, *flagtable.EMULATION),
+)
+V1_32 = attrs.evolve(V1_31, version="1.32", metrics=(*V1_31.metrics, "preemption in the background"))
+V1_33 = attrs.evolve(V1_32, version="1.33")
 V1_34 = attrs.evolve(V1_33, version="1.34", metrics=tuple(_CACHE_NAMES.get(group, group) for group in V1_33.metrics))
 
 LIVE_RELEASES: Mapping[str, LiveRelease] = MappingProxyType(

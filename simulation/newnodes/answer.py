@@ -57,7 +57,7 @@ class PodWithoutNode(Record):
 
 
 class PodsWithoutNode(Record):
-    """The pods that find no node: those that never can, then those that the mix that was tried last leaves."""
+    """The pods that find no node: those that never can, then those that find none with any number, or with the mix that was tried last."""
 
     count: Count
     never: Annotated[Count, says("How many of them can never be placed, whatever number of these nodes is added.")]
@@ -105,7 +105,7 @@ class NewNodesAnswer:
     @property
     def is_yes(self) -> bool:
         """Whether each pod finds a node."""
-        return self.found.is_placed and not self.found.never
+        return self.found.is_placed and not self.found.never and not self.found.stuck
 
     @property
     def helps(self) -> bool:
@@ -120,7 +120,7 @@ class NewNodesAnswer:
     @property
     def wanted(self) -> int:
         """How many pods want a node, with those that can never be placed."""
-        return self.found.best.wanted + self.hopeless
+        return self.found.best.wanted + self.hopeless + len(self.found.stuck)
 
     @property
     def count(self) -> int:
@@ -141,7 +141,7 @@ class NewNodesAnswer:
     def without_place(self) -> list[tuple[str, str]]:
         """Pods that find no node, each with why: those that never can, then those that the best mix leaves."""
         never = [(key, _never(self.kinds, shape.refusals)) for shape in self.found.never for key in shape.keys]
-        return [*never, *((missing.pod.key, missing.message) for missing in self.found.best.missing)]
+        return [*never, *((missing.pod.key, missing.message) for missing in (*self.found.stuck, *self.found.best.missing))]
 
     @property
     def fewer(self) -> list[str]:

@@ -15,8 +15,8 @@ from .answer import NewNodesAnswer
 from .daemonpods import DaemonPods
 from .demand import Demand, never_placed
 from .kinds import NewNodeError, kinds_of
-from .search import MixSearch, whole_prices
-from .shapes import Shapes
+from .search import MixesFound, MixSearch, whole_prices
+from .shapes import PodShape, Shapes
 from .trials import MixTrials
 
 WORK = 20_000
@@ -50,10 +50,27 @@ def fewest_nodes(
     prices, scale = whole_prices([kind.cost for kind in kinds])
     never = never_placed(shapes, demand)
     if never:
-        trials.hopeless = frozenset(key for shape in never for key in shape.keys)
+        trials.leave_out(key for shape in never for key in shape.keys)
         shapes = [shape for shape in shapes if shape not in never]
         demand = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
     most = most_nodes or max(trials.wanted, 1)
     budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
-    found = attrs.evolve(MixSearch(trials, shapes, demand, prices, most, budget).run(), never=tuple(never))
+    found = MixSearch(trials, shapes, demand, prices, most, budget).run()
+    stuck = [] if question.templates or most_nodes is not None else _stuck(found, shapes)
+    if stuck:
+        trials.leave_out(key for shape in stuck for key in shape.keys)
+        rest = [shape for shape in shapes if shape not in stuck]
+        demand = Demand(trials, rest, sorting.rooms, sorting.counted, preemption=spec.preemption)
+        again = MixSearch(trials, rest, demand, prices, most, budget).run()
+        if again.is_placed:
+            found, shapes = attrs.evolve(again, stuck=found.best.missing, simulated=found.simulated + again.simulated), rest
+    found = attrs.evolve(found, never=tuple(never))
     return NewNodesAnswer(release=spec.version, kinds=kinds, shapes=shapes, found=found, scale=scale, most_nodes=most)
+
+
+def _stuck(found: MixesFound, shapes: Sequence[PodShape]) -> list[PodShape]:
+    """The shapes whose pods all stay without a node whatever number is added, where others find one; none if all pods find one."""
+    missing = {one.pod.key for one in found.best.missing}
+    stuck = [shape for shape in shapes if missing.issuperset(shape.keys)]
+    everyone = sum(shape.count for shape in stuck) == len(missing) and len(stuck) < len(shapes)
+    return stuck if everyone else []

@@ -15,7 +15,7 @@ import attrs
 from .demand import Demand
 from .setcover import Key, SetCover
 from .shapes import PodShape
-from .trials import Mix, MixTrial, MixTrials
+from .trials import Missing, Mix, MixTrial, MixTrials
 
 EARLY = 4
 """A part of the simulations, one in that many, goes to the cheapest mixes before others are improved step by step."""
@@ -31,6 +31,8 @@ class MixesFound:
     """The mix that does; if none does the one with which fewest pods were left."""
     never: tuple[PodShape, ...] = ()
     """Pods that no kind takes, nor any node that is there: the search is for the others."""
+    stuck: tuple[Missing, ...] = ()
+    """Pods that found no node with any mix that was tried, though a new node might take them: the search is for the others."""
     fewer: tuple[MixTrial, ...] = ()
     """With one node less of each kind that the mix has: none of them does."""
     bound: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from typing import Annotated, TypeAlias
 
@@ -75,6 +75,11 @@ class MixTrials:
     hopeless: frozenset[str] = frozenset()
     """Pods that no mix can place: they are tried, and do not count."""
     known: dict[Mix, MixTrial] = attrs.field(factory=dict)
+
+    def leave_out(self, keys: Iterable[str]) -> None:
+        """From now on the pods *keys* do not count; what is known of mixes is forgotten."""
+        self.hopeless |= frozenset(keys)
+        self.known.clear()
 
     def of(self, mix: Mix) -> MixTrial:
         """What comes of *mix*: simulated once."""

@@ -31,6 +31,8 @@ class Fault:
     """The server carries the request out, and the answer is lost."""
     answer: Answer | None = None
     """This is the answer, and the server has not seen the request; such as ``refused(500)`` or ``too_many_requests()``."""
+    after: Answer | None = None
+    """The server carries the request out, and this is the answer: it gave up waiting for its store, as while etcd is away."""
     cut_after: int | None = None
     """A watch breaks after so many events."""
     is_expired: bool = False
@@ -44,6 +46,11 @@ Decide = Callable[[Request], Fault]
 def refused(code: int, reason: str = "", message: str = "made up") -> Fault:
     """A fault that is an answer with a Status body."""
     return Fault(answer=Answer(code, status_body(code, reason, message)))
+
+
+def timed_out(code: int = 504, reason: str = "Timeout", message: str = "request did not complete within requested timeout") -> Fault:
+    """A request that is carried out while the server says that it took too long."""
+    return Fault(slow=1.0, after=Answer(code, status_body(code, reason, message)))
 
 
 @attrs.define
@@ -93,7 +100,7 @@ class StoreTransport:
         await _wait(fault.slow, request)
         if fault.is_lost:
             raise TransportError(f"{request.method} {request.path}: no answer came")
-        return answer
+        return fault.after or answer
 
     def _handled(self, request: Request) -> Answer:
         headers = {name.lower(): value for name, value in request.headers.items()}

@@ -12,7 +12,7 @@ from tests.browser.looking import brightness, headings, outside, serious_faults
 from tests.browser.rendering import ALL, EXAMPLES, LARGE, Subject
 
 WIDTHS = (360, 420, 1400, 2000)
-MOST_BYTES = 2_000_000
+MOST_BYTES = 1_000_000
 
 every = pytest.mark.parametrize("subject", ALL, ids=str, scope="module")
 usual = pytest.mark.parametrize("subject", [*EXAMPLES, *LARGE[:1]], ids=str, scope="module")
@@ -79,5 +79,5 @@ def test_it_reads_well_without_scripts(subject: Subject, page_file: Path, visit:
 
 @every
 def test_it_is_small(subject: Subject, page_file: Path) -> None:
-    """A page has less than two million bytes, however large the cluster."""
+    """A page has less than a million bytes, however large the cluster."""
     assert page_file.stat().st_size < MOST_BYTES

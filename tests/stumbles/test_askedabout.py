@@ -99,3 +99,29 @@ def test_lists_of_some_pods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     told = capsys.readouterr().err
     assert "unschedulabel" in told
     assert "its claim" not in told
+
+
+def test_a_used_up_quota_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pods that a Deployment lacks since a quota is used up: that is said, as no scheduler sees them; pods that are there fit."""
+    amounts = {"requests.cpu": "1"}
+    quota = {
+        "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "data"}, "spec": {"hard": amounts},
+        "status": {"hard": amounts, "used": {"requests.cpu": "500m"}},
+    }  # fmt: skip
+    container = {"name": "c", "resources": {"requests": {"cpu": "500m"}}}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    web = {
+        "kind": "Deployment", "metadata": {"name": "web", "namespace": "data"},
+        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+    }  # fmt: skip
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, web]}), encoding="utf-8")
+    run(["simulate", str(path), *RELEASE])
+    told = capsys.readouterr().err
+    assert "and 1 more: the API server would refuse it (exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=1," in told
+    there = pod("there", containers=[container])
+    there["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z"
+    quota["status"]["used"] = amounts
+    path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, there]}), encoding="utf-8")
+    run(["explain", str(path), "there", *RELEASE])
+    assert "exceeded quota" not in capsys.readouterr().err

@@ -79,3 +79,24 @@ def test_the_page_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     page = re.sub(r"<[^>]+>", "", capsys.readouterr().out)
     assert "Add 1 m5 for 4 of 6 pods: each of them finds a node; 2 can never be placed, whatever number is added." in page
     assert "What was not taken" in page
+
+
+def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pod that wants to be near a pod that is not there finds no node with any number: the others get their answer, and it is named."""
+    term = {"labelSelector": {"matchLabels": {"app": "nothing"}}, "topologyKey": "pool"}
+    lonely = pod("lonely", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    dump = (folder / "dump.yaml").read_text(encoding="utf-8") + "---\n" + yaml.safe_dump(lonely)
+    (folder / "dump.yaml").write_text(dump, encoding="utf-8")
+    words = ("capacity", "dump.yaml", "--add-node", "m5.yaml")
+    assert run(words) == 1
+    text = capsys.readouterr().out
+    assert "Add 1 m5: 4 of 7 pods to place find a node." in text
+    assert "1 pod of 7 found no node with up to 5 of these nodes:\n  default/lonely: " in text
+    run([*words, "-o", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert ([one["count"] for one in found["added"]], found["withoutNode"]["count"], found["withoutNode"]["never"]) == ([1], 3, 2)
+    run([*words, "-o", "html"])
+    headline = re.sub("<[^>]*>", "", capsys.readouterr().out.partition("<h1")[2].partition("</h1>")[0])
+    assert "Add 1 m5 for 4 of 7 pods: each of them finds a node; 3 find none with up to 5." in headline
+    run([*words, "--most-nodes", "1"])
+    assert "No number of these nodes is enough, up to 1" in capsys.readouterr().out

@@ -21,7 +21,7 @@ from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.answers import Answer
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused, timed_out
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World
 
@@ -36,6 +36,8 @@ KINDS = {
     "slow after": Fault(slow=1.5),
     "timed out before": Fault(delay=30.0, is_dropped=True),
     "timed out after": Fault(slow=30.0, is_lost=True),
+    "504 after": timed_out(),
+    "500 of etcd after": timed_out(500, "InternalError", "etcdserver: request timed out"),
 }
 """What may go wrong with a request that is no watch."""
 CUTS = 10

@@ -12,13 +12,15 @@ from typing import Any
 import attrs
 
 from .markup import Markup, Text, element, named, number, sentence, told
-from .parts import colour_of, dot, numbers_of, plain_table
+from .parts import colour_of, dot, numbers_of, plain_table, soft
 
 HOW_TO = "pip install 'kubeclassic[report]' draws this as a picture."
 DOTS = 72
 """An inch: so one point of matplotlib is one pixel of the page."""
 TEXT = 12.5
 """The size of all text in pixels; pictures are never shown smaller than they are."""
+MOST_ROWS = 120
+"""That many numbers of a line stand under it."""
 MOST_TOLD = 12
 """Up to that many columns have their numbers above them, so that low ones are read beside high ones."""
 _INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
@@ -88,8 +90,11 @@ class Chart:
 
     def _table(self) -> Markup:
         heads = [self.across, *(one.name or self.up for one in self.series)]
-        rows = [[named(str(label)), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
-        return plain_table(heads, rows, caption=self.title)
+        count = len(self.labels)
+        places = range(count) if count <= MOST_ROWS else [at * (count - 1) // (MOST_ROWS - 1) for at in range(MOST_ROWS)]
+        rows = [[named(str(self.labels[place])), *(self._told(one, place) for one in self.series)] for place in places]
+        some = [soft(f"{number(MOST_ROWS)} of {number(count)}, in even steps; -o json has them all.")] if count > MOST_ROWS else []
+        return sentence(plain_table(heads, rows, caption=self.title), *some)
 
     def _told(self, one: ChartSeries, place: int) -> Markup:
         value = one.values[place]

@@ -139,15 +139,20 @@ class ClusterMap:
 
     def _tiles(self, at: int, rows: Sequence[int]) -> Markup:
         side, scale, shares = self.sides[at], self.scale, self._shares(self.sides[at])
-        earlier = self.sides[at - 1 if self.follows else 0].pods if at else None
+        earlier = self._earlier(at)
 
         def tile(row: int) -> Markup:
-            before = None if earlier is None else earlier[row] if earlier else ()
+            before = None if earlier is None else earlier[row]
             state, note = side.states[row] if side.states else "", side.notes[row] if side.notes else ""
             pods = side.pods[row] if side.pods else ()
             return Tile(row, self.nodes[row], shares[row], pods, before, state, self.colours.get(state, ""), note).html(scale)
 
         return element("ul", *map(tile, rows), class_="tiles")
+
+    def _earlier(self, at: int) -> Sequence[Sequence[str]] | None:
+        """The pods with which those of the side *at* are compared; None where either is not told."""
+        told = [side.pods for side in self.sides[:at] if side.pods]
+        return (told[-1] if self.follows else told[0]) if told and self.sides[at].pods else None
 
     def _squares(self, at: int, rows: Sequence[int]) -> Markup:
         step = SIZE + GAP

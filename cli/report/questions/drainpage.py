@@ -12,6 +12,7 @@ from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, derived, joined, named, number, sentence, spoken, told
+from ..page.outcome import PodOutcome, who_html
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, note, paragraph, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of, uses_of
@@ -37,7 +38,16 @@ def drain_html(found: DrainResult, about: About) -> str:
         *(section(title, list_html(view.table(name)), lead=lead) for name, title, lead in LISTS if view.table(name).rows),
         *_bound(record),
     ]
-    return page_html(Page("kubeclassic drain", spoken(view.verdict), about, sections, lead=_lead(record)))
+    return page_html(Page("kubeclassic drain", spoken(view.verdict), about, sections, _lead(record), _who(record)))
+
+
+def _who(record: Record) -> Markup:
+    """The pods that have to leave, those that are not made again first."""
+    why = "for good, as it is not made again"
+    gone = [PodOutcome(one["pod"], "evicted", why) for one in record["evictions"] if one["replacement"] is None]
+    moves = [PodOutcome(one["pod"], "moved", sentence("from ", named(one["from"]), " to ", named(one["to"]))) for one in record["moves"]]
+    title = "Who leaves for good, who moves" if gone else "Who moves"
+    return who_html(title, [*gone, *moves], "evictions") if gone or moves else Markup("")
 
 
 def _lead(record: Record) -> Markup:

@@ -8,9 +8,11 @@ from typing import Any
 from ....api.view import View
 from ....questions.newnodes import NewNodesResult, proof
 from ....simulation.newnodes.answer import NewNodesAnswer
+from ....simulation.records import reasons_in
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, named, number, spoken, told
+from ..page.markup import Markup, Text, named, number, sentence, spoken, told
+from ..page.outcome import NextStep, PodOutcome, who_html
 from ..page.parts import BAD, GOOD, Section, bullets, card, fact, facts, paragraph, section
 from ..page.tables import list_html, short_table
 
@@ -21,7 +23,22 @@ def new_nodes_html(found: NewNodesResult, about: About) -> str:
     """*found* as a page."""
     record, view = found.record(), found.view()
     sections = [*_without(view), *_added(view), *_why(found.answer, record)]
-    return page_html(Page("kubeclassic capacity --add-node", spoken(view.verdict), about, sections, lead=_lead(record)))
+    said = spoken(view.verdict)
+    return page_html(Page("kubeclassic capacity --add-node", said, about, sections, _lead(record), _who(view), _next(view, about)))
+
+
+def _who(view: View) -> Markup:
+    """The pods that no new node helps."""
+    pods = [PodOutcome(str(row[0]), "waits", next(iter(reasons_in(str(row[1]))))) for row in view.table("without").rows]
+    return who_html("Who finds no node", pods, "without") if pods else Markup("")
+
+
+def _next(view: View, about: About) -> list[NextStep]:
+    """What helps the first pod that no new node helps; copies of a template are no pods of the cluster."""
+    first = next((str(row[0]) for row in view.table("without").rows), None)
+    if first is None or "--pod" in about.command:
+        return []
+    return [NextStep(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
 
 
 def _lead(record: Record) -> Markup:

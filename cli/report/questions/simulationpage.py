@@ -75,7 +75,7 @@ def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Secti
     only = [note("The lists show ", named(shown), " alone; the numbers above are of all.")] if shown else []
     yield section("Pods", *only, list_html(view.table("pods")), name="all-pods")
     yield section("Nodes", list_html(view.table("nodes")), name="all-nodes")
-    if len({one.pod for one in found.decision_records}) < len(found.decisions):  # else the list of pods has the same rows
+    if len({one.pod.key for one in found.decisions}) < len(found.decisions):  # else the list of pods has the same rows
         lead = "In the order of the decisions. A pod that makes room is tried again after the others."
         yield section("Decisions", list_html(view.table("decisions")), lead=lead, name="all-decisions")
 
@@ -97,7 +97,7 @@ def _map(found: SimulationResult) -> ClusterMap:
     # Tiles show which pods came. Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
     states = [TAKES if takes and 2 * sum(taking) <= len(taking) and len(taking) > FEW else "" for takes in taking]
     sides = [
-        MapSide("before", _uses(found.uses, after=False), before if any(before) else ()),
+        MapSide("before", _uses(found.uses, after=False), before),
         MapSide("after", _uses(found.uses, after=True), after, states),
     ]
     names = [node.node for node in found.uses]

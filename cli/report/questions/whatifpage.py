@@ -43,7 +43,7 @@ def _helping(found: WhatIfResult) -> Iterator[Section]:
         return
     tried = told("tried", number(found.found.tried))
     if not found.suggestions:
-        yield section("What would help", note("No single change helps: ", tried, " decisions were tried."))
+        yield section("What would help", note("No change helps, nor do two together: ", tried, " decisions were tried."))
         return
     cards, at = list[Markup](), 1
     for group, members in groupby(found.suggestions, key=lambda one: one.disturbs // 10):

@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-_FIT_ERROR = re.compile(r"nodes are available: (?P<reasons>.*?)\.?( preemption: .*)?$", re.DOTALL)
-_BETWEEN_REASONS = re.compile(r", (?=\d+ )")
-_RULES = tuple(
-    (re.compile(pattern), tuple(names.split()))
+from ....simulation.compare.losses import about, nodes_by_reason
+from ....simulation.records import shortage_of
+
+_PODS = "MatchInterPodAffinity InterPodAffinity"
+_BY_SUBJECT: Mapping[str, str] = {
+    "spread constraint": "EvenPodsSpread PodTopologySpread", "pod anti-affinity": _PODS, "pod affinity": _PODS,
+    "service affinity": "CheckServiceAffinity ServiceAffinity", "taints": "PodToleratesNodeTaints TaintToleration",
+    "cordoned nodes": "CheckNodeUnschedulable NodeUnschedulable", "host ports": "GeneralPredicates PodFitsHostPorts PodFitsPorts NodePorts",
+    "volumes": "CheckVolumeBinding VolumeBinding", "node conditions": "CheckNodeCondition",
+    "node affinity": "GeneralPredicates MatchNodeSelector NodeAffinity", "node name": "GeneralPredicates HostName NodeName",
+    "node labels": "CheckNodeLabelPresence NodeLabel",
+}  # fmt: skip
+"""What a reason is about -> the rules that say so in one release or another."""
+_CLOSER = tuple(
+    (re.compile(pattern), names)
     for pattern, names in (
-        (r"Insufficient |Too many pods", "GeneralPredicates PodFitsResources NodeResourcesFit"),
         (r"ReadWriteOncePod|no available disk", "NoDiskConflict VolumeRestrictions"),
-        (r"free ports", "GeneralPredicates PodFitsHostPorts PodFitsPorts NodePorts"),
-        (r"volume node affinity|PersistentVolume|persistent volume|free storage|pvc\(s\)", "CheckVolumeBinding VolumeBinding"),
         (r"volume zone", "NoVolumeZoneConflict VolumeZone"),
         (r"max volume count", "MaxCSIVolumeCountPred MaxEBSVolumeCount MaxGCEPDVolumeCount NodeVolumeLimits"),
-        (r"node selector|node affinity", "GeneralPredicates MatchNodeSelector NodeAffinity"),
-        (r"affinity", "MatchInterPodAffinity InterPodAffinity"),
-        (r"topology spread", "EvenPodsSpread PodTopologySpread"),
-        (r"taint", "PodToleratesNodeTaints TaintToleration"),
-        (r"unschedulable", "CheckNodeUnschedulable NodeUnschedulable"),
-        (r"requested hostname|requested node name", "GeneralPredicates HostName NodeName"),
         (r"memory pressure", "CheckNodeMemoryPressure"),
         (r"disk pressure", "CheckNodeDiskPressure"),
         (r"pid pressure", "CheckNodePIDPressure"),
-        (r"not ready|out of disk|unavailable network", "CheckNodeCondition"),
+        (r"out of disk", "CheckNodeCondition"),
         (r"resourceclaim|allocate all claims", "DynamicResources"),
     )
 )
-"""What a reason says in one release or another -> the rules that say it; the first pattern that is found counts."""
+"""Where several rules say something about the same: what the reason has in it besides."""
+_RESOURCES = "GeneralPredicates PodFitsResources NodeResourcesFit"
 
 
 def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> str | None:
@@ -45,20 +48,15 @@ def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> 
     'NodeAffinity'
     >>> refusing_rule("no idea", [], [])
     """
-    rules = [(names, count) for reason, count in _reasons(message) if (names := _rules_of(reason))]
+    rules = [(names, count) for reason, count in (nodes_by_reason(message) or {message: 1}).items() if (names := _rules_of(reason))]
     counted = Counter(names for reason in ours if (names := _rules_of(reason)))
-    names = max(rules, key=lambda each: each[1] - counted[each[0]], default=((), 0))[0]
-    return next((name for name in names if name in known), names[-1] if names else None)
+    names, _ = max(rules, key=lambda each: each[1] - counted[each[0]], default=("", 0))
+    found = names.split()
+    return next((name for name in found if name in known), found[-1] if found else None)
 
 
-def _reasons(message: str) -> list[tuple[str, int]]:
-    """The reasons of a message with their counts; of one without counts itself."""
-    found = _FIT_ERROR.search(message)
-    if found is None:
-        return [(message, 1)]
-    parts = [part.partition(" ") for part in _BETWEEN_REASONS.split(found["reasons"])]
-    return [(reason, int(count)) for count, _, reason in parts if count.isdecimal()]
-
-
-def _rules_of(reason: str) -> tuple[str, ...]:
-    return next((names for pattern, names in _RULES if pattern.search(reason)), ())
+def _rules_of(reason: str) -> str:
+    """The names of the rules that say *reason*, oldest first, with blanks between them; empty: unknown."""
+    if shortage_of(reason) is not None:
+        return _RESOURCES
+    return next((names for pattern, names in _CLOSER if pattern.search(reason)), "") or _BY_SUBJECT.get(about(reason), "")

@@ -8,13 +8,21 @@ from typing import Any, Protocol
 from ....api.objects import KubeObject, Pod, ResourceClaim
 from ...client.replies import ApiError
 
-__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "may_pass", "status_of"]
+__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "is_unknown", "may_pass", "status_of"]
 
 Json = dict[str, Any]
+FAILED, TIMED_OUT = 500, 504
+STORE = "etcdserver: "
+"""What the message of a server begins with whose store said no, or nothing: the store may have written all the same."""
 
 
 class NoAnswer(ApiError):
     """No answer came, so it is unknown whether the request was carried out."""
+
+
+def is_unknown(error: ApiError) -> bool:
+    """Whether the request may have been carried out: no answer came, or the server gave up waiting for its store."""
+    return isinstance(error, NoAnswer) or error.status == TIMED_OUT or (error.status == FAILED and STORE in str(error))
 
 
 def is_not_found(error: ApiError) -> bool:

@@ -110,13 +110,13 @@ class TestPage:
     def test_cycles_and_evictions(self, pair: tuple[str, dict[str, Any]]) -> None:
         """Each cycle and each eviction is a row, in order; cycles are not listed where the list of pods says the same."""
         html, record = pair
-        decisions = record["decisions"]
-        again = len({one["pod"] for one in decisions}) < len(decisions)
+        again = len({cycle["pod"] for cycle in record["decisions"]}) < len(record["decisions"])
         assert ("decisions-data" in data_of_page(html)) == again
         if again:
-            rows = table_of_page(html, "decisions")
-            assert [(row["pod"], row["try"] == "again") for row in rows] == [(one["pod"], one["retry"]) for one in decisions]
-            assert [row["node"] for row in rows if row["result"] == "placed"] == [one["host"] for one in decisions if one["host"]]
+            rows, decisions = table_of_page(html, "decisions"), record["decisions"]
+            assert [(row["pod"], row["try"] == "again") for row in rows] == [(cycle["pod"], cycle["retry"]) for cycle in decisions]
+            hosts = [cycle["host"] for cycle in decisions if cycle["host"]]
+            assert [row["node"] for row in rows if row["result"] == "placed"] == hosts
         listed = table_of_page(html, "evicted") if record["evicted"] else []
         assert [(row["evicted"], row["by"]) for row in listed] == [(one["pod"], one["by"]) for one in record["evicted"]]
 

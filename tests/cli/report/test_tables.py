@@ -58,6 +58,23 @@ class TestLines:
         text = "\n".join(lines)
         assert all(str(cell) in text for row in rows for cell in row if isinstance(cell, int))
 
+    def test_long_sentences_go_below(self) -> None:
+        """A sentence that would take more than three lines beside names is below, where only rows with one stand."""
+        said = "0/11 nodes are available: " + "1 node(s) had a taint, " * 6
+        table = TextTable(["pod", "node", "message"], [["shop/web-0", "worker-1", None], ["shop/web-1", "<none>", said]])
+        first, below = "\n".join(table.lines(60)).split("\n\n")
+        assert first.splitlines() == ["POD          NODE", "shop/web-0   worker-1", "shop/web-1   <none>"]
+        assert below.splitlines()[0].split() == ["POD", "MESSAGE"]
+        assert below.count("shop/") == 1
+        assert "".join(said.split()) in "".join(below.replace("shop/web-1", "").split())
+        assert len("\n".join(table.lines(200)).split("\n\n")) == 1
+
+    def test_a_block_without_rows_is_left_out(self) -> None:
+        """Where no row has anything to say below, nothing stands there."""
+        names = ["name-of-twenty-letter", "name-of-twenty-lettes"]
+        table = TextTable(["pod", "node", "a-title-of-thirty-characters-x"], [[name, name, None] for name in names])
+        assert len("\n".join(table.lines(60)).split("\n\n")) == 1
+
     def test_headers_can_be_left_out(self) -> None:
         """Without headers the columns are as narrow as their cells."""
         assert list(TextTable(["pod", "priority"], [["a", 7]], with_headers=False).lines()) == ["a   7"]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
 import attrs
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.transport import Request, Stream
 from kubeclassic.live.informers.informers import Informers
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
@@ -166,3 +168,45 @@ def test_informers_end_up_with_the_objects_of_the_server(release: str, steps: li
 def v1_kinds(release: str) -> set[str]:
     """The kinds that a release reads in a version ``v1`` of their group."""
     return {kind for kind, version in ALL_RELEASES[release].client.resources.items() if version.endswith("v1")}
+
+
+@attrs.define(eq=False)
+class Silent(StoreTransport):
+    """From a certain time on open watches bring nothing more, and requests have no answer."""
+
+    since: float = float("inf")
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """The watch, as long as anything comes."""
+        async with StoreTransport.stream(self, request) as found:
+            yield attrs.evolve(found, lines=self._heard(found.lines))
+
+    async def _heard(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for line in lines:
+            if asyncio.get_running_loop().time() >= self.since:
+                await asyncio.Event().wait()
+            yield line
+
+
+@pytest.mark.parametrize(("release", "flavour", "is_noticed"), [("1.27", NEW_SERVER, True), ("1.15", OLD_SERVER, False)])
+def test_a_server_that_is_silent_on_open_watches(release: str, flavour: Any, is_noticed: bool) -> None:
+    """Where watches have bookmarks, their absence is noticed after two and a half minutes; a quiet cluster is no absence."""
+
+    async def work() -> None:
+        transport = Silent(Store(flavour))
+        informers = Informers(transport, ALL_RELEASES[release].client, Followed(), report=lambda text: None, random=Random(0).random)
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(informers.run())
+            await informers.synced()
+            for _ in range(120):
+                await asyncio.sleep(5.0)
+                assert informers.seconds_behind == 0
+            transport.since = asyncio.get_running_loop().time()
+            await asyncio.sleep(140.0)
+            assert informers.seconds_behind == 0 or informers.seconds_behind > 150
+            await asyncio.sleep(70.0)
+            assert (informers.seconds_behind > 150) is is_noticed
+            task.cancel()
+
+    run_virtually(work())

@@ -137,3 +137,21 @@ def test_the_queue_with_profiles() -> None:
     assert sum(durations.values()) == 1
     (labels,) = durations
     assert seen[1][f"scheduler_pod_scheduling_duration_seconds_sum{labels}"] >= 3
+
+
+def test_preemption_in_the_background() -> None:
+    """From 1.32 on deletions of victims beside the cycles are counted and measured."""
+    found: dict[str, float] = {}
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0", cpu="1")
+        replica = site.start(leader_elect="false")
+        site.add_pod("low", cpu="1")
+        await asyncio.sleep(1.0)
+        site.add_pod("high", cpu="1", priorityClassName="system-node-critical")
+        await asyncio.sleep(4.0)
+        found.update(replica.metrics())
+
+    at("1.34", play)
+    assert found['scheduler_preemption_goroutines_execution_total{result="success"}'] == 1
+    assert found['scheduler_preemption_goroutines_duration_seconds_count{result="success"}'] == 1

@@ -77,6 +77,7 @@ def filled(release: str) -> SchedulerMetrics:
     metrics.scheduled(3, 1.5)
     metrics.preemption_attempt()
     metrics.victims(2)
+    metrics.background_preemption(0.5, is_failed=False)
     metrics.extension_point("Filter", "Success", "default-scheduler", 0.001)
     metrics.plugin("NodeName", "Filter", "Success", 0.0001)
     metrics.evaluation("NodeName", "Filter", "default-scheduler", 3)
@@ -148,6 +149,10 @@ class TestReleases:
             ("1.14", "scheduler_binding_latency_microseconds", "(Deprecated) Binding latency in microseconds"),
             ("1.14", "scheduler_e2e_scheduling_duration_seconds", "E2e scheduling latency in seconds (scheduling algorithm + binding)"),
             ("1.16", "scheduler_binding_duration_seconds", "[ALPHA] Binding latency in seconds"),
+            (
+                "1.29", "scheduler_pod_scheduling_duration_seconds",
+                "[STABLE] (Deprecated since 1.29.0) E2e latency for a pod being scheduled which may include multiple scheduling attempts.",
+            ),
             ("1.20", "scheduler_binding_duration_seconds", "[ALPHA] (Deprecated since 1.20.0) Binding latency in seconds"),
         ],
     )
@@ -163,7 +168,8 @@ class TestReleases:
             ("scheduler_equiv_cache_lookups_total", "1.12", "1.13"),
             ("leader_election_master_status", "1.14", "1.34"),
             ("scheduler_pod_scheduling_sli_duration_seconds", "1.29", "1.34"),
-            ("scheduler_pod_scheduling_duration_seconds", "1.17", "1.32"),
+            ("scheduler_pod_scheduling_duration_seconds", "1.17", "1.29"),
+            ("scheduler_preemption_goroutines_execution_total", "1.32", "1.34"),
             ("scheduler_scheduler_cache_size", "1.17", "1.33"),
             ("scheduler_e2e_scheduling_duration_seconds", "1.14", "1.23"),
             ("scheduler_binding_duration_seconds", "1.14", "1.20"),

@@ -179,13 +179,19 @@ def test_a_dry_run_writes_nothing(release: str) -> None:
         site.add_node("node-0")
         site.add_pod("first")
         hosts: list[str | None] = []
-        replica = site.start(is_dry=True)
+        replica = site.start(is_dry=True, v="3")
         replica.process.on_decision = lambda decision: hosts.append(decision.host)
         await asyncio.sleep(5.0)
         assert hosts == ["node-0"]
         assert {request.method for request in replica.transport.requests} == {"GET"}
         assert replica.process.ports == []
         assert not replica.process.engine.asks_later, "a plan is told whole"
+        told = ["pod default/first: attempt 1", "pod default/first: would be bound to node-0"]
+        assert [text for text in replica.said if text.startswith("pod ")] == told
+        before = asyncio.get_running_loop().time()
+        await replica.stop()
+        assert asyncio.get_running_loop().time() - before < 1.0, "there is nothing to wait for"
+        assert replica.process.ending.words() == "nothing was written"
 
     assert at(release, play).hosts == {"first": ""}
 

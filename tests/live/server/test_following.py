@@ -42,6 +42,7 @@ class There:
     client: httpx.AsyncClient
     said: list[str]
     followed: Following
+    news: list[str]
 
     async def send(self, method: str, path: str, body: Json | None = None) -> Any:
         """What the API server answers to its user."""
@@ -78,15 +79,17 @@ async def following(flavour: Flavour, release: str, faults: Decide = lambda requ
     """A server of *release* beside an API server of version *flavour*."""
     transport, cluster, said = StoreTransport(Store(flavour), faults, records=True), ServedCluster(lambda: engine_for(release, {})), []
     app = ExtenderApp(service=ExtenderService(cluster))
+    news: list[str] = []
     followed = Following(
-        transport=transport, release=cluster.engine.algorithm.release, cluster=cluster, worker=app.worker, report=log_to(said).again,
+        transport=transport, release=cluster.engine.algorithm.release, cluster=cluster, worker=app.worker,
+        report=log_to(said).again, news=news.append,
     )  # fmt: skip
     app.write_binding, app.is_ready = followed.write_binding, lambda: followed.is_complete
     task = asyncio.create_task(followed.run())
     asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
     async with httpx.AsyncClient(transport=asgi, base_url="http://localhost") as client:
         try:
-            yield There(transport, app, client, said, followed)
+            yield There(transport, app, client, said, followed, news)
         finally:
             task.cancel()
             await asyncio.wait([task])
@@ -152,9 +155,11 @@ def test_before_it_is_complete() -> None:
     asyncio.run(work())
 
 
-def test_an_api_server_that_goes_away() -> None:
-    """From the first request that fails until lists and watches work again the server knows for how long it has not followed."""
+def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first request that fails until lists and watches work again the server knows for how long that is, and says so."""
     is_away = False
+    for name, seconds in (("TOLERATED", 0.2), ("LOOK", 0.01)):
+        monkeypatch.setattr(f"kubeclassic.live.server.following.{name}", seconds)
 
     def faults(request: Request) -> Fault:
         return Fault(is_dropped=True) if is_away else Fault(cut_after=0) if request.path == "/api/v1/nodes" else NO_FAULT
@@ -168,9 +173,12 @@ def test_an_api_server_that_goes_away() -> None:
             is_away = True
             node = json.dumps(node_json("a")).encode()
             there.transport.store.handle("POST", "/api/v1/nodes", "", node, {"content-type": "application/json"})
-            await there.until(lambda: there.app.seconds_behind() > 0.05)
+            await there.until(lambda: bool(there.news))
             is_away = False
-            await there.until(lambda: there.app.seconds_behind() == 0)
+            await there.until(lambda: len(there.news) == 2)
+            assert there.app.seconds_behind() == 0
+            assert there.news[0] == "the API server has not answered for 0 s: answers say so, and /readyz fails"
+            assert there.news[1].startswith("the API server answers again, after ")
 
     asyncio.run(work())
 

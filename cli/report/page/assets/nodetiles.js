@@ -34,7 +34,8 @@ kubeclassic.tiles = (() => {
   /** The nodes of a group of *map* as tiles; map.places gets them. */
   function draw(map, side, nodes) {
     const { sides, names, colours, follows } = map.data, { uses, pods, states, notes } = sides[side];
-    const named = (from, row) => (from[row] || []).map((pod) => names[pod]), earlier = side ? sides[follows ? side - 1 : 0].pods : null;
+    const named = (from, row) => (from[row] || []).map((pod) => names[pod]), told = sides.slice(0, side).filter((one) => one.pods.length);
+    const earlier = pods.length && told.length ? told.at(follows ? -1 : 0).pods : null;
     return make("ul", { class: "tiles" }, nodes.map((row) => {
       const thousandths = uses[map.resource]?.[row] ?? -1;
       const made = tile({ row, name: map.data.nodes[row], thousandths, use: map.colourOf(thousandths), pods: named(pods, row), before: earlier && named(earlier, row),

@@ -142,8 +142,9 @@
       const wanted = this.columns.map((column) => {
         const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).filter(Boolean).sort((one, other) => one - other);
         const most = Math.min(lengths.length * 3 < some.length ? 24 : LONGEST, lengths[Math.floor((column.kind.startsWith("tag") ? 1 : 0.97) * (lengths.length - 1))] || 0);
-        return Math.max(column.number ? Math.min(most, 24) : most, Math.min(column.title.length, 14)) + (column.kind.startsWith("tag") ? 6 : 3);
+        return Math.max(column.number ? Math.min(most, 24) : most, headOf(column)) + (column.kind.startsWith("tag") ? 6 : 3);
       });
+      this.columns.forEach((column, at) => { if (column.kind.startsWith("name")) wanted[at] = Math.max(wanted[at], this.least(column, some)); });
       if (this.data.details) wanted[0] += 4;
       const total = (widths) => widths.reduce((one, other) => one + other, 0), room = Math.max(this.box.clientWidth, WIDEST) / CHARACTER;
       // Only what is long gives way, so that no short name or word is broken.
@@ -157,7 +158,7 @@
     least(column, rows) {
       if (column.number || column.kind.startsWith("tag")) return Infinity;
       const words = rows.flatMap((row) => format.text(column.kind, column.at(row)).split(" "));
-      return Math.max(SHORT, Math.min(LONGEST, words.reduce((most, word) => Math.max(most, word.length), 0)) + 3);
+      return Math.max(SHORT, headOf(column) + 3, Math.min(LONGEST, words.reduce((most, word) => Math.max(most, word.length), 0)) + 3);
     }
 
     show() {
@@ -265,6 +266,9 @@
       setTimeout(() => URL.revokeObjectURL(address), 10000);
     }
   }
+
+  /** The characters that a heading wants, which is bold: its longest word, and up to 14 of all. */
+  const headOf = ({ title }) => 1.15 * Math.max(Math.min(title.length, 14), ...title.split(" ").map((word) => word.length));
 
   const valueOf = (column, row) => (column.texts ? column.texts[column.values[row]] : column.values[row]);
 

@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.cli.report.page import charts
 from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, SideDecision, SideNode
-from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, ChartSeries
+from kubeclassic.cli.report.page.charts import HOW_TO, MOST_ROWS, TEXT, Chart, ChartSeries
 from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
 from kubeclassic.cli.report.page.nodemap import NodeSide, node_map
@@ -72,6 +72,13 @@ class TestMap:
         """Of before and after tiles show what became of it alone, squares both."""
         assert ClusterMap("map", ["n1", "n2", "n3"], SIDES, follows=True).html().count('class="side"') == 1
         assert ClusterMap("map", ["n1", "n2", "n3"], WITHOUT_PODS.sides, follows=True).html().count('class="side"') == 2
+
+    def test_pods_that_are_not_told(self) -> None:
+        """A side whose pods are not known says nothing of them, and the next one is compared with the last that is."""
+        sides = [SIDES[0], MapSide("between", {"cpu": [0.9, 0.9, 0.9]}), SIDES[1]]
+        _, between, after = ClusterMap("map", ["n1", "n2", "n3"], sides, follows=True).html().split('class="side"')[1:]
+        assert "<ol" not in between
+        assert after.count('<li class="left"') == 2
 
     def test_many_pods_in_a_tile(self) -> None:
         """A tile names the first pods, and counts the others."""
@@ -187,6 +194,15 @@ class TestChart:
         """There is no chart without a word on each axis."""
         with pytest.raises(ValueError, match=missing):
             Chart(**{"title": "t", "description": "d", "across": "a", "up": "u", missing: ""})
+
+    def test_many_numbers(self) -> None:
+        """Of a long line there are some numbers in even steps, the first and the last among them, and a word on the others."""
+        values = list(range(3 * MOST_ROWS))
+        shape = {"labels": values, "across": "a", "up": "u"}
+        html = Chart(title="t", description="d", kind="steps", series=[ChartSeries("", values, "all")], **shape).html()
+        told = [int(mark.text.replace(",", "")) for mark in numbers_of_page(html)]
+        assert (len(told), told[0], told[-1]) == (MOST_ROWS, 0, values[-1])
+        assert f"{MOST_ROWS} of {len(values)}, in even steps" in html
 
     def test_same_bytes(self) -> None:
         """The same chart is drawn in the same bytes."""

@@ -1,0 +1,42 @@
+"""Text has the words and the order of pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic import explain
+from kubeclassic.api.view import Table, View
+from kubeclassic.cli.report.viewtext import view_lines
+from tests.conftest import ROOT
+
+CLUSTER = str(ROOT / "examples/cluster")
+WIDTH, MOST = 80, 4
+
+
+def titles(table: Table) -> list[str]:
+    """The titles of the columns of *table*, bars left out."""
+    return [column.title for column in table.columns if column.kind != "bar"]
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_reasons(release: str) -> None:
+    """The reasons of explain have the same columns in the same order; the page adds whether evictions help."""
+    view = explain(CLUSTER, "analytics/yearly-report", release).view()
+    shown = [item for part in view.parts_of("table") for item in part if isinstance(item, Table) and item.name == "reasons"]
+    page = titles(view.table("reasons").of_form("page"))
+    assert titles(shown[0]) == [title for title in page if title != "can evictions help"]
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_no_message_is_long_at_80_columns(release: str) -> None:
+    """In 80 columns the message takes four lines at most, and no line is longer; what it says of evictions is in wide text."""
+    view: View = explain(CLUSTER, "analytics/yearly-report", release).view()
+    lines = list(view_lines(view, "table", WIDTH))
+    assert max(map(len, lines)) <= WIDTH
+    message = explain(CLUSTER, "analytics/yearly-report", release).record()["error"].partition(" preemption: ")[0]
+    (first,) = (at for at, line in enumerate(lines) if line and message.startswith(line))
+    told = lines[first : lines.index("", first)]
+    assert len(told) <= MOST
+    assert " ".join(told) == message
+    wide = " ".join(view_lines(view, "wide", None))
+    assert explain(CLUSTER, "analytics/yearly-report", release).record()["error"] in wide
