@@ -55,6 +55,7 @@ class Remote:
     storage: Mirror = attrs.field(factory=lambda: Mirror(history=0))
     client: httpx.Client = attrs.field(init=False)
     _is_over: threading.Event = attrs.field(factory=threading.Event, init=False)
+    _threads: list[threading.Thread] = attrs.field(factory=list, init=False)
 
     def __attrs_post_init__(self) -> None:
         headers = {"authorization": f"Bearer {self.token}", "accept": "application/json"}
@@ -114,11 +115,18 @@ class Remote:
         """Start *work* beside; it ends with the program at the latest."""
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
+        self._threads.append(thread)
         return thread
 
-    def end(self) -> None:
-        """Follow no more."""
+    def leave(self) -> None:
+        """Follow no more, once the watches that are open have ended."""
         self._is_over.set()
+
+    def end(self) -> None:
+        """Close the connections, which no thread reads any more: the number of one that is closed may be that of the next server's."""
+        self.leave()
+        for thread in self._threads:
+            thread.join()
         self.client.close()
 
     # --- the copy ---------------------------------------------------------------------------------------------------

@@ -94,8 +94,9 @@ class Server(ABC):
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.remote.end()
+        self.remote.leave()
         self.stop()
+        self.remote.end()
 
     def kubeconfig(self, who: str) -> str:
         """The kubeconfig of one of :data:`USERS`."""
