@@ -57,7 +57,7 @@ class Edits:
         """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`~.paths.EditError`."""
         told, found = [], list(parts)
         edits = [edit for edit in self.edits if not edit.is_about_pods]
-        places = [Places.of(part.objects, edits) for part in parts]
+        places = [ObjectPlaces.of(part.objects, edits) for part in parts]
         for edit in edits:
             work = _Work(edit, self.defaults)
             before, found = found, [work.loaded(part, there) for part, there in zip(found, places, strict=True)]
@@ -68,7 +68,7 @@ class Edits:
         """*objects* after the edits that are about pods, and what each did; *priorities*: whether gate PodPriority is on."""
         told, found = [], tuple(objects)
         edits = [edit for edit in self.edits if edit.is_about_pods]
-        places = Places.of(found, edits)
+        places = ObjectPlaces.of(found, edits)
         for edit in edits:
             work = _Work(edit, self.defaults)
             edited = work.objects(found, places)
@@ -95,14 +95,14 @@ def _names_in(parts: Iterable[Loaded]) -> Iterator[tuple[str, str, str]]:
 
 
 @attrs.frozen
-class Places:
+class ObjectPlaces:
     """Where objects are in a list, by kind and name, which edits leave as they are."""
 
     by_name: Mapping[tuple[str, str], list[int]] | None = None
     """None: to look is quicker, as for one edit. It takes 2 ms on 21,000 objects, where this takes 5 ms for all edits together."""
 
     @classmethod
-    def of(cls, objects: Sequence[KubeObject], edits: Sequence[Edit]) -> Places:
+    def of(cls, objects: Sequence[KubeObject], edits: Sequence[Edit]) -> ObjectPlaces:
         """The places of *objects*, for *edits*."""
         if sum(edit.exact_name is not None for edit in edits) < ENOUGH_EDITS:
             return cls()
@@ -138,14 +138,14 @@ class _Work:
             raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least{near}")
         return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
 
-    def loaded(self, part: Loaded, places: Places) -> Loaded:
+    def loaded(self, part: Loaded, places: ObjectPlaces) -> Loaded:
         """Objects and manifests of workloads after the edit."""
         raw = dict(part.raw)
         if self.edit.kind in WORKLOADS and self.edit.kind in raw:
             raw[self.edit.kind] = tuple(self.document(document) for document in raw[self.edit.kind])
         return attrs.evolve(part, objects=put_in(part.objects, self.objects(part.objects, places)), raw=raw)
 
-    def objects(self, items: Sequence[KubeObject], places: Places) -> dict[int, KubeObject]:
+    def objects(self, items: Sequence[KubeObject], places: ObjectPlaces) -> dict[int, KubeObject]:
         """Those of *items* that the edit changes, after it, by their places."""
         return {at: after for at in places.about(self.edit, items) if (after := self.object(items[at])) is not items[at]}
 
