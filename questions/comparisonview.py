@@ -7,7 +7,7 @@ from typing import Any
 
 from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Part, Share, Table, View, Words
 from ..api.words import Figure, count_doing, count_of, percent, short_name
-from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
+from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
 from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair
 from ..simulation.compare.losses import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, Losses
@@ -96,8 +96,14 @@ def verdict(found: ComparisonDocument) -> Words:
     if found.differences:
         return joined([_against(found, at) for at in range(len(found.against))], ". ")
     if found.decisions == 1:
-        return Words("The only decision is the same")
-    return Words("All ", Number(found.decisions, "decisions"), " decisions are the same")
+        return Words("The only decision is the same", in_error(found.against[0].agreement))
+    return Words("All ", Number(found.decisions, "decisions"), " decisions are the same", in_error(found.against[0].agreement))
+
+
+def in_error(found: AgreementCounts) -> Words:
+    """How many of the decisions that are the same say nothing."""
+    many = " of them ended in an error on both sides" if found.decisions > 1 else " ended in an error on both sides"
+    return Words(", but ", Number(found.errors, "against.0.agreement.errors"), many) if found.errors else Words()
 
 
 def joined(parts: Sequence[Part], between: str = ", ") -> Words:
@@ -241,6 +247,8 @@ def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
     first, second, found = against.first, against.second, against.agreement
     also, alone = found.equal_for_both, found.equal_for_second_alone
     yield f"{found.decisions} decisions of both: {found.same} the same"
+    if found.errors:
+        yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
     if found.equally_good:
         yield f"  {found.equally_good} equally good: another node, which {first} scores as high as its own" + (
             f"; {second}, too, gives both the same score in {also}" if also else ""

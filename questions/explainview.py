@@ -142,7 +142,7 @@ def _subject(found: Explanation) -> Iterator[str]:
     if found.decision.is_gated:
         yield "It is gated, so it is not tried."
     if question.ignored is not None:
-        yield f"Not scheduled: {question.ignored}."
+        yield question.not_scheduled
     elif question.placed_on is not None:
         yield (
             f"It is on {question.placed_on}. Below is what would be decided now if it had no node, with the pod itself taken off"

@@ -42,7 +42,7 @@ from ..simulation.compare.trials import DeviationTrial, trials
 from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
 from .compare import CompareResult
-from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, joined, paragraphs, reasons_of
+from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, in_error, joined, paragraphs, reasons_of
 from .result import Result
 
 if TYPE_CHECKING:
@@ -318,9 +318,9 @@ def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:
         source = "Policy does" if report.source == "Policy" else "one before does"
         as_before = Words(f"The profile decides as the {source} under ", Name(report.release), ": ")
         if not found.equally_good:
-            return Words(as_before, "all ", cycles, " decisions are the same")
+            return Words(as_before, "all ", cycles, " decisions are the same", in_error(found))
         same, best = Number(found.same, f"{AGREEMENT}.same"), Number(found.equally_good, f"{AGREEMENT}.equallyGood")
-        return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are equally good")
+        return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are equally good", in_error(found))
     counts = Number(found.different + found.gated, f"{AGREEMENT}.different + {AGREEMENT}.gated")
     causes = joined(list(_causes(against)))
     return Words(counts, " of ", cycles, " decisions are different with the profile: ", causes, _lost(against))

@@ -177,7 +177,7 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
     first: list[Paragraph | Table] = [Paragraph(f"{decision.pod.key}: {decision.host or '<none>'}", wraps=False)]
     if question.ignored is not None:
-        yield [*first, _line(f"Not scheduled: {question.ignored}.")]
+        yield [*first, _line(question.not_scheduled)]
         return
     first += message_parts(decision.error or "")
     if found.fits:

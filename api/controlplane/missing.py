@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from ...exceptions import did_you_mean
 from ..objects import (
     DeviceClass,
     KubeObject,
@@ -70,35 +71,39 @@ def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True
     """What *pod* needs and *objects* lack, each with what to do about it. *devices*: claims to devices count."""
     there = _There.of(objects)
     names = [*_storage_names(pod, there), *(_device_names(pod, there) if devices else ())]
-    yield from (f"{name} is not in the input: create it, or add it to the input." for name in dict.fromkeys(names))
+    for name, kind, key in dict.fromkeys(names):
+        yield f"{name} is not in the input: create it, or add it to the input{there.near(kind, key) or '.'}"
 
 
-def _storage_names(pod: Pod, there: _There) -> Iterator[str]:
+def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
+    """What is missing in words, its class and its key."""
     for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
         claim: PersistentVolumeClaim | None = there.by_kind.get(PersistentVolumeClaim, {}).get(f"{pod.namespace}/{name}")
         lacks = _lack(pod, name, there) if name else ""
         if lacks == NO_CLAIM:
-            yield f"PersistentVolumeClaim {pod.namespace}/{name}"
+            yield f"PersistentVolumeClaim {pod.namespace}/{name}", PersistentVolumeClaim, f"{pod.namespace}/{name}"
         elif claim is not None and lacks == NO_VOLUME:
-            yield f"PersistentVolume {claim.spec.volume_name}, the volume of claim {claim.key},"
+            volume = claim.spec.volume_name
+            yield f"PersistentVolume {volume}, the volume of claim {claim.key},", PersistentVolume, volume
         elif claim is not None and lacks == NO_CLASS:
-            yield f"StorageClass {_class_of(claim)}, the class of claim {claim.key},"
+            yield f"StorageClass {_class_of(claim)}, the class of claim {claim.key},", StorageClass, _class_of(claim) or ""
         elif claim is not None and not claim.spec.volume_name and there.makes_none(_class_of(claim)):
-            yield f"a free PersistentVolume of class {_class_of(claim)}, which claim {claim.key} waits for,"
+            yield f"a free PersistentVolume of class {_class_of(claim)}, which claim {claim.key} waits for,", PersistentVolume, ""
 
 
-def _device_names(pod: Pod, there: _There) -> Iterator[str]:
+def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
     for one in pod.spec.resource_claims:
         template = one.resource_claim_template_name
-        claim: ResourceClaim | None = there.by_kind.get(ResourceClaim, {}).get(f"{pod.namespace}/{one.resource_claim_name}")
+        key, made = (f"{pod.namespace}/{name}" for name in (one.resource_claim_name, template))
+        claim: ResourceClaim | None = there.by_kind.get(ResourceClaim, {}).get(key)
         if one.resource_claim_name and claim is None:
-            yield f"ResourceClaim {pod.namespace}/{one.resource_claim_name}"
-        elif template and not there.has(ResourceClaimTemplate, f"{pod.namespace}/{template}"):
-            yield f"ResourceClaimTemplate {pod.namespace}/{template}"
+            yield f"ResourceClaim {key}", ResourceClaim, key
+        elif template and not there.has(ResourceClaimTemplate, made):
+            yield f"ResourceClaimTemplate {made}", ResourceClaimTemplate, made
         for request in () if claim is None else claim.spec.devices.requests:
             wanted = [request.exactly] if request.exactly is not None else request.first_available
             for name in (each.device_class_name for each in wanted if not there.has(DeviceClass, each.device_class_name)):
-                yield f"DeviceClass {name}, which claim {pod.namespace}/{one.resource_claim_name} asks for,"
+                yield f"DeviceClass {name}, which claim {key} asks for,", DeviceClass, name
 
 
 @attrs.frozen(repr=False)
@@ -119,6 +124,12 @@ class _There:
         """Whether there is any of a kind, or the one called *key*."""
         found = self.by_kind.get(kind, {})
         return bool(found) if key is None else key in found
+
+    def near(self, kind: type[KubeObject], key: str) -> str:
+        """A question after what was meant by *key*, of a kind and in a namespace; empty where nothing is near."""
+        namespace, _, name = key.rpartition("/")
+        keys = (other.rpartition("/") for other in self.by_kind.get(kind, {}))
+        return did_you_mean(name, [other for place, _, other in keys if place == namespace])
 
     def makes_none(self, name: str | None) -> bool:
         """Whether volumes of the class *name* are made by hand, and none is free."""

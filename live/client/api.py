@@ -135,6 +135,7 @@ class Api:
             wait = self.retries.wait(request, outcome, attempt, is_watch=True)
             if wait is None:
                 raise outcome if isinstance(outcome, TransportError) else error_of(outcome)
+            self.retries.on_retry(request, outcome)
             await asyncio.sleep(wait)
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
@@ -210,6 +211,7 @@ class Api:
                 outcome = error
             wait = self.retries.wait(request, outcome, attempt)
             if wait is not None:
+                self.retries.on_retry(request, outcome)
                 await asyncio.sleep(wait)
             elif isinstance(outcome, Response):
                 return outcome

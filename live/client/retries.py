@@ -5,11 +5,20 @@ Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
 from .transport import CLOSED, RESET, TIMEOUT, Request, Response, TransportError
 
 WAIT_AFTER_ERROR = 1.0
+
+
+OnRetry = Callable[[Request, Response | TransportError], None]
+
+
+def _uncounted(request: Request, outcome: Response | TransportError) -> None:
+    """The default: retries are not counted."""
 
 
 @attrs.frozen(kw_only=True)
@@ -26,6 +35,8 @@ class Retries:
     """Reads are sent again if the server closed the connection without an answer; else only if it reset the connection."""
     watches: bool = True
     """Watches are sent again, too: after 429, 5xx, a closed connection or a time-out."""
+    on_retry: OnRetry = attrs.field(default=_uncounted, eq=False, repr=False)
+    """Told of each request that is sent again, and of what came of it before."""
 
     def wait(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> float | None:
         """Seconds to wait before *request* is sent again after *attempt* attempts; None: it is not."""

@@ -14,15 +14,16 @@ import attrs
 from ...core.release import ClientCells, Release
 from ..client.api import Api
 from ..client.resources import DEVICE_KINDS, resource
-from ..client.retries import Retries
+from ..client.retries import OnRetry, Retries
 from ..client.transport import Transport
 from .reflector import Reflector
 from .store import Handler, Store
 
 
-def retries_of(cells: ClientCells) -> Retries:
+def retries_of(cells: ClientCells, on_retry: OnRetry | None = None) -> Retries:
     """What the clients of a release send again."""
-    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches)
+    told = {} if on_retry is None else {"on_retry": on_retry}
+    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches, **told)
 
 
 def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
@@ -32,10 +33,12 @@ def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
 
 
 def informers_of(
-    release: Release, gates: Mapping[str, bool], transport: Transport, handler: Handler, report: Callable[[str], None]
-) -> Informers:
+    release: Release, gates: Mapping[str, bool], transport: Transport, handler: Handler, report: Callable[[str], None],
+    on_retry: OnRetry | None = None,
+) -> Informers:  # fmt: skip
     """What a scheduler of *release* with *gates* lists and watches; see :class:`Informers`."""
-    return Informers(transport, attrs.evolve(release.client, resources=listed(release.client, gates)), handler, report)
+    cells = attrs.evolve(release.client, resources=listed(release.client, gates))
+    return Informers(transport, cells, handler, report, on_retry=on_retry)
 
 
 @attrs.define(eq=False)
@@ -51,11 +54,13 @@ class Informers:
     report: Callable[[str], None]
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
+    on_retry: OnRetry | None = None
+    """Told of requests that are sent again."""
     reflectors: Mapping[str, Reflector] = attrs.field(init=False)
     """Kind -> its reflector."""
 
     def __attrs_post_init__(self) -> None:
-        api = Api(self.transport, retries_of(self.cells))
+        api = Api(self.transport, retries_of(self.cells, self.on_retry))
         self.reflectors = {kind: self._reflector(api, kind) for kind in self.cells.resources}
 
     def _reflector(self, api: Api, kind: str) -> Reflector:

@@ -73,6 +73,15 @@ CLIENT_GROUPS: Mapping[str, tuple[Metric, ...]] = {
         _client("request_size_bytes", "Request size in bytes. Broken down by verb and host.", Feed.REQUEST_SIZE, _HOST, _SIZES),
         _client("response_size_bytes", "Response size in bytes. Broken down by verb and host.", Feed.ANSWER_SIZE, _HOST, _SIZES),
     ),
+    "client, with retries": (
+        Metric(
+            "rest_client_request_retries_total",
+            COUNTER,
+            "Number of request retries, partitioned by status code, verb, and host.",
+            Feed.RETRY,
+            ("code", "verb", "host"),
+        ),
+    ),
     "build, first labels": (Metric("kubernetes_build_info", GAUGE, _BUILD, Feed.BUILD, tuple(map(camel, BUILD_LABELS))),),
     "build": (Metric("kubernetes_build_info", GAUGE, _BUILD, Feed.BUILD, BUILD_LABELS),),
     "features, alpha": (Metric("kubernetes_feature_enabled", GAUGE, _FEATURES, Feed.GATE, ("name", "stage")),),

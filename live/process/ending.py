@@ -28,14 +28,14 @@ class Ending:
         """All of it in words.
 
         >>> Ending().words(), Ending(being_bound=2, lease="lease a/b given back").words(), Ending(being_bound=2, not_bound=1).words()
-        ('no pod was being bound', '2 pods were being bound, all are; lease a/b given back', '2 pods were being bound, 1 is not')
+        ('no pod was being bound', '2 pods were being bound, none is left; lease a/b given back', '2 pods were being bound, 1 is left')
         """
         if self.is_dry:
             return "nothing was written"
         if not self.being_bound:
             pods = "no pod was being bound"
         else:
-            left = f"{self.not_bound} {'is' if self.not_bound == 1 else 'are'} not" if self.not_bound else "all are"
+            left = f"{self.not_bound or 'none'} {'are' if self.not_bound > 1 else 'is'} left"
             pods = f"{count_of(self.being_bound, 'pod')} {'was' if self.being_bound == 1 else 'were'} being bound, {left}"
         return "; ".join(filter(None, (pods, self.lease)))
 

@@ -54,6 +54,7 @@ class Feed(Enum):
     BUILD = auto()
     GATE = auto()
     BACKGROUND = auto()
+    RETRY = auto()
     BACKGROUND_TIME = auto()
     DROPPED_EVENT = auto()
 

@@ -25,7 +25,7 @@ from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
 from ..client.measured import MeasuredRequest, MeasuredTransport, ThrottledTransport
-from ..client.transport import Request, Transport
+from ..client.transport import Request, Response, Transport, TransportError
 from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.dryrun import DryApi, DryRun, NoEvents
@@ -41,6 +41,7 @@ from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
+from .build import build_values
 from .ending import Ending, lease_words
 from .leasethread import LeaseThread
 from .locks import make_lock
@@ -111,6 +112,7 @@ class Process:
 
     async def run(self, end: asyncio.Event) -> None:
         """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
+        self.log.info(f"starting as kube-scheduler {build_values(self.engine.release.version)['git_version']}")
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
@@ -172,6 +174,9 @@ class Process:
         client = self.settings.client
         return self._counted(ThrottledTransport(self.link, client.qps, client.burst, self._waited))
 
+    def _retried(self, request: Request, outcome: Response | TransportError) -> None:
+        self.metrics.retried(request.method, outcome.status if isinstance(outcome, Response) else 0, self.server)
+
     def _waited(self, request: Request, seconds: float) -> None:
         self.metrics.waited(request, seconds, self.server)
 
@@ -184,8 +189,8 @@ class Process:
     def _assemble(self, link: Transport, events: Events | None) -> None:
         release = self.engine.release
         self.engine.asks_later = not self.is_dry
-        client = release.client
-        api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(client)), release.version, client.device_api)
+        client, told = release.client, Api(link, retries_of(release.client, self._retried))
+        api: ClusterApi = DryApi() if self.is_dry else WireApi(told, release.version, client.device_api)
         recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics)
@@ -197,7 +202,7 @@ class Process:
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.log.again)
+        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.log.again, self._retried)
         if events is not None:
             self.elector = self._elector(events)
 

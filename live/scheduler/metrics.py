@@ -196,6 +196,10 @@ class SchedulerMetrics:
         if found.status:
             self._feed(Feed.ANSWER_SIZE, found.size, verb=method, host=host)
 
+    def retried(self, method: str, code: int, server: str) -> None:
+        """A request is sent again, as it was answered with *code*; 0: it was not answered."""
+        self._feed(Feed.RETRY, 1, code=str(code) if code else "<error>", verb=method, host=urlsplit(server).netloc)
+
     def waited(self, request: Request, seconds: float, server: str) -> None:
         """A request had to wait for its turn, so that the API server gets no more than the limit."""
         self._feed(Feed.WAIT, seconds, verb=request.method, host=urlsplit(server).netloc)

@@ -186,6 +186,7 @@ V1_27 = attrs.evolve(
     version="1.27",
     leader=attrs.evolve(V1_26.leader, lease_of_record=True),
     events=EventCells(group="events.k8s.io/v1", names_reporter=True),
+    client_metrics=(*V1_26.client_metrics, "client, with retries"),
     metrics=tuple("framework" if group == "framework, two counts of tasks" else group for group in V1_26.metrics),
 )
 V1_28 = attrs.evolve(
@@ -201,7 +202,7 @@ V1_28 = attrs.evolve(
             "configmapsleases": "configmapsleases lock is removed, migrated to leases",
         },
     ),
-    client_metrics=("client", "build", "features"),
+    client_metrics=("client", "client, with retries", "build", "features"),
     config_versions=(f"{_GROUP}/v1", f"{_GROUP}/v1beta3"),
     config_fields=(*V1_27.config_fields, "DelayCacheUntilActive"),
 )

@@ -69,6 +69,7 @@ class AgreementCounts(Record):
 
     decisions: Count
     same: Count
+    errors: Annotated[Count, says("Of these: both ended in an error, such as that of an extender, so that they say nothing.")]
     equally_good: Count
     different: Count
     gated: Count
@@ -87,6 +88,8 @@ class Agreement:
     second: Contestant
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys(VERDICTS, 0))
     """Verdict -> cycles."""
+    errors: int = 0
+    """Of those that are the same: both ended in an error."""
     equal_for_both: int = 0
     """Of those equally good: the second one, too, gives both nodes the same score."""
     equal_for_second: int = 0
@@ -103,6 +106,7 @@ class Agreement:
         ours, theirs = best(one), best(other)
         found = self._verdict(one, other, ours, theirs)
         self.counts[found] += 1
+        self.errors += found == SAME and _ended_in_error(one)
         self.same_fitting += feasible.is_same
         self._add_best(ours, feasible.rows.of_first(theirs), feasible.rows)
         return found
@@ -132,7 +136,8 @@ class Agreement:
         """As data."""
         counts = self.counts
         return AgreementCounts(
-            decisions=sum(counts.values()), same=counts[SAME], equally_good=counts[EQUALLY_GOOD], different=counts[DIFFERENT],
+            decisions=sum(counts.values()), same=counts[SAME], errors=self.errors,
+            equally_good=counts[EQUALLY_GOOD], different=counts[DIFFERENT],
             gated=counts[GATED], equal_for_both=self.equal_for_both, equal_for_second_alone=self.equal_for_second,
             same_feasible=self.same_fitting, same_best=self.same_best, best_within=self.best_within,
         )  # fmt: skip
@@ -141,3 +146,8 @@ class Agreement:
 def _holds(contestant: Contestant, rows: Rows, host: str | None) -> bool:
     row = None if host is None else contestant.engine.row_of(host)
     return row is not None and bool((rows == row).any())
+
+
+def _ended_in_error(decision: Decision) -> bool:
+    """Whether *decision* says nothing of nodes: something went wrong."""
+    return decision.host is None and decision.error is not None and not decision.is_fit_error and not decision.is_gated

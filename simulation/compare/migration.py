@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.config import AlgorithmConfiguration
+from ...algorithmprovider.extenders import UncalledExtender
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import resolve
 from ...core.engine import Engine
@@ -92,6 +93,7 @@ def _on_all_nodes(document: Mapping[str, Any], release: Release, gates: Mapping[
 
 
 def agrees(comparison: Comparison) -> bool:
-    """Whether each decision of the profile is the same, or another node that the old release scores as high."""
-    counts = comparison.agreements[PROFILE].counts
-    return not counts[DIFFERENT] and not counts[GATED]
+    """Whether each decision is the same, or another node that the old release scores as high, and none ends in an error of an extender."""
+    found = comparison.agreements[PROFILE]
+    fails = found.errors > 0 and any(not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders)
+    return not found.counts[DIFFERENT] and not found.counts[GATED] and not fails

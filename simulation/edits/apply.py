@@ -20,6 +20,7 @@ from ...exceptions import ManifestError, did_you_mean
 from .edit import Edit, shown
 from .paths import EditError, Json
 
+ENOUGH_EDITS = 5
 CLASS_FIELDS = ("priorityClassName", "priority")
 
 
@@ -55,18 +56,22 @@ class Edits:
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
         """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`~.paths.EditError`."""
         told, found = [], list(parts)
-        for edit in (edit for edit in self.edits if not edit.is_about_pods):
+        edits = [edit for edit in self.edits if not edit.is_about_pods]
+        places = [ObjectPlaces.of(part.objects, edits) for part in parts]
+        for edit in edits:
             work = _Work(edit, self.defaults)
-            before, found = found, [work.loaded(part) for part in found]
+            before, found = found, [work.loaded(part, there) for part, there in zip(found, places, strict=True)]
             told.append(work.told(_names_in(before)))
         return found, told
 
     def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the edits that are about pods, and what each did; *priorities*: whether gate PodPriority is on."""
         told, found = [], tuple(objects)
-        for edit in (edit for edit in self.edits if edit.is_about_pods):
+        edits = [edit for edit in self.edits if edit.is_about_pods]
+        places = ObjectPlaces.of(found, edits)
+        for edit in edits:
             work = _Work(edit, self.defaults)
-            edited = work.objects(found)
+            edited = work.objects(found, places)
             if self.defaults and any(field in CLASS_FIELDS for field in edit.fields):
                 edited = {at: _admitted(edit, after, found, priorities) for at, after in edited.items()}
             before, found = found, put_in(found, edited)
@@ -89,6 +94,31 @@ def _names_in(parts: Iterable[Loaded]) -> Iterator[tuple[str, str, str]]:
         yield from ((item.kind, item.namespace, item.name) for item in part.objects)
 
 
+@attrs.frozen
+class ObjectPlaces:
+    """Where objects are in a list, by kind and name, which edits leave as they are."""
+
+    by_name: Mapping[tuple[str, str], list[int]] | None = None
+    """None: to look is quicker, as for one edit. It takes 2 ms on 21,000 objects, where this takes 5 ms for all edits together."""
+
+    @classmethod
+    def of(cls, objects: Sequence[KubeObject], edits: Sequence[Edit]) -> ObjectPlaces:
+        """The places of *objects*, for *edits*."""
+        if sum(edit.exact_name is not None for edit in edits) < ENOUGH_EDITS:
+            return cls()
+        found: dict[tuple[str, str], list[int]] = {}
+        for at, item in enumerate(objects):
+            found.setdefault((item.kind, item.metadata.name), []).append(at)
+        return cls(found)
+
+    def about(self, edit: Edit, objects: Sequence[KubeObject]) -> list[int]:
+        """Where *objects* are of the kind of *edit*, and of its name if it has one."""
+        kind, name = edit.kind, edit.exact_name
+        if name is not None and self.by_name is not None:
+            return self.by_name.get((kind, name), [])
+        return [at for at, item in enumerate(objects) if item.kind == kind and (name is None or item.metadata.name == name)]
+
+
 @attrs.define
 class _Work:
     """One edit under way."""
@@ -108,18 +138,16 @@ class _Work:
             raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least{near}")
         return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
 
-    def loaded(self, part: Loaded) -> Loaded:
+    def loaded(self, part: Loaded, places: ObjectPlaces) -> Loaded:
         """Objects and manifests of workloads after the edit."""
         raw = dict(part.raw)
         if self.edit.kind in WORKLOADS and self.edit.kind in raw:
             raw[self.edit.kind] = tuple(self.document(document) for document in raw[self.edit.kind])
-        return attrs.evolve(part, objects=put_in(part.objects, self.objects(part.objects)), raw=raw)
+        return attrs.evolve(part, objects=put_in(part.objects, self.objects(part.objects, places)), raw=raw)
 
-    def objects(self, items: Sequence[KubeObject]) -> dict[int, KubeObject]:
+    def objects(self, items: Sequence[KubeObject], places: ObjectPlaces) -> dict[int, KubeObject]:
         """Those of *items* that the edit changes, after it, by their places."""
-        kind, name = self.edit.kind, self.edit.exact_name
-        places = [at for at, item in enumerate(items) if item.kind == kind and (name is None or item.metadata.name == name)]
-        return {at: after for at in places if (after := self.object(items[at])) is not items[at]}
+        return {at: after for at in places.about(self.edit, items) if (after := self.object(items[at])) is not items[at]}
 
     def document(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """A workload's manifest after the edit."""

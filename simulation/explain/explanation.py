@@ -83,6 +83,12 @@ class PodQuestion:
     workload_pods: tuple[str, ...] = ()
     """All pods of that workload."""
 
+    @property
+    def not_scheduled(self) -> str:
+        """Why the pod is not scheduled at all, as a sentence."""
+        told = f"Not scheduled: {self.ignored}"
+        return told if told.endswith("?") else f"{told}."
+
 
 @attrs.frozen
 class Explanation:

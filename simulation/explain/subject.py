@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import attrs
 
 from ...api.inventory import ON_A_NODE, REFUSED, why_not_waiting
-from ...api.objects import Pod, ReplicaSet
+from ...api.objects import Pod, PriorityClass, ReplicaSet
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...exceptions import UnknownNameError, did_you_mean
 from ..scenario import Scenario
@@ -66,8 +66,7 @@ class Subject:
             why = "for another scheduler" if is_other else None
         ignored = None if why is None else self._in_words(why, scheduler_names)
         if self.refused is not None:
-            advice = "; create it, or add it to the input" if NO_PRIORITY_CLASS in self.refused else ""
-            ignored = f"{REFUSED}: {self.refused}{advice}"
+            ignored = f"{REFUSED}: {self.refused}"
         if node and _MIRROR in self.pod.metadata.annotations:
             ignored = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
         return PodQuestion(node or None, ignored, self.workload, tuple(pod.key for pod in self.pods))
@@ -85,7 +84,11 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
     found = _meant(scenario, name, namespace)
-    return attrs.evolve(found, refused=next((why for pod, why in scenario.refused_pods if pod is found.pod), None))
+    why = next((why for pod, why in scenario.refused_pods if pod is found.pod), None)
+    if why is not None and NO_PRIORITY_CLASS in why:
+        classes = [item.name for item in scenario.objects if isinstance(item, PriorityClass)]
+        why += f"; create it, or add it to the input{did_you_mean(found.pod.spec.priority_class_name or '', classes)}"
+    return attrs.evolve(found, refused=why)
 
 
 def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
@@ -97,7 +100,8 @@ def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
             return Subject(exact[0])
     kind = KINDS.get(head.lower(), "") if slash else "Pod"
     if not kind:
-        raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in KINDS)])
+        kinds = () if any(pod.namespace == head for pod in everyone) else KINDS
+        raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in kinds)])
     if namespace is None and "/" in tail:
         namespace, _, tail = tail.partition("/")
     inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]

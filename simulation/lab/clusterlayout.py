@@ -68,7 +68,10 @@ class ClusterLayout:
             pods = (*(key for key in known if key in there), *(key for key in there if key not in known))
         node_at, pod_at = ({name: at for at, name in enumerate(names)} for names in (nodes, pods))
         objects = tuple(there[key] for key in pods)
-        requests = tuple(_amounts(_template(pod, engine).requests, resources) for pod in objects)
+        seen: Mapping[int, tuple[int, ...]] = {}
+        if before is not None and (before.resources, before.counted_by) == (resources, counted_by):
+            seen = {id(pod): requests for pod, requests in zip(before.objects, before.requests, strict=True)}
+        requests = tuple([seen.get(id(pod)) or _amounts(_template(pod, engine).requests, resources) for pod in objects])
         bound = tuple(node_at.get(pod.spec.node_name, -1) for pod in objects)
         return cls(number, scenario, machines, resources, nodes, pods, node_at, pod_at, objects, bound, requests, labels, counted_by)
 

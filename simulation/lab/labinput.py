@@ -99,8 +99,8 @@ class LabInput:
         known = next((at for at in range(len(edits), 0, -1) if (*key, *texts[:at]) in self._latest), 0)
         nothing: tuple[Edited, ...] = ()
         found, told = self._once((*key, *texts[:known]), lambda: (first(), nothing))
-        for at in range(known, len(edits)):
-            found, more = made(Edits((edits[at],), self.files.defaults), found)
+        if known < len(edits):
+            found, more = made(Edits(tuple(edits[known:]), self.files.defaults), found)
             told = (*told, *more)
         return self._once((*key, *texts), lambda: (found, told))
 

@@ -72,9 +72,16 @@ PODS = [
     pod("near", affinity=near("dbb")), pod("nearrack", affinity=near("web", "rack")),
     pod("other", namespace="other", affinity=near("web")), pod("huge", "40"),
     pod("claim", nodeSelector={"pool": "genral"}, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]),
+    pod("class", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "fast"}}]),
+    pod("mistyped", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "fats"}}]), pod("urgent", priorityClassName="hihg"),
     pod("volume", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "byhand"}}]),
 ]  # fmt: skip
 STORAGE = [
+    {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7},
+    {
+        "kind": "PersistentVolumeClaim", "metadata": {"name": "fast", "namespace": "shop"},
+        "spec": {"storageClassName": "manul", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    },
     {
         "kind": "StorageClass", "metadata": {"name": "manual"}, "provisioner": "kubernetes.io/no-provisioner",
         "volumeBindingMode": "WaitForFirstConsumer",
@@ -133,6 +140,9 @@ NAMED = {
     "nearrack": ["podAffinity app=web by rack: no node has the label rack."],
     "other": ["podAffinity app=web by kubernetes.io/hostname: no pod on a node matches; 1 in namespace shop."],
     "claim": ["PersistentVolumeClaim shop/data is not in the input", "nodeSelector pool=genral: no node has it; 2 have pool=general."],
+    "class": ["StorageClass manul, the class of claim shop/fast, is not in the input: create it,", '; did you mean "manual"?'],
+    "mistyped": ['PersistentVolumeClaim shop/fats is not in the input: create it, or add it to the input; did you mean "fast"?'],
+    "urgent": ['no PriorityClass with name hihg was found; create it, or add it to the input; did you mean "high"?\n'],
     "volume": ["a free PersistentVolume of class manual, which claim shop/byhand waits for, is not in the input"],
 }
 """Pod -> what the text names."""

@@ -85,6 +85,18 @@ class TestExtendersOfAPolicy:
         assert "extenders left out" in page
         assert "1 configured extender is not called" in capsys.readouterr().err
 
+    def test_errors_on_both_sides_agree_on_nothing(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """An extender that does not answer fails every decision on both sides: the headline says it, and the exit status is 1."""
+        policy = written("policy.yaml", POLICY)
+        cluster = written("cluster.yaml", NODE, pod("p"), pod("q"))
+        asked = ["policy", "migrate", policy, "--release", "1.15", "--check", cluster, "--report", "m.html", "--extenders", "call"]
+        assert run(asked) == 1
+        page = plain(Path("m.html").read_text(encoding="utf-8"))
+        assert "all 2 decisions are the same, but 2 of them ended in an error on both sides" in page
+        assert "  2 of these ended in an error on both sides, and so say nothing\n" in capsys.readouterr().err
+        run(["compare", cluster, "--a", "policy=policy.yaml extenders=call", "--b", "policy=policy.yaml extenders=call"])
+        assert "All 2 decisions are the same, but 2 of them ended in an error on both sides." in capsys.readouterr().out
+
     def test_recorded_answers_count(self, folder: Path, extender: str) -> None:
         """``--extenders record`` and ``replay FILE`` work as for ``compare``: then nothing is left out."""
         policy = written("policy.yaml", {**POLICY, "extenders": [{**EXTENDER, "urlPrefix": extender}]})

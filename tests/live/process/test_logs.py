@@ -191,6 +191,7 @@ class TestAsAProgram:
         texts = [json.loads(line)["msg"] if form == "json" else _text(line) for line in lines]
         told = "no pod was being bound; lease kube-system/kube-scheduler given back"
         assert (code, texts[-1]) == (status, f"stopped by {number.name}: {told}; exit status {status}")
+        assert texts[0].startswith("starting as kube-scheduler v1.34.")
         assert "scheduling begins" in texts
 
     def test_a_lost_lease_is_said_last(self, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from kubeclassic.live.process.middlemetrics import ALL_GROUPS
 from kubeclassic.live.process.writing import go_number
 from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
+from tests.apiserver.answers import Answer
+from tests.apiserver.transport import NO_FAULT, Fault
 from tests.live.scheduler.processes import Site, at
 from tests.support.recordings import recorded
 
@@ -95,6 +97,7 @@ def filled(release: str) -> SchedulerMetrics:
     asked = Request("GET", "/api/v1/nodes/a", "limit=500")
     metrics.request(MeasuredRequest(asked, 200, 0.03, 10), "http://127.0.0.1:18001")
     metrics.waited(asked, 0.5, "http://127.0.0.1:18001")
+    metrics.retried("GET", 429, "http://127.0.0.1:18001")
     metrics.build(**build_values(release))
     metrics.gate("APIListChunking", "BETA", True)
     metrics.event_dropped()
@@ -183,6 +186,7 @@ class TestReleases:
             ("rest_client_request_duration_seconds", "1.14", "1.34"),
             ("rest_client_rate_limiter_duration_seconds", "1.22", "1.34"),
             ("rest_client_response_size_bytes", "1.24", "1.34"),
+            ("rest_client_request_retries_total", "1.27", "1.34"),
             ("kubernetes_build_info", "1.12", "1.34"),
             ("kubernetes_feature_enabled", "1.26", "1.34"),
         ],
@@ -220,6 +224,25 @@ class TestTheClient:
         assert len(found["rest_client_requests_total"].values) == 2
         assert [labels for _, labels in found["rest_client_request_duration_seconds"].values if "GET" in labels] == []
         assert "rest_client_response_size_bytes" not in found
+
+    def test_requests_that_are_sent_again(self) -> None:
+        """Lists and bindings that the server puts off are counted by their status each time."""
+        refusals = {"/api/v1/nodes": 2, "/api/v1/namespaces/default/pods/p/binding": 1}
+
+        def busy(request: Request) -> Fault:
+            left = refusals.get(request.path, 0)
+            refusals[request.path] = left - 1
+            return Fault(answer=Answer(429, "too many requests", {"retry-after": "1"})) if left > 0 else NO_FAULT
+
+        async def play(site: Site) -> None:
+            site.add_node("node-0")
+            replica = site.start(leader_elect="false", faults=busy)
+            site.add_pod("p")
+            await asyncio.sleep(20.0)
+            found = families(replica.process.metrics.text())["rest_client_request_retries_total"].values
+            assert found == {("", f'code="429",host="there",verb="{verb}"'): str(count) for verb, count in (("GET", 2), ("POST", 1))}
+
+        at("1.34", play)
 
     @pytest.mark.parametrize(("release", "prefix"), [("1.16", ""), ("1.17", "[ALPHA] ")])
     def test_their_stability(self, release: str, prefix: str) -> None:

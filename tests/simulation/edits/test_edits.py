@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +38,10 @@ DEPLOYMENT = {
     "kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "d", "namespace": "web"},
     "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "d"}}, "template": TEMPLATE},
 }  # fmt: skip
+SEVERAL = (
+    "node a allocatable.cpu=3", "node b allocatable.cpu=1", "node * unschedulable=true", "node pool=x taints-", "pod web/p priority=7",
+    "pod p labels.a=b", "pod * requests.cpu=1", "pod app=p priority=3", "deployment web/d replicas=1", "pod db/q requests.memory=1Gi",
+)  # fmt: skip
 HIGH = {"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "metadata": {"name": "high"}, "value": 1000}
 
 
@@ -233,3 +238,18 @@ def test_whatever_the_text_is_the_error_is_one_line(tmp_path: Path, text: str) -
         scenario(tmp_path, text)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) <= 1000
+
+
+@given(st.lists(st.sampled_from(SEVERAL), min_size=5, max_size=12))
+def test_several_at_once(texts: list[str]) -> None:
+    """Many edits together are what they are one after the other, however each chooses its objects."""
+    loaded = load_documents([Document(item, "made") for item in (*NODES, POD, OTHER, DEPLOYMENT)])
+    one_by_one, told = loaded, []
+    for text in texts:
+        (one_by_one,), one = Edits.parse([text]).of_loaded([one_by_one])
+        objects, more = Edits.parse([text]).of_pods(one_by_one.objects)
+        one_by_one, told = attrs.evolve(one_by_one, objects=objects), [*told, *one, *more]
+    (together,), one = Edits.parse(texts).of_loaded([loaded])
+    objects, more = Edits.parse(texts).of_pods(together.objects)
+    assert (objects, together.raw) == (one_by_one.objects, one_by_one.raw)
+    assert sorted(map(str, (*one, *more))) == sorted(map(str, told))

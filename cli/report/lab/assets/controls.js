@@ -87,10 +87,10 @@ export class Controls {
 
   /** Rules that no file can move: why not, and which there are. */
   showFixed({ fixed, scorers, filters }) {
-    const why = () => make("p", { class: "fixed" }, `${fixed}.`), list = (texts) => make("ul", { class: "plain" }, texts.map((text) => make("li", {}, text)));
+    const why = () => make("p", { class: "fixed" }, `${fixed}.`), list = (rules, more) => make("ul", { class: "plain" }, rules.map((rule) => make("li", {}, parted(rule.name), more(rule))));
     this.scorerKey = null;
-    this.places.scorers.replaceChildren(why(), list(scorers.map((rule) => `${rule.name} × ${rule.weight}`)));
-    this.places.filters.replaceChildren(why(), list(filters.filter((rule) => rule.on).map((rule) => rule.name)));
+    this.places.scorers.replaceChildren(why(), list(scorers, (rule) => ` × ${rule.weight}`));
+    this.places.filters.replaceChildren(why(), list(filters.filter((rule) => rule.on), () => ""));
     for (const [id, rules] of [["scored", scorers], ["filtered", filters]]) document.getElementById(id).textContent = `${rules.length} as they are`;
   }
 
