@@ -174,9 +174,7 @@ class Batch:
         return self._view(self.table.attachable)
 
     def allocatable(self, resource: str) -> Ints:
-        """Allocatable of *resource* (cpu in millicores; ``pods``: :attr:`max_pods`): int64[n], 0 where the node has none."""
-        if resource == PODS:
-            return self.max_pods
+        """Allocatable of *resource* (cpu in millicores): int64[n], 0 where the node has none."""
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
 
@@ -236,9 +234,7 @@ class Batch:
     # --- the pods on it ---------------------------------------------------------------------------------------------
 
     def requested(self, resource: str) -> Ints:
-        """The sum of *resource* over the node's pods (``pods``: :attr:`pod_count`): int64[n]."""
-        if resource == PODS:
-            return self.pod_count
+        """The sum of *resource* over the node's pods: int64[n]."""
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.sums[FIRST_RESOURCE + index])
 

@@ -117,13 +117,6 @@ class TestPredicates:
         assert decision.failed == {name: ["no"] for name in "abc"}
 
 
-def test_places_for_pods_are_a_resource() -> None:
-    """Of the resource ``pods`` a rule learns the places and the pods there are, as of any other, and not 0."""
-    scheduler = Scheduler(Cluster([node("a", pods="49"), node("b", pods="50"), pod("there", on="b")]), "1.16")
-    batch = scheduler.batch(pod("p"))[1]
-    assert (batch.allocatable("pods").tolist(), batch.requested("pods").tolist()) == ([49, 50], [0, 1])
-
-
 class TestPriorities:
     @pytest.mark.parametrize(
         ("answer", "told"),
