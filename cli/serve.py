@@ -134,8 +134,8 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
     else:
         cluster = ServedCluster(setup.spec.engine, defaults)
     engine = cluster.engine
-    if engine.algorithm.extenders:
-        log.warning(f"the configuration's own extenders are not called: {len(engine.algorithm.extenders)}")
+    if extenders := engine.algorithm.extenders:
+        log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
     if verbose:
         log.info(f"release {engine.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
         for line in engine.describe():

@@ -174,7 +174,7 @@ class Batch:
         return self._view(self.table.attachable)
 
     def allocatable(self, resource: str) -> Ints:
-        """Allocatable of *resource* (cpu in millicores): int64[n], 0 where the node has none."""
+        """Allocatable of *resource* (cpu in millicores): int64[n], 0 where the node has none, and for ``pods``: see :attr:`max_pods`."""
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
 
