@@ -224,7 +224,8 @@ class ClassicFlow:
     def assume(self, pod: Pod, host: str) -> str | None:
         engine, equivalence = self.engine, self.equivalence
         try:
-            self.binder.assume(pod, host)
+            if pod.spec.volumes:
+                self.binder.assume(pod, host)
         except VolumeError as error:
             return str(error)
         finally:

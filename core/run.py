@@ -184,9 +184,11 @@ class Run:
         if self.engine.point is not None:
             self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
-        waiting = self.engine.nominations.node_of(pod)
-        # Else the equivalence cache, which leaves out each node with any nomination, would leave out the node that waits for this very pod.
-        self.engine.nominations.remove(pod)
+        nominations, waiting = self.engine.nominations, ""
+        if nominations.by_node or nominations.by_uid:
+            waiting = nominations.node_of(pod)
+            # Else the equivalence cache, which leaves out each node with any nomination, would leave out the one that waits for this very pod.
+            nominations.remove(pod)
         return pod, waiting
 
     def ask(self, pod: Pod) -> Decision:

@@ -25,13 +25,14 @@ def metadata_fails(cycle: Cycle) -> bool:
     if cycle.algorithm.release.snapshot_keeps_nodeless and table.has_nodeless:
         return True
     census = table.census
-    return (_may_fail(pod) and _own_fail(pod, cycle)) or (census.has_unreadable and bool(census.counter(REFUSED_BY).total))
+    has_selectors = pod.has_pod_affinity or pod.spec.topology_spread_constraints
+    if has_selectors and _may_fail(pod) and _own_fail(pod, cycle):
+        return True
+    return census.has_unreadable and bool(census.counter(REFUSED_BY).total)
 
 
 def _may_fail(pod: Template) -> bool:
     """Whether any selector of *pod* itself is invalid."""
-    if not (pod.has_pod_affinity or pod.spec.topology_spread_constraints):
-        return False
     found = pod.notes.get(_MAY_FAIL)
     if found is None:
         roles = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)

@@ -192,7 +192,7 @@ def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
 
 def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[Decision]:
     """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it is nominated to at the start."""
-    pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)}
+    pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)} if nominated else {}
     for key, name in nominated.items():
         if key not in pods:
             raise ManifestError(f"nominated: got {shown(key)}, wanted a pod of pending")

@@ -217,8 +217,10 @@ class Census:
 
     def add(self, template: Template, row: int, count: int = 1) -> None:
         """A pod of *template* comes to *row*, or with *count* -1 leaves it."""
-        self.learn(template)
-        rows = self._templates[template]
+        rows = self._templates.get(template)
+        if rows is None:
+            self._register(template)
+            rows = self._templates[template]
         left = rows.get(row, 0) + count
         if left:
             rows[row] = left

@@ -45,7 +45,7 @@ class ChangeLog(Revisions[Event]):
     def node_changed(self, row: int) -> None:
         """The node object of *row* changed, or its whole content."""
         self.node_revision += 1
-        self._add((row, None))
+        self.note(row, None)
 
     def nodes_changed(self, rows: Rows) -> None:
         """As :meth:`node_changed`, for many rows at once."""
@@ -57,17 +57,9 @@ class ChangeLog(Revisions[Event]):
         if len(self._steps) > self.limit:
             self._drop(len(self._steps) // 2)
 
-    def pod_came(self, row: int, template: Template) -> None:
-        """A pod of *template* was put on *row*."""
-        self._add((row, template))
-
-    def pod_left(self, row: int) -> None:
-        """A pod was taken off *row*."""
-        self._add((row, None))
-
-    def _add(self, step: Event) -> None:
-        row = step[0]
-        self._steps.append(step)
+    def note(self, row: int, arrival: Template | None) -> None:
+        """A pod of the template *arrival* was put on *row*; None: one was taken off."""
+        self._steps.append((row, arrival))
         self.revision: int = self.revision + 1
         if row >= len(self._changed_at):
             self._changed_at = grown(self._changed_at, row + 1)

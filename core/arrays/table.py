@@ -385,10 +385,7 @@ class NodeTable:
         if not held:
             del self.priorities[priority]
         self.census.add(template, row, sign)
-        if sign > 0:
-            self.changed.pod_came(row, template)
-        else:
-            self.changed.pod_left(row)
+        self.changed.note(row, template if sign > 0 else None)
 
     def _amounts_of(self, template: Template) -> Ints:
         """What a pod of *template* adds to its column: int64[rows of ``sums``]. Sums wrap around, as Go's do."""

@@ -186,11 +186,11 @@ class Cache:
         return entry
 
     def _put(self, entry: Entry, node_name: str) -> None:
-        info = self._info(node_name)
+        info = self.infos.get(node_name) or self._info(node_name)
         info.pods.append(entry)
         if entry.template.ports:
             info.used_ports.update(entry.template.ports)
-        self._changed(info.name, CacheChange(entry, 1, None, {}))
+        self.changes.setdefault(node_name, []).append(CacheChange(entry, 1, None, {}))
 
     def _take(self, state: PodState) -> bool:
         """Take the pod off its node; False where the node came back without it."""

@@ -36,8 +36,8 @@ class Nominations:
     """Key -> pod in the API, for releases that ask; None: every pod exists, and says itself whether it has a node."""
     by_node: dict[str, list[Holder]] = attrs.field(factory=dict)
     """Not to be changed from outside."""
-    _node_of: dict[str, str] = attrs.field(factory=dict)
-    """UID -> node, if the release stores it."""
+    by_uid: dict[str, str] = attrs.field(factory=dict)
+    """UID -> node, if the release stores it. Not to be changed from outside."""
 
     def __bool__(self) -> bool:
         return bool(self.by_node)
@@ -53,7 +53,7 @@ class Nominations:
     def node_of(self, pod: Pod) -> str:
         """The node that *pod* is nominated to; empty if there is none."""
         if self.cells.by_uid:
-            return self._node_of.get(pod.uid, "")
+            return self.by_uid.get(pod.uid, "")
         name = pod.status.nominated_node_name
         return name if self._index(name, pod.uid) is not None else ""
 
@@ -65,7 +65,7 @@ class Nominations:
         if name is None or not self._may_be_nominated(pod):
             return
         if self.cells.by_uid:
-            self._node_of[pod.uid] = name
+            self.by_uid[pod.uid] = name
         if self._index(name, pod.uid) is None:
             self.by_node.setdefault(name, []).append(holder or Nominee(pod))
 
@@ -82,9 +82,9 @@ class Nominations:
 
     def remove(self, pod: Pod) -> None:
         """Remove the nomination of *pod*, if it has one."""
-        if not self.by_node and not self._node_of:
+        if not self.by_node and not self.by_uid:
             return
-        name = self._node_of.pop(pod.uid, None) if self.cells.by_uid else pod.status.nominated_node_name
+        name = self.by_uid.pop(pod.uid, None) if self.cells.by_uid else pod.status.nominated_node_name
         index = None if name is None else self._index(name, pod.uid)
         if name is None or index is None:
             # Upstream: an entry whose pod was replaced by one of another UID is not found and stays.
@@ -95,17 +95,17 @@ class Nominations:
 
     def saved(self) -> tuple[dict[str, list[Holder]], dict[str, str]]:
         """All nominations, for :meth:`restore`."""
-        return {name: list(holders) for name, holders in self.by_node.items()}, dict(self._node_of)
+        return {name: list(holders) for name, holders in self.by_node.items()}, dict(self.by_uid)
 
     def restore(self, by_node: dict[str, list[Holder]], node_of: dict[str, str]) -> None:
         """The nominations are those that were :meth:`saved`."""
-        self.by_node, self._node_of = by_node, node_of
+        self.by_node, self.by_uid = by_node, node_of
 
     def update(self, old: Pod, new: Pod, holder: Holder | None = None) -> None:
         """A nominated pod is updated; *holder* as for :meth:`add`."""
         kept = None
         if self.cells.keeps_on_update and not old.status.nominated_node_name and not new.status.nominated_node_name:
-            kept = self._node_of.get(old.uid)
+            kept = self.by_uid.get(old.uid)
         self.remove(old)
         self.add(new, kept, holder)
 

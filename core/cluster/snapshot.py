@@ -42,8 +42,13 @@ class Snapshot:
             self.table.transient[:] = 0
         if not changes.keys() <= self.table.row_of.keys():
             self._add_rows(changes)
+        infos = self.cache.infos
         for name, steps in changes.items():
-            self._catch_up(name, self.cache.infos.get(name), steps)
+            info = infos.get(name)
+            if self.keeps_nodeless or (info is not None and info.node is not None and name not in self._stale):
+                self._follow(name, info, steps)
+            else:
+                self._catch_up(name, info)
         if self._waiting:
             self._give_nodes()
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
@@ -66,11 +71,10 @@ class Snapshot:
         given, self._waiting = self._waiting, {}
         self.table.set_nodes(given)
 
-    def _catch_up(self, name: str, info: NodeInfo | None, steps: list[CacheChange]) -> None:
-        if self.keeps_nodeless:
-            self._follow(name, info, steps)
-        elif info is not None and info.node is not None:
-            self._follow_or_rebuild(name, info, steps)
+    def _catch_up(self, name: str, info: NodeInfo | None) -> None:
+        """Bring a row up to date that has no node, or whose changes were not applied."""
+        if info is not None and info.node is not None:
+            self._rebuild(name, info)
         elif not self.drops_nodeless:
             self._keep_stale(name)
         elif name in self.table.row_of:
@@ -105,10 +109,7 @@ class Snapshot:
         self._images_at[name] = self.cache.images_revision
         return self.cache.image_states(node)
 
-    def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[CacheChange]) -> None:
-        if name not in self._stale:
-            self._follow(name, info, steps)
-            return
+    def _rebuild(self, name: str, info: NodeInfo) -> None:
         self._stale.discard(name)
         if self.table.nodes[self.table.row_of[name]] is not None:
             self.table.drop(name)

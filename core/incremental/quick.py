@@ -40,11 +40,6 @@ class Detour(enum.Enum):
     NOTHING_FITS = "no node fits"
 
 
-def no_plugins(cycle: Cycle) -> Detour | None:
-    """A release without plugins has no more reasons."""
-    return None
-
-
 @attrs.define(eq=False, kw_only=True, repr=False)
 class QuickPath:
     """The decisions of one algorithm that are read off its boards."""
@@ -59,8 +54,8 @@ class QuickPath:
     """Whether any extender is asked about a pod; None: there are none."""
     is_cacheable: bool
     """Each rule says all that its answers depend on."""
-    ask_plugins: Callable[[Any], Detour | None] = no_plugins
-    """What else rules it out for the pod of a cycle."""
+    ask_plugins: Callable[[Any], Detour | None] | None = None
+    """What else rules it out for the pod of a cycle; None: nothing."""
     taken: int = 0
     """Decisions that were read off."""
     detours: Counter[Detour] = attrs.field(factory=Counter)
@@ -68,15 +63,12 @@ class QuickPath:
 
     def row(self, cycle: Cycle) -> int | None:
         """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
-        detour = self.detour(cycle)
-        if detour is None:
-            found = self._read(cycle)
-            if not isinstance(found, Detour):
-                self.taken += 1
-                return found
-            detour = found
-        self.detours[detour] += 1
-        return None
+        found = Detour.DETAILS if cycle.details else self.beyond_details(cycle) or self._read(cycle)
+        if isinstance(found, Detour):
+            self.detours[found] += 1
+            return None
+        self.taken += 1
+        return found
 
     def detour(self, cycle: Cycle) -> Detour | None:
         """What is against it before anything is read."""
@@ -92,7 +84,9 @@ class QuickPath:
             return Detour.NOMINATIONS
         if self.asks_extenders is not None and self.asks_extenders(cycle.pod):
             return Detour.EXTENDERS
-        return Detour.VOLUMES if cycle.pod.spec.volumes else self.ask_plugins(cycle)
+        if cycle.pod.spec.volumes:
+            return Detour.VOLUMES
+        return None if self.ask_plugins is None else self.ask_plugins(cycle)
 
     def _read(self, cycle: Cycle) -> int | Detour:
         order, algorithm = self.order, cycle.algorithm

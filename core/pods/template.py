@@ -151,31 +151,14 @@ class Templates:
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
     _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
 
-    def of(self, pod: Pod) -> Template:
-        """The template of *pod* as one that is to be scheduled."""
-        return self._intern(pod, pod.spec.node_name)
-
-    def _intern(self, pod: Pod, node_name: str) -> Template:
-        status = pod.status
+    def of(self, pod: Pod, node_name: str | None = None) -> Template:
+        """The template of *pod* as one that is to be scheduled, with *node_name* (None: its own) as the node that it asks for."""
+        spec, meta, status = pod.spec, pod.metadata, pod.status
+        node_name = spec.node_name if node_name is None else node_name
         has_statuses = status.container_statuses or status.init_container_statuses
         counted = self.release.resized(pod, self.gates) if has_statuses else pod
-        key = (node_name, *self._key(pod, counted))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._make(pod if pod.spec.node_name == node_name else pod.bound_to(node_name), counted)
-        if found.is_huge:
-            self.has_huge = True
-        return found
-
-    def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
-        """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of its class."""
-        return Entry(pod, self._intern(pod, ""), nominated, host)
-
-    @staticmethod
-    def _key(pod: Pod, counted: Pod) -> tuple[Hashable, ...]:
-        spec, meta = pod.spec, pod.metadata
-        return (
-            meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
+        key = (
+            node_name, meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
             meta.controller if meta.owner_references else None,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
             spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
@@ -183,6 +166,16 @@ class Templates:
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else None,
         )  # fmt: skip
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._make(pod if spec.node_name == node_name else pod.bound_to(node_name), counted)
+        if found.is_huge:
+            self.has_huge = True
+        return found
+
+    def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
+        """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of its class."""
+        return Entry(pod, self.of(pod, ""), nominated, host)
 
     def _make(self, pod: Pod, counted: Pod) -> Template:
         """The template of *pod*, which is *counted* with other requests while it is resized."""

@@ -24,7 +24,6 @@ from ....core.cluster.listings import Listing
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.boards import Boards
-from ....core.incremental.quick import no_plugins
 from ....core.outlines import Outlines
 from ....core.pods.notes import CycleState
 from ....core.pods.template import Template
@@ -73,7 +72,6 @@ MAPPINGS = (Map, CycleState)
 """Our own kinds of dict."""
 FUNCTIONS: Mapping[str, Any] = {
     "held_by": held_by,
-    "no_plugins": no_plugins,
     "first_best": cells.first_best,
     "round_robin": cells.round_robin,
     "class_in_spec": class_in_spec,

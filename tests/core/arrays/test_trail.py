@@ -79,8 +79,8 @@ class TestChangeLog:
     def test_it_tells_who_came(self) -> None:
         """A step names the row and, where a pod came, the pod's template."""
         log, template = ChangeLog(), engine().templates.of(pod("p"))
-        log.pod_came(3, template)
-        log.pod_left(3)
+        log.note(3, template)
+        log.note(3, None)
         assert log.steps_since(0) == [(3, template), (3, None)]
         assert told(log, 0) == {3}
 
@@ -89,14 +89,14 @@ class TestChangeLog:
         """However many steps there were, each row that changed is there once, in ascending order."""
         log = ChangeLog()
         for row in rows:
-            log.pod_left(row)
+            log.note(row, None)
         seen = max(len(rows) - back, 0)
         assert np.array(log.since(seen)).tolist() == sorted(set(rows[seen:]))
 
     def test_node_objects_have_a_revision_of_their_own(self) -> None:
         """Pods do not move it; what no row shows moves it and touches no row."""
         log = ChangeLog()
-        log.pod_left(1)
+        log.note(1, None)
         assert (log.revision, log.node_revision) == (1, 0)
         log.node_changed(2)
         log.unseen_changed()
@@ -106,5 +106,5 @@ class TestChangeLog:
         """Who is further behind than the log reaches looks at all rows."""
         log = ChangeLog(limit=4)
         for row in range(5):
-            log.pod_left(row)
+            log.note(row, None)
         assert (told(log, 0), told(log, 3)) == (None, {3, 4})
